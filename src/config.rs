@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     clock::{Clock, SystemClock},
     compress::{Summarizer, digest::ChatModel},
@@ -211,7 +213,9 @@ pub enum Extract {
 
 /// Tokens of each tier in a context, served in this order: a smaller budget is felt by the last. What a tier leaves
 /// unused flows on to the next, and what is left of the whole budget is offered again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Shares {
     /// Recent turns. Default 1,500.

@@ -100,6 +100,7 @@ pub enum EmbeddingPurpose {
 
 /// Names a space of vectors: only vectors of equal spaces are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EmbeddingSpace {
     /// The model's name, `all-minilm-l6-v2` say. At most 100 bytes.

@@ -87,6 +87,7 @@ impl RunJobs {
 
 /// How far a run of jobs is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobProgress {
     /// Jobs that were due when the run began or came since.
@@ -99,6 +100,7 @@ pub struct JobProgress {
 
 /// What a run of jobs did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobsReport {
     /// Sessions that silence had ended, and this run noticed.

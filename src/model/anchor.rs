@@ -11,6 +11,7 @@ use crate::model::{
 
 /// An identity fact: `user.name` is Alex. Folded from the evidence of turns, never edited in place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Anchor {
     /// Its id.
@@ -53,6 +54,7 @@ impl Anchor {
 
 /// One source of an anchor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Evidence {
     /// The turn; none: set by hand.
@@ -69,6 +71,7 @@ pub struct Evidence {
 
 /// Whether an attribute has one value at a time, or many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Cardinality {
@@ -84,6 +87,7 @@ macro_rules! attributes {
         word_enum! {
             /// What an anchor says of its subject: a closed list.
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             pub enum Attribute {
                 $($(#[$doc])* $name = $word,)*
             }
@@ -150,6 +154,7 @@ attributes! {
 word_enum! {
     /// Whether a turn says that something is so, or that it is so no longer.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Stance {
         /// It is so.
         Holds = "holds",
@@ -161,6 +166,7 @@ word_enum! {
 
 /// A claim that was found in one turn: what a [`Summarizer`](crate::Summarizer) answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundAnchor {
     /// Whom it is about: `user`, `assistant`, or a folded name.

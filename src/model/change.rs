@@ -12,6 +12,7 @@ use crate::model::{
 word_enum! {
     /// What was done to a memory. Use is not among it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ChangeOp {
         /// It was saved.
         Save = "save",
@@ -39,6 +40,7 @@ word_enum! {
 
 /// One change of one memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
     /// The memory.
@@ -67,6 +69,7 @@ pub struct Change {
 
 /// What an undo brought back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Undone {
     /// The operation that was taken back.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One message of a conversation, as chat-completions APIs take it: `{"role":"user","content":"Hi"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ChatMessage {
     /// Whose voice it has.
@@ -14,6 +15,7 @@ pub struct ChatMessage {
 
 /// Whose voice a message has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChatRole {

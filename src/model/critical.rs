@@ -7,6 +7,7 @@ use crate::model::word_enum::word_enum;
 word_enum! {
     /// The rule that made a turn critical. Where several hold, the first of this list is the one on record.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CriticalRule {
         /// The caller marked it.
         Caller = "caller",

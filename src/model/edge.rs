@@ -13,6 +13,7 @@ use crate::model::{
 word_enum! {
     /// How one memory stands to another: `from` solves `to`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EdgeType {
         /// It solves the other.
         Solves = "solves",
@@ -67,6 +68,7 @@ impl EdgeType {
 word_enum! {
     /// Whether an edge holds.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EdgeStatus {
         /// It does.
         #[default]
@@ -135,6 +137,7 @@ impl NewEdge {
 
 /// How two memories stand to each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Edge {
     /// Its id.
@@ -165,6 +168,7 @@ pub struct Edge {
 word_enum! {
     /// Which way an edge goes, seen from a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Direction {
         /// From this memory to the other.
         Outgoing = "outgoing",
@@ -176,6 +180,7 @@ word_enum! {
 
 /// What a memory stands beside, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Neighbour {
     /// The other memory.

@@ -12,6 +12,7 @@ use crate::model::{
 word_enum! {
     /// What an episode is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EpisodeRole {
         /// A memory began.
         Birth = "birth",
@@ -25,6 +26,7 @@ word_enum! {
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Episode {
     /// Its id.
@@ -73,6 +75,7 @@ pub struct Episode {
 ///     .until("2026-04-01T00:00:00Z".parse().unwrap());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct EpisodeFilter {

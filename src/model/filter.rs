@@ -33,6 +33,7 @@ use crate::model::ids::SessionId;
 /// user's sessions. Of 10,000 short turns in 200 sessions (one run under load, 2026-11) a warm recall of ten takes 1.1 ms
 /// without a filter, and as long with a time, a project or ten sessions; a hundred sessions add 0.4 ms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Filter {

@@ -10,6 +10,7 @@ use crate::model::{
 
 /// One turn of a session's history, as far as there is anything left of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PastTurn {

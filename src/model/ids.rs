@@ -1,5 +1,7 @@
 //! Names of things: UUIDs in newtypes, so that mixing up a session and a turn does not compile.
 
+#[cfg(feature = "schema")]
+use std::borrow::Cow;
 use std::{fmt, str::FromStr};
 
 use chrono::{DateTime, Utc};
@@ -46,6 +48,7 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         uuid_newtype!(
             $(#[$doc])*
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[serde(transparent)]
             $name
         );
@@ -153,6 +156,25 @@ impl TryFrom<String> for MemoryId {
 
     fn try_from(text: String) -> Result<Self> {
         text.parse()
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for MemoryId {
+    fn schema_name() -> Cow<'static, str> {
+        "MemoryId".into()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        concat!(module_path!(), "::MemoryId").into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Names one memory. Sorts by creation time (`UUIDv7`). Read with and without `mem_`.",
+            "type": "string",
+            "pattern": "^(mem_)?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use crate::model::{
 word_enum! {
     /// What a job does.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
@@ -105,6 +106,7 @@ impl JobKinds {
 word_enum! {
     /// Where a job stands. One that is done is gone from the list.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum JobState {
         /// It waits for its turn, or for the time of its next try.
         Queued = "queued",
@@ -137,6 +139,7 @@ pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
 
 /// A job as it stands in the file. Contains nothing of what anybody said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobInfo {
     /// Its number, for `jobs retry`.

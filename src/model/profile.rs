@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// How recalled units are ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", from = "Written")]
 #[non_exhaustive]
 pub enum Profile {
@@ -31,6 +32,7 @@ pub enum Profile {
 
 /// What a profile is written as: before its lambda could be chosen, the paper's was a bare name.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
 enum Written {
     Name(Name),
@@ -38,6 +40,7 @@ enum Written {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 enum Name {
     Default,
@@ -47,6 +50,7 @@ enum Name {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 enum Numbers {
     Paper { lambda: f64 },
@@ -199,6 +203,7 @@ weights! {
     /// query asks for many turns: a summary, an order of events. A memory is ranked as a turn that is alone in its session,
     /// and its score multiplied by [`Parts::memory`]. Tuned on public sets of long talks (docs/recall.md).
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub struct Weights {
         /// Of words.
@@ -250,6 +255,7 @@ impl Weights {
 numbers! {
     /// What a score was made of; each part is 0 where it has no share in it.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(default)]
     #[non_exhaustive]
     pub struct Parts {

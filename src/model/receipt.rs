@@ -27,6 +27,7 @@ pub(crate) const LEAST_STRENGTH: f64 = 0.3;
 word_enum! {
     /// What something in a context is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ItemKind {
         /// A turn, or a part of it, or its summary in its place.
         Turn = "turn",
@@ -57,6 +58,7 @@ impl ItemKind {
 word_enum! {
     /// How much of something is in the context.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum PackedAs {
         /// All of it.
         Whole = "whole",
@@ -73,6 +75,7 @@ word_enum! {
 word_enum! {
     /// What became of something that was considered.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ItemOutcome {
         /// A recall by itself found it.
         Recalled = "recalled",
@@ -93,6 +96,7 @@ word_enum! {
 /// The stored record of one recall. Its ranks can be worked out again: the score of a turn or summary is
 /// [`Parts::score`] of its parts, that of an anchor is its strength.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Receipt {
     /// Its id.
@@ -120,6 +124,7 @@ pub struct Receipt {
     pub tokens: Option<u32>,
     /// What finding and packing took; in JSON `took_us`, whole microseconds.
     #[serde(rename = "took_us", serialize_with = "as_us")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub took: Duration,
     /// When a turn was recorded that it answered; none: nobody said so.
     pub used_at: Option<DateTime<Utc>>,
@@ -133,6 +138,7 @@ fn as_us<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Erro
 
 /// What a query was taken for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
@@ -188,6 +194,7 @@ fn is_not(is_so: &bool) -> bool {
 
 /// What of LLM#1's plan was followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Planned {
@@ -212,6 +219,7 @@ pub struct Planned {
 
 /// Something that a recall considered.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReceiptItem {
     /// Its rank, from 1.
@@ -255,6 +263,7 @@ pub struct ReceiptItem {
 
 /// What was said last of the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Newer {
     /// The turn's place in the user's order of recording.
@@ -266,6 +275,7 @@ pub struct Newer {
 /// What is one piece of knowledge with something that was recalled, fits less well, and so does not stand by itself: a turn
 /// that a memory rests on, a memory that rests on a turn, or on the same turn as another memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SameSource {
     /// What it is.

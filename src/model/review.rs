@@ -12,6 +12,7 @@ use crate::model::{
 word_enum! {
     /// What a review asks.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ReviewKind {
         /// Is it to stay for ever?
         Promote = "promote",
@@ -34,6 +35,7 @@ word_enum! {
 word_enum! {
     /// How a review was decided.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Decision {
         /// A person said yes.
         Approved = "approved",
@@ -47,6 +49,7 @@ word_enum! {
 
 /// A question that waits for a person. No job and no LLM decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Review {
     /// Its id.
@@ -76,6 +79,7 @@ pub struct Review {
 /// let asked = ReviewFilter::default().kinds([ReviewKind::Contradiction]).decided(true);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ReviewFilter {
@@ -103,6 +107,7 @@ impl ReviewFilter {
 
 /// A review that a person decided, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Decided {
     /// The review, as it is now.

@@ -22,6 +22,7 @@ const HASH_BYTES: usize = 16;
 /// What a sensor expects to see, as a JSON object. Data: it names no path, command or address but by names that the
 /// configuration has. Each sensor says which fields it understands; an empty expectation asks for the least of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Expect(pub(crate) Map<String, Value>);
 
@@ -127,6 +128,7 @@ pub(crate) fn digits(bytes: &[u8]) -> String {
 word_enum! {
     /// What a check found.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CheckResult {
         /// It holds, as far as the sensor can tell.
         Pass = "pass",
@@ -141,6 +143,7 @@ word_enum! {
 word_enum! {
     /// Why a sensor cannot tell.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum UnknownReason {
         /// It did not answer in time.
         Late = "late",
@@ -210,6 +213,7 @@ impl CheckVerdict {
 
 /// What is to look at a memory: a sensor by its name, the subject that it looks at, what it is to see there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NewSensor {
     /// The name of a configured sensor, or `human`. 1 to 200 bytes.
@@ -236,6 +240,7 @@ impl NewSensor {
 
 /// What looks at a memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySensor {
     /// The sensor's name. The configuration may not have it: then nothing looks.
@@ -274,6 +279,7 @@ impl From<Vec<MemoryId>> for ToCheck {
 
 /// One look whether a memory holds, and what it made of the memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryCheck {
     /// The memory.

@@ -11,6 +11,7 @@ use crate::model::{
 
 /// What the file knows of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionInfo {
     /// Its id.
@@ -66,6 +67,7 @@ impl SessionInfo {
 word_enum! {
     /// Why a session ended.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EndReason {
         /// The caller ended it.
         Call = "call",

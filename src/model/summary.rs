@@ -20,6 +20,7 @@ pub(crate) const MOST_KEYWORDS: usize = 8;
 
 /// One sentence and topic keywords that stand for one turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Summary {
     /// Its id.
@@ -66,6 +67,7 @@ impl Summary {
 word_enum! {
     /// Where the original of a summary is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Original {
         /// In the archive: it can be read and restored.
         Archived = "archived",

@@ -11,6 +11,7 @@ pub(crate) const MAX_HOT_TURNS: u64 = 50;
 word_enum! {
     /// Where a turn lives.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryTier {
         /// Among the last few turns of an open session: always in the context.
         Hot = "hot",
@@ -25,6 +26,7 @@ word_enum! {
 word_enum! {
     /// Why a turn moved.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MoveReason {
         /// The hot tier had too many turns.
         TurnLimit = "turn_limit",
@@ -42,6 +44,7 @@ word_enum! {
 
 /// One move of one turn between tiers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Transition {
     /// The turn's session.

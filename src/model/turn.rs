@@ -14,6 +14,7 @@ use crate::model::{
 word_enum! {
     /// Who or what one side of a turn comes from. Text from tools and documents is never trusted as the user's.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Origin {
         /// A person.
         User = "user",
@@ -52,6 +53,7 @@ impl Origin {
 
 /// Whether a turn is part of the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TurnState {
@@ -73,6 +75,7 @@ impl TurnState {
 
 /// What was said, and by whom: the part of a turn that never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Said {
     /// The user's message. May be empty if the assistant spoke first.
@@ -315,6 +318,7 @@ impl Reply {
 
 /// Token counts of one turn, exact by the tokenizer they name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TokenCounts {
     /// Of the user's message as it was said.
@@ -331,6 +335,7 @@ pub struct TokenCounts {
 
 /// A recorded turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Turn {
     /// Its id.
@@ -410,6 +415,7 @@ impl Turn {
 
 /// A turn that was set aside, and what took its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReplacedTurn {
     /// The turn as it was.
@@ -422,6 +428,7 @@ pub struct ReplacedTurn {
 
 /// What [`record`](crate::Session::record) did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recorded {
     /// The turn's id.
@@ -461,6 +468,7 @@ impl Recorded {
 
 /// Whether a record wrote anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum RecordOutcome {

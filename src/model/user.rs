@@ -6,6 +6,7 @@ use crate::model::ids::UserId;
 
 /// A user of the file, and how much there is of them; nothing of what was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UserInfo {
     /// Their id.

@@ -7,6 +7,7 @@ use crate::model::{turn::Origin, word_enum::word_enum};
 word_enum! {
     /// Which files a folder has, by the paper that they are of. A folder has one layout for ever; the first alone is synced.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Layout {
         /// The cognitive paper: a file a memory, by kinds, pages about many, edges, days.
         #[default]
@@ -22,6 +23,7 @@ word_enum! {
 word_enum! {
     /// The form of one memory as a file.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum FileFormat {
         /// The entry paper's JSON.
         Entry = "entry",
@@ -128,6 +130,7 @@ impl VaultOptions {
 
 /// What was done in a vault, by the paths of its files; or, of a dry run, what would be done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VaultReport {
     /// Whether nothing was changed.
@@ -153,6 +156,7 @@ pub struct VaultReport {
 
 /// A file that was left as it is, and why. Nothing of what it says is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RefusedFile {
     /// Its path in the vault.
@@ -174,6 +178,7 @@ impl RefusedFile {
 
 /// What came of files of other programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportedFiles {
     /// Memories that are new, or hold again.

@@ -34,6 +34,7 @@ use crate::{
 
 /// What LLM#2 is handed: one string, or messages, and the parts it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it. [For
@@ -117,6 +118,7 @@ impl Context {
 
 /// One thing in a context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ContextItem {
     /// What it is.

@@ -15,6 +15,7 @@ use crate::model::{
 
 /// What was recalled.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recall {
     /// The best first: by their scores, or in the order of [`Config::reranker`](crate::Config::reranker), by
@@ -31,6 +32,7 @@ pub struct Recall {
 
 /// Something recalled, and why it stands where it stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recalled {
     /// What it is.
@@ -57,6 +59,7 @@ pub struct Recalled {
 
 /// What can be recalled.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecalledItem {

@@ -11,6 +11,7 @@ use crate::{
 
 /// A turn of a session that was found, and how well it fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Found {
     /// The turn.

@@ -2,6 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use serde::{Serialize, Serializer};
+
 use crate::model::{
     tier::MoveReason,
     turn::{Turn, TurnState},
@@ -13,8 +15,11 @@ use crate::model::{
 /// `limits.tokens` tokens, unless the newest turn alone exceeds that: the newest turn is never evicted.
 ///
 /// Cloning is cheap: the turns are shared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HotTier {
+    #[serde(serialize_with = "as_turns")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Turn>"))]
     turns: VecDeque<Arc<Turn>>,
     total_tokens: u32,
     limits: HotLimits,
@@ -24,7 +29,8 @@ pub struct HotTier {
 }
 
 /// What the hot tier may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotLimits {
     /// Turns; at least 1.
@@ -38,6 +44,10 @@ impl HotLimits {
     pub fn new(turns: usize, tokens: u32) -> Self {
         Self { turns, tokens }
     }
+}
+
+fn as_turns<S: Serializer>(turns: &VecDeque<Arc<Turn>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(turns.iter().map(Arc::as_ref))
 }
 
 /// Room is made at once for no more turns than this: several times the usual limit.

@@ -7,6 +7,7 @@ use crate::model::turn::Turn;
 /// The newest warm turns of a session, oldest first: at most [`Config::warm_turns`](crate::Config::warm_turns)
 /// of them, within [`Config::warm_tokens`](crate::Config::warm_tokens).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WarmTier {
     /// The turns, oldest first.

@@ -7,6 +7,7 @@ use crate::model::memory::known::Memory;
 
 /// A memory that is due to be shown again to a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Due {
     /// The day since which it is due (UTC).

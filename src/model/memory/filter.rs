@@ -6,6 +6,7 @@ use crate::model::memory::words::{Frequency, MemoryKind, MemoryStatus, TaskType}
 
 /// Which sorts of things are recalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Of {
@@ -43,6 +44,7 @@ impl Of {
 /// let filter = MemoryFilter::default().kinds([MemoryKind::Decision]).tag("auth").min_confidence(0.75);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MemoryFilter {

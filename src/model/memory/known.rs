@@ -19,6 +19,7 @@ use crate::model::{
 
 /// One thing known: a title, a text, a kind. It belongs to one user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Memory {
     /// Its id, shown as `mem_<uuid>`.
@@ -47,6 +48,7 @@ pub struct Memory {
     pub volatility: Volatility,
     /// How long a check holds, in whole seconds; none: as long as its volatility says. Zero: every check is over at once.
     #[serde(rename = "validity_window_s", with = "seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub validity_window: Option<Duration>,
     /// Whose words it has.
     pub origin: Origin,

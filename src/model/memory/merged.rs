@@ -9,6 +9,7 @@ use crate::model::{
 
 /// Several memories that became one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merged {
     /// The operation: [`undo_group`](crate::Memories::undo_group), or an undo of any of them, brings all of them back.

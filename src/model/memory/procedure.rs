@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(deploy.steps.len(), 2);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Procedure {

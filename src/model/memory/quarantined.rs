@@ -10,6 +10,7 @@ use crate::model::{
 
 /// What is put in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuarantineSource {
@@ -27,6 +28,7 @@ pub enum QuarantineSource {
 
 /// What a quarantine did. [`lift`](crate::Memories::lift) takes all of it back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Quarantined {
     /// The operation. None: nothing came of the source.

@@ -13,6 +13,7 @@ use crate::model::{
 
 /// A memory that was recalled.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecalledMemory {
     /// The memory.
@@ -27,6 +28,7 @@ pub struct RecalledMemory {
 
 /// What to mind of a memory, at the moment of asking. In JSON what does not hold is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each may hold by itself")]
@@ -112,6 +114,7 @@ impl std::fmt::Display for MemoryFlags {
 
 /// A turn that a memory rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SourceTurn {
     /// The turn.

@@ -9,6 +9,7 @@ use crate::model::{
 
 /// Two memories that may be one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProposedMerge {
     /// The review that asks.
@@ -23,6 +24,7 @@ pub struct ProposedMerge {
 
 /// What a reflection proposes. No text was written, and nothing holds before a person says so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reflected {
     /// Memories that were compared: the newest 2,000 that are fresh, trusted and not contested.

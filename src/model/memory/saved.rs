@@ -9,6 +9,7 @@ use crate::model::{
 
 /// A memory that was saved, or the one that was there already.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Saved {
     /// The memory as it is now.
@@ -23,6 +24,7 @@ pub struct Saved {
 
 /// What became of what was to be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SaveOutcome {

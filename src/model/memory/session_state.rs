@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Something that a session keeps for as long as it lasts, under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionState {
     /// Its name: `plan`.

@@ -12,6 +12,7 @@ use crate::model::{
 /// Something that a memory was made of, and whose words those are: no memory is trusted farther than the least of them,
 /// unless a person rewrote or approved it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySource {
     /// Where it is.
@@ -28,6 +29,7 @@ pub struct MemorySource {
 
 /// What names a source of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SourceName {

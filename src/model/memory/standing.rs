@@ -6,6 +6,7 @@ use crate::model::word_enum::word_enum;
 
 /// What follows of a memory at the moment of asking. None of it is kept: it is worked out from what is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Standing {
@@ -33,6 +34,7 @@ impl Standing {
 word_enum! {
     /// A label of the decay score. It says nothing of a memory's status.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Band {
         /// From 0.5.
         #[default]
@@ -50,6 +52,7 @@ word_enum! {
 word_enum! {
     /// Why a memory is stale.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum StaleReason {
         /// Its last check is longer ago than its window, or than that of its volatility.
         Expired = "expired",

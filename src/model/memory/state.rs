@@ -7,6 +7,7 @@ use crate::model::memory::words::Resurfacing;
 
 /// What use did to a memory: counts and times that change no text and raise no revision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MemoryState {

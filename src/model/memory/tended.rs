@@ -28,6 +28,7 @@ impl TendOptions {
 word_enum! {
     /// What the daily look does with a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum TendAction {
         /// It settles one frequency further.
         Consolidate = "consolidate",
@@ -43,6 +44,7 @@ word_enum! {
 
 /// What a look found of one memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TendMove {
     /// The memory.
@@ -61,6 +63,7 @@ pub struct TendMove {
 
 /// How many of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TendCounts {
     /// Memories that settled one frequency further.
@@ -91,6 +94,7 @@ impl TendCounts {
 
 /// What a look at all memories did, or would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tended {
     /// The operation: [`undo_group`](crate::Memories::undo_group) takes all moves back. None: nothing moved.

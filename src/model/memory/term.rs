@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A tag or an entity of a user's memories, in whatever spelling, and how many active memories have it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TermCount {
     /// As it is compared: `redis`.

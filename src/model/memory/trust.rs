@@ -9,6 +9,7 @@ use crate::{
 
 /// How far a memory is trusted: the least of all that it came of. A number from 1 to 4 in JSON and in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]
 #[non_exhaustive]
 pub enum Trust {

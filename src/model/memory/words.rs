@@ -7,6 +7,7 @@ use crate::model::word_enum::word_enum;
 word_enum! {
     /// What sort of memory it is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryKind {
         /// What solves a problem.
         Solution = "solution",
@@ -42,6 +43,7 @@ impl MemoryKind {
 word_enum! {
     /// Whether a memory holds, and if not, why.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryStatus {
         /// It holds.
         #[default]
@@ -61,6 +63,7 @@ word_enum! {
 word_enum! {
     /// How settled a memory is. It consolidates, one step at a time, from `High` to `UltraLow`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
         /// It was just learned: it is archived after 30 days, unless it helps before.
         High = "high",
@@ -77,6 +80,7 @@ word_enum! {
 word_enum! {
     /// How fast the world outdates what a memory says.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Volatility {
         /// It holds for months or years.
         #[default]
@@ -94,6 +98,7 @@ word_enum! {
 word_enum! {
     /// What sort of information a memory has, which says how volatile it is where nobody does.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InformationType {
         /// It hardly ever changes: architecture, principles.
         #[default]
@@ -123,6 +128,7 @@ impl InformationType {
 word_enum! {
     /// How a memory was learned.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum LearningSource {
         /// From what was said or done.
         Execution = "execution",
@@ -137,6 +143,7 @@ word_enum! {
 word_enum! {
     /// For what sort of task a memory is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum TaskType {
         /// To find something out.
         Research = "research",
@@ -153,6 +160,7 @@ word_enum! {
 word_enum! {
     /// How something ended: what a memory came of, or a use of it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {
         /// It worked.
         Success = "success",
@@ -182,6 +190,7 @@ impl Outcome {
 word_enum! {
     /// Whether a memory is shown again to a person after a time.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Resurfacing {
         /// It is, when it is due and matters enough.
         #[default]

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What was erased, in rows. Counts only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
     /// Sessions.

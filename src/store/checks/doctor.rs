@@ -27,6 +27,7 @@ use crate::{
 
 /// What doctor found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Diagnosis {
     /// Every check that was made, in order.
@@ -37,6 +38,7 @@ pub struct Diagnosis {
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// What must hold, as a sentence.
     pub holds: String,

@@ -17,6 +17,7 @@ use crate::{
 
 /// How much is in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stats {
     /// Users with a memory here.
@@ -60,6 +61,7 @@ pub struct Stats {
 
 /// The turns of one tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TierStats {
     /// The tier.
@@ -74,6 +76,7 @@ pub struct TierStats {
 
 /// What compression made of ended sessions; turns kept verbatim are among the turns of the cold tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ColdStats {
     /// Summaries.
@@ -95,6 +98,7 @@ pub struct ColdStats {
 
 /// Memories, volatile ones too, and what stands beside them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryStats {
     /// Those that hold.
@@ -119,6 +123,7 @@ pub struct MemoryStats {
 
 /// The summaries that somebody wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SummarizerStats {
     /// A summarizer's name; `extractive` or `extractive-fallback`, the built-in one (see
@@ -130,6 +135,7 @@ pub struct SummarizerStats {
 
 /// What recall reads instead of texts, and its receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecallStats {
     /// Rows of postings: in which turns a word stands. A common word has several.
@@ -148,6 +154,7 @@ pub struct RecallStats {
 
 /// How often something was in a context that answered a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UseCount {
     /// `profile` (contexts ranked by it), `tier` (items from it), `rule` (turns kept verbatim by it) or `packed_as` (items
@@ -161,6 +168,7 @@ pub struct UseCount {
 
 /// How a rule that keeps turns verbatim fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RuleStats {
     /// The rule.
@@ -179,6 +187,7 @@ pub struct RuleStats {
 ///
 /// The tiering paper expects shares of 80, 15 and 5 % ([`EXPECTED_SHARES`](Self::EXPECTED_SHARES)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReachedTiers {
     /// By the system clock, when the turn was recorded, UTC: `2026-03`.

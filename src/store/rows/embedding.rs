@@ -11,6 +11,7 @@ use crate::{
 
 /// How far one user's turns are embedded by one model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EmbeddingStatus {
     /// The user.

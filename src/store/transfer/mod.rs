@@ -39,6 +39,7 @@ const FORMAT_WITH_MEMORIES: u32 = 4;
 
 /// How much was exported or imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Transferred {
     /// Sessions.
