@@ -322,6 +322,27 @@ pub(crate) enum Verb {
                             zcat alex.jsonl.gz | thermocline import --user alex -")]
     Import(ImportArgs),
 
+    /// Answer HTTP and MCP, for programs that do not link the library.
+    ///
+    /// Listens on this machine's own address and needs no key there: what is asked may read, write and inspect, and may not
+    /// erase, export or back up. /openapi.json says what can be asked. Ctrl-C ends it, when what runs is done.
+    #[cfg(feature = "service")]
+    #[command(after_help = "Examples:\n  thermocline --db memory.db serve\n  \
+                            curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
+    Serve(crate::service::ServeArgs),
+
+    /// Speak MCP on standard input and output, for one user: what desktop clients start.
+    #[cfg(feature = "service")]
+    #[command(after_help = "Example:\n  thermocline --db memory.db mcp --user alex")]
+    Mcp(crate::service::McpArgs),
+
+    /// Run one operation of the service without a server: JSON in, JSON out.
+    #[cfg(feature = "service")]
+    #[command(
+        after_help = "Examples:\n  thermocline call --list\n  thermocline call recall --user alex '{\"query\":\"the boat\"}'"
+    )]
+    Call(crate::service::CallArgs),
+
     /// Print a completion script for a shell.
     ///
     /// Always plain text, also with --json.

@@ -1,0 +1,194 @@
+//! What can go wrong, once, for every surface: the library's kinds of errors and what a server adds.
+
+use std::fmt;
+
+use thermocline::{Error, ErrorKind};
+
+/// What went wrong, and what the caller can do.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Which of the known problems it is.
+    pub code: Code,
+    /// A sentence for people, without what anybody said.
+    pub detail: String,
+    /// The field of the request it is about, as a JSON pointer.
+    pub pointer: Option<String>,
+}
+
+/// Every problem. The words never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "`facts` says what each is")]
+pub enum Code {
+    InvalidInput,
+    BadRequest,
+    UnsupportedMedia,
+    TooLarge,
+    NoSuchRoute,
+    NoSuchMethod,
+    Conflict,
+    SessionEnded,
+    ChangedSince,
+    NotFound,
+    NoKey,
+    NotAllowed,
+    ForeignRequest,
+    Busy,
+    TimedOut,
+    TooFast,
+    Io,
+    ReadOnly,
+    Corrupt,
+    Unsupported,
+    Provider,
+    ProviderRefused,
+    Closing,
+    Unexpected,
+}
+
+/// Whether asking again helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Not as it is.
+    Never,
+    /// At once, with the same `caller_id`: it may have been done.
+    SameId,
+    /// In a second or more.
+    Later,
+}
+
+/// What every surface says of a problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Its word.
+    pub word: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// HTTP's status.
+    pub status: u16,
+    /// Whether asking again helps.
+    pub retry: Retry,
+    /// The exit code of `thermocline call`.
+    pub exit: u8,
+}
+
+impl Code {
+    /// All of them, as the page of errors lists them.
+    pub const EVERY: [Self; 24] = [
+        Self::InvalidInput,
+        Self::BadRequest,
+        Self::UnsupportedMedia,
+        Self::TooLarge,
+        Self::NoSuchRoute,
+        Self::NoSuchMethod,
+        Self::Conflict,
+        Self::SessionEnded,
+        Self::ChangedSince,
+        Self::NotFound,
+        Self::NoKey,
+        Self::NotAllowed,
+        Self::ForeignRequest,
+        Self::Busy,
+        Self::TimedOut,
+        Self::TooFast,
+        Self::Io,
+        Self::ReadOnly,
+        Self::Corrupt,
+        Self::Unsupported,
+        Self::Provider,
+        Self::ProviderRefused,
+        Self::Closing,
+        Self::Unexpected,
+    ];
+
+    /// The one map of errors.
+    pub const fn facts(self) -> Facts {
+        use Retry::{Later, Never, SameId};
+        let (word, title, status, retry, exit) = match self {
+            Self::InvalidInput => ("invalid-input", "The input breaks a rule", 422, Never, 3),
+            Self::BadRequest => ("bad-request", "The request cannot be read", 400, Never, 2),
+            Self::UnsupportedMedia => ("unsupported-media", "The body is not JSON", 415, Never, 2),
+            Self::TooLarge => ("too-large", "The body is too large", 413, Never, 2),
+            Self::NoSuchRoute => ("no-such-route", "There is no such address", 404, Never, 2),
+            Self::NoSuchMethod => ("no-such-method", "The address has other methods", 405, Never, 2),
+            Self::Conflict => ("conflict", "It contradicts what is there", 409, Never, 3),
+            Self::SessionEnded => ("session-ended", "The session has ended", 409, Never, 3),
+            Self::ChangedSince => ("changed-since", "It has changed since it was read", 412, Never, 3),
+            Self::NotFound => ("not-found", "There is no such thing", 404, Never, 4),
+            Self::NoKey => ("no-key", "A key is needed", 401, Never, 3),
+            Self::NotAllowed => ("not-allowed", "The key may not do that", 403, Never, 3),
+            Self::ForeignRequest => {
+                ("foreign-request", "It comes from a foreign page or address", 403, Never, 3)
+            }
+            Self::Busy => ("busy", "All places are taken", 503, Later, 6),
+            Self::TimedOut => ("timed-out", "It took too long", 503, Later, 6),
+            Self::TooFast => ("too-fast", "The key asks too often", 429, Later, 6),
+            Self::Io => ("io", "The disk failed", 500, SameId, 5),
+            Self::ReadOnly => ("read-only", "The file cannot be written", 503, Never, 5),
+            Self::Corrupt => ("corrupt", "The file is damaged", 503, Never, 5),
+            Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 3),
+            Self::Provider => ("provider", "A provider failed", 502, Later, 6),
+            Self::ProviderRefused => ("provider-refused", "A provider refuses it", 502, Never, 3),
+            Self::Closing => ("closing", "The server is ending", 503, Later, 1),
+            Self::Unexpected => ("unexpected", "Something unexpected happened", 500, SameId, 1),
+        };
+        Facts { word, title, status, retry, exit }
+    }
+}
+
+impl Retry {
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::SameId => "same_id",
+            Self::Later => "later",
+        }
+    }
+}
+
+impl Problem {
+    /// A problem, and its sentence.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), pointer: None }
+    }
+
+    /// A request that cannot be read.
+    pub fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(Code::BadRequest, detail)
+    }
+
+    /// A bug of ours.
+    pub fn unexpected(error: &dyn fmt::Display) -> Self {
+        Self::new(Code::Unexpected, format!("this is a bug, please report it: {error}"))
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let code = match error.kind() {
+            ErrorKind::InvalidInput => Code::InvalidInput,
+            ErrorKind::Conflict => Code::Conflict,
+            ErrorKind::SessionEnded => Code::SessionEnded,
+            ErrorKind::NotFound => return crate::ops::call::not_found(),
+            ErrorKind::Busy => Code::Busy,
+            ErrorKind::TimedOut => Code::TimedOut,
+            ErrorKind::Io => Code::Io,
+            ErrorKind::ReadOnly => Code::ReadOnly,
+            ErrorKind::Corrupt | ErrorKind::ForeignFile | ErrorKind::NewerSchema => Code::Corrupt,
+            ErrorKind::Unsupported => Code::Unsupported,
+            ErrorKind::Closed => Code::Closing,
+            ErrorKind::Provider => Code::Provider,
+            ErrorKind::ProviderRefused | ErrorKind::ProviderMisconfigured => Code::ProviderRefused,
+            _ => Code::Unexpected,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
