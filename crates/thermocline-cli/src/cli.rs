@@ -329,19 +329,19 @@ pub(crate) enum Verb {
     #[cfg(feature = "service")]
     #[command(after_help = "Examples:\n  thermocline --db memory.db serve\n  \
                             curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
-    Serve(crate::service::ServeArgs),
+    Serve(crate::service::serve::ServeArgs),
 
     /// Speak MCP on standard input and output, for one user: what desktop clients start.
     #[cfg(feature = "service")]
     #[command(after_help = "Example:\n  thermocline --db memory.db mcp --user alex")]
-    Mcp(crate::service::McpArgs),
+    Mcp(crate::service::mcp::McpArgs),
 
     /// Run one operation of the service without a server: JSON in, JSON out.
     #[cfg(feature = "service")]
     #[command(
         after_help = "Examples:\n  thermocline call --list\n  thermocline call recall --user alex '{\"query\":\"the boat\"}'"
     )]
-    Call(crate::service::CallArgs),
+    Call(crate::service::call::CallArgs),
 
     /// Print a completion script for a shell.
     ///

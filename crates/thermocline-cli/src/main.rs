@@ -133,11 +133,11 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Export(args) => transfer::export(&db, args, out),
         Verb::Import(args) => transfer::import(&db, args, out),
         #[cfg(feature = "service")]
-        Verb::Serve(args) => service::serve(&db, args),
+        Verb::Serve(args) => service::serve::run(&db, args, out),
         #[cfg(feature = "service")]
-        Verb::Mcp(args) => service::mcp(&db, args),
+        Verb::Mcp(args) => service::mcp::run(&db, args),
         #[cfg(feature = "service")]
-        Verb::Call(args) => service::call(&db, args, out),
+        Verb::Call(args) => service::call::run(&db, args, out),
         Verb::Completions(args) => completions::run(args, out),
         Verb::Help(args) => help(&args.verb),
     }
