@@ -1,6 +1,6 @@
 //! The way of a call, whoever asks: what the caller may, then the operation.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{fs::File, path::PathBuf, sync::Arc};
 
 use serde_json::Value;
 use thermocline::Thermocline;
@@ -8,7 +8,7 @@ use thermocline::Thermocline;
 use crate::{
     caller::Caller,
     ops::{
-        Reply, Row,
+        self, Reply, Row,
         call::{Call, Surface},
         problem::Problem,
     },
@@ -19,6 +19,8 @@ use crate::{
 pub struct Service {
     /// The memory.
     pub memory: Thermocline,
+    /// What can be asked of it.
+    pub table: &'static [Row],
     /// Where backups are written; `None`: the operation is refused.
     pub backup_folder: Option<PathBuf>,
 }
@@ -34,9 +36,23 @@ pub struct Asked {
     pub surface: Surface,
     /// The request, as JSON.
     pub request: Value,
+    /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file that it writes them to, or a file of
+    /// lines that it reads, at its beginning. The surface keeps a clone of the handle (`File::try_clone`), and goes back to
+    /// the beginning before it sends what was written.
+    pub spool: Option<File>,
 }
 
 impl Service {
+    /// The whole table over this memory, without a folder for backups.
+    pub fn new(memory: Thermocline) -> Self {
+        Self { memory, table: ops::table(), backup_folder: None }
+    }
+
+    /// The operation of this name.
+    pub fn find(&self, name: &str) -> Option<&'static Row> {
+        self.table.iter().find(|row| row.spec.name == name)
+    }
+
     /// Runs an operation for a caller, if the caller may.
     pub async fn run(self: &Arc<Self>, row: &'static Row, asked: Asked) -> Result<Reply, Problem> {
         asked.caller.may(row.spec, asked.user.as_deref())?;
@@ -45,6 +61,7 @@ impl Service {
             caller: asked.caller,
             user: asked.user,
             surface: asked.surface,
+            spool: asked.spool,
         };
         (row.run)(call, asked.request).await
     }

@@ -25,8 +25,9 @@ use crate::{
 
 /// Every route: the table's, and those about the server itself.
 pub(super) fn router(http: Arc<Http>) -> Router {
+    let table = http.service.table;
     let mut router = Router::new()
-        .route("/openapi.json", get(|| async { axum::Json(openapi::document()) }))
+        .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
         .fallback(|| async {
             answer::problem(&Problem::new(
                 Code::NoSuchRoute,
@@ -39,7 +40,7 @@ pub(super) fn router(http: Arc<Http>) -> Router {
                 "this address has other methods; the header Allow names them",
             ))
         });
-    for row in ops::table() {
+    for row in table {
         let handler = move |State(http): State<Arc<Http>>, params: RawPathParams, request: Request| {
             handle(http, row, params, request)
         };
@@ -80,7 +81,7 @@ async fn call(
             )));
         }
     }
-    let asked = Asked { caller, user, surface: Surface::Http, request: Value::Object(fields) };
+    let asked = Asked { caller, user, surface: Surface::Http, request: Value::Object(fields), spool: None };
     http.service.run(row, asked).await
 }
 

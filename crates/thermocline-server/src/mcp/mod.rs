@@ -60,7 +60,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// The tools over the table of a service.
     pub fn new(service: Arc<Service>) -> Self {
-        let table = service.table();
+        let table = service.table;
         let profiles = Profile::EVERY.map(|profile| (profile, Arc::new(profile.tools(table))));
         Self { service, profiles }
     }
@@ -111,7 +111,7 @@ impl Mcp {
 
     /// Runs the row of this name. A table without it has nothing to show.
     async fn ask(&self, row: &str, request: Value, client: &str) -> Result<Value> {
-        let row = self.service.table().iter().find(|other| other.spec.name == row).ok_or_else(not_found)?;
+        let row = self.service.find(row).ok_or_else(not_found)?;
         self.run(row, request, client).await
     }
 
@@ -121,6 +121,7 @@ impl Mcp {
             user: Some(self.user.clone()),
             surface: Surface::Mcp(client.to_owned()),
             request,
+            spool: None,
         };
         let reply = self.service.run(row, asked).await?;
         serde_json::from_str(&reply.body).map_err(|error| Problem::unexpected(&error))

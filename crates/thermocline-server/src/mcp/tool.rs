@@ -10,7 +10,7 @@ use crate::{
     mcp::{fit, schema},
     ops::{
         Row,
-        spec::{Effect, Spec},
+        spec::{Again, Effect, Spec},
     },
 };
 
@@ -102,7 +102,7 @@ impl Tool {
             return hints.read_only(true);
         }
         let only_adds = self.specs().all(|spec| matches!(spec.effect, Effect::Reads | Effect::Adds));
-        let repeats = self.specs().all(|spec| matches!(spec.effect, Effect::Reads | Effect::Changes));
+        let repeats = self.specs().all(|spec| spec.again != Again::Another);
         let hints = if only_adds { hints.destructive(false) } else { hints };
         if repeats { hints.idempotent(true) } else { hints }
     }
