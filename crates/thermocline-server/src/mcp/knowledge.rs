@@ -27,5 +27,8 @@ const TOOLS: [(&str, &str, &str); 18] = [
 /// The eighteen, in the order of the paper.
 pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
     let find = |row: &str| table.iter().find(|other| other.spec.name == row);
-    TOOLS.iter().filter_map(|(name, title, row)| find(row).map(|row| Tool::of_row(row, name, title))).collect()
+    TOOLS
+        .iter()
+        .filter_map(|(name, title, row)| find(row).map(|row| Tool::of_row(row, name, title)))
+        .collect()
 }

@@ -52,6 +52,19 @@ impl Profile {
     }
 }
 
+/// Facts have tools in their own right here, where core bundles them with memories.
+const FACTS: [(&str, &str, &str); 3] = [
+    ("memory_save", "Save a fact", "anchor_set"),
+    ("memory_update", "Correct a fact", "anchor_replace"),
+    ("memory_forget", "Forget a fact", "anchor_retract"),
+];
+
 fn full(table: &'static [Row]) -> impl Iterator<Item = Tool> {
-    table.iter().filter_map(|row| row.spec.tool.map(|tool| Tool::of_row(row, tool.name, tool.title)))
+    let facts = FACTS.into_iter().filter_map(|(name, title, row)| {
+        let row = table.iter().find(|other| other.spec.name == row)?;
+        Some(Tool::of_row(row, name, title))
+    });
+    let rows =
+        table.iter().filter_map(|row| row.spec.tool.map(|tool| Tool::of_row(row, tool.name, tool.title)));
+    std::iter::once(core::recall(table)).chain(facts).chain(rows)
 }

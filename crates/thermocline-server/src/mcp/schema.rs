@@ -82,7 +82,9 @@ fn slimmed(schema: JsonObject) -> JsonObject {
                 }
             }
             ("items" | "additionalProperties", value) => slim_in_place(value),
-            ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => branches.iter_mut().for_each(slim_in_place),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
+                branches.iter_mut().for_each(slim_in_place)
+            }
             _ => {}
         }
     }

@@ -67,8 +67,12 @@ fn list(response: &Value, items: &[Value]) -> Vec<String> {
 /// What happened, and what to do.
 pub(super) fn failure(problem: &Problem) -> String {
     let to_do = match (problem.code, problem.code.facts().retry) {
-        (Code::NotFound, _) => "Look up its id first: memory_browse, or a tool that lists, names what there is.",
-        (Code::SessionEnded, _) => "It does not reopen; go on under the same key, which begins its next part, or a new one.",
+        (Code::NotFound, _) => {
+            "Look up its id first: memory_browse, or a tool that lists, names what there is."
+        }
+        (Code::SessionEnded, _) => {
+            "It does not reopen; go on under the same key, which begins its next part, or a new one."
+        }
         (Code::Conflict | Code::ChangedSince, _) => "Read it again, and decide by what it is now.",
         (Code::InvalidInput, _) => "Change the arguments.",
         (Code::NotAllowed | Code::NoKey, _) => "Do not try again; the user can give more rights.",

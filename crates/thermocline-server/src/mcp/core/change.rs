@@ -57,7 +57,13 @@ fn plan_update(mut arguments: Arguments) -> Planned {
         if op != "edit" {
             return Err(format!("{op} takes a memory's id, which begins with mem_; a fact can be edited"));
         }
-        return strict("anchor_replace", "edit of a fact", arguments, &["value"], &[("id", "anchor"), ("value", "value")]);
+        return strict(
+            "anchor_replace",
+            "edit of a fact",
+            arguments,
+            &["value"],
+            &[("id", "anchor"), ("value", "value")],
+        );
     }
     let texts = [id, ("title", "title"), ("content", "content"), ("tags", "tags")];
     match op.as_str() {

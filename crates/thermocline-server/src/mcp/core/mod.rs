@@ -33,6 +33,11 @@ pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
     ]
 }
 
+/// The one that the full profile shares.
+pub(super) fn recall(table: &'static [Row]) -> Tool {
+    recall::tool(table)
+}
+
 /// The rows of these names.
 fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
     let find = |name: &&str| table.iter().find(|row| row.spec.name == *name);
@@ -51,7 +56,13 @@ fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) ->
 }
 
 /// As [`step`]; every argument must be one that the row takes, and those named must be there.
-fn strict(row: &'static str, what: &str, arguments: Arguments, needs: &[&str], fields: &[(&str, &str)]) -> Planned {
+fn strict(
+    row: &'static str,
+    what: &str,
+    arguments: Arguments,
+    needs: &[&str],
+    fields: &[(&str, &str)],
+) -> Planned {
     if let Some(missing) = needs.iter().find(|name| !arguments.contains_key(**name)) {
         return Err(format!("{what} needs {missing}"));
     }
