@@ -10,6 +10,7 @@ use crate::{
     ops::{
         self, Reply, Row,
         call::{Call, Surface},
+        file::LastStats,
         problem::Problem,
     },
 };
@@ -23,6 +24,8 @@ pub struct Service {
     pub table: &'static [Row],
     /// Where backups are written; `None`: the operation is refused.
     pub backup_folder: Option<PathBuf>,
+    /// The last counts of the file.
+    pub stats: LastStats,
 }
 
 /// One call, before it is decided whether it may be.
@@ -45,7 +48,7 @@ pub struct Asked {
 impl Service {
     /// The whole table over this memory, without a folder for backups.
     pub fn new(memory: Thermocline) -> Self {
-        Self { memory, table: ops::table(), backup_folder: None }
+        Self { memory, table: ops::table(), backup_folder: None, stats: LastStats::default() }
     }
 
     /// The operation of this name.
