@@ -9,7 +9,7 @@ const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_get", "Get", "memory_show"),
     ("memory_update", "Update", "memory_edit"),
     ("memory_forget", "Forget", "memory_forget"),
-    ("memory_relate", "Relate", "memory_relate"),
+    ("memory_relate", "Relate", "edge_set"),
     ("memory_edge", "Edge", "edge_show"),
     ("memory_related", "Related", "memory_neighbours"),
     ("memory_episode", "Episodes", "episode_list"),

@@ -52,19 +52,11 @@ impl Profile {
     }
 }
 
-/// Facts have tools in their own right here, where core bundles them with memories.
-const FACTS: [(&str, &str, &str); 3] = [
-    ("memory_save", "Save a fact", "anchor_set"),
-    ("memory_update", "Correct a fact", "anchor_replace"),
-    ("memory_forget", "Forget a fact", "anchor_retract"),
-];
-
+/// Four of core's, which bundle facts and memories, and the rows that have a tool of another name.
 fn full(table: &'static [Row]) -> impl Iterator<Item = Tool> {
-    let facts = FACTS.into_iter().filter_map(|(name, title, row)| {
-        let row = table.iter().find(|other| other.spec.name == row)?;
-        Some(Tool::of_row(row, name, title))
-    });
-    let rows =
-        table.iter().filter_map(|row| row.spec.tool.map(|tool| Tool::of_row(row, tool.name, tool.title)));
-    std::iter::once(core::recall(table)).chain(facts).chain(rows)
+    let bundled = core::four(table);
+    let names: Vec<&str> = bundled.iter().map(|tool| tool.name).collect();
+    let rows = table.iter().filter_map(|row| row.spec.tool.map(|tool| (row, tool)));
+    let rows = rows.filter(move |(_, tool)| !names.contains(&tool.name));
+    bundled.into_iter().chain(rows.map(|(row, tool)| Tool::of_row(row, tool.name, tool.title)))
 }

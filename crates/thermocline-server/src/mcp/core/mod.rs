@@ -23,19 +23,14 @@ type Planned = Result<Step, String>;
 
 /// The six, in a fixed order.
 pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
-    vec![
-        recall::tool(table),
-        keep::save(table),
-        change::update(table),
-        change::forget(table),
-        browse::tool(table),
-        session::tool(table),
-    ]
+    let mut tools = four(table);
+    tools.extend([browse::tool(table), session::tool(table)]);
+    tools
 }
 
-/// The one that the full profile shares.
-pub(super) fn recall(table: &'static [Row]) -> Tool {
-    recall::tool(table)
+/// Those that the full profile has as well, in place of rows; of the other two it has each view and step as a tool.
+pub(super) fn four(table: &'static [Row]) -> Vec<Tool> {
+    vec![recall::tool(table), keep::save(table), change::update(table), change::forget(table)]
 }
 
 /// The rows of these names.
