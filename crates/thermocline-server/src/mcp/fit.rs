@@ -21,9 +21,10 @@ fn at(path: &str, schema: &Map<String, Value>, value: &Value) -> Result<(), Stri
     match value {
         Value::Object(fields) => object(path, schema, fields),
         Value::Array(items) => match schema.get("items") {
-            Some(Value::Object(each)) => {
-                items.iter().enumerate().try_for_each(|(index, item)| at(&format!("{path}/{index}"), each, item))
-            }
+            Some(Value::Object(each)) => items
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, item)| at(&format!("{path}/{index}"), each, item)),
             _ => Ok(()),
         },
         _ => Ok(()),

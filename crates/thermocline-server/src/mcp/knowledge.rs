@@ -9,7 +9,7 @@ const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_get", "Get", "memory_show"),
     ("memory_update", "Update", "memory_edit"),
     ("memory_forget", "Forget", "memory_forget"),
-    ("memory_relate", "Relate", "memory_relate"),
+    ("memory_relate", "Relate", "edge_set"),
     ("memory_edge", "Edge", "edge_show"),
     ("memory_related", "Related", "memory_neighbours"),
     ("memory_episode", "Episodes", "episode_list"),
@@ -27,5 +27,8 @@ const TOOLS: [(&str, &str, &str); 18] = [
 /// The eighteen, in the order of the paper.
 pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
     let find = |row: &str| table.iter().find(|other| other.spec.name == row);
-    TOOLS.iter().filter_map(|(name, title, row)| find(row).map(|row| Tool::of_row(row, name, title))).collect()
+    TOOLS
+        .iter()
+        .filter_map(|(name, title, row)| find(row).map(|row| Tool::of_row(row, name, title)))
+        .collect()
 }

@@ -24,7 +24,10 @@ use rmcp::{
 };
 use serde_json::Value;
 
-pub use self::{profile::Profile, stdio::serve_stdio};
+pub use self::{
+    profile::Profile,
+    stdio::{serve, serve_stdio},
+};
 use self::{shown::failure, tool::Tool};
 use crate::{
     caller::Caller,
@@ -96,8 +99,7 @@ impl Mcp {
         match self.run(row, request, client).await {
             Ok(response) => {
                 let shown = shown::response(&response);
-                let mut result =
-                    CallToolResult::success(shown.into_iter().map(ContentBlock::text).collect());
+                let mut result = CallToolResult::success(shown.into_iter().map(ContentBlock::text).collect());
                 result.structured_content = Some(response);
                 Ok(result)
             }
@@ -123,7 +125,10 @@ impl Mcp {
             request,
             spool: None,
         };
-        let reply = self.service.run(row, asked).await?;
+        // In a task of its own: a panic is an answer, and one who goes away takes nothing back.
+        let service = Arc::clone(&self.service);
+        let running = tokio::spawn(async move { service.run(row, asked).await });
+        let reply = running.await.map_err(|error| Problem::unexpected(&error))??;
         serde_json::from_str(&reply.body).map_err(|error| Problem::unexpected(&error))
     }
 }

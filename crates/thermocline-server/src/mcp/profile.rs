@@ -52,6 +52,11 @@ impl Profile {
     }
 }
 
+/// Four of core's, which bundle facts and memories, and the rows that have a tool of another name.
 fn full(table: &'static [Row]) -> impl Iterator<Item = Tool> {
-    table.iter().filter_map(|row| row.spec.tool.map(|tool| Tool::of_row(row, tool.name, tool.title)))
+    let bundled = core::four(table);
+    let names: Vec<&str> = bundled.iter().map(|tool| tool.name).collect();
+    let rows = table.iter().filter_map(|row| row.spec.tool.map(|tool| (row, tool)));
+    let rows = rows.filter(move |(_, tool)| !names.contains(&tool.name));
+    bundled.into_iter().chain(rows.map(|(row, tool)| Tool::of_row(row, tool.name, tool.title)))
 }

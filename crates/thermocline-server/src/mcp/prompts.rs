@@ -14,9 +14,8 @@ const END_OF_SESSION: &str = "end_of_session";
 
 /// Both, in a fixed order.
 pub(super) fn list() -> Vec<Prompt> {
-    let required = |name: &str, what: &str| {
-        vec![PromptArgument::new(name).with_description(what).with_required(true)]
-    };
+    let required =
+        |name: &str, what: &str| vec![PromptArgument::new(name).with_description(what).with_required(true)];
     vec![
         Prompt::new(
             WITH_MEMORY,

@@ -94,7 +94,8 @@ async fn profile(mcp: &Mcp, client: &str) -> Result<String, Problem> {
     for _ in 0..PAGES {
         let page = mcp.ask("anchor_list", request.clone(), client).await?;
         let facts = page["items"].as_array().into_iter().flatten();
-        lines.extend(facts.filter(|fact| shown::holds(fact)).map(|fact| format!("- {}\n", shown::fact(fact))));
+        lines
+            .extend(facts.filter(|fact| shown::holds(fact)).map(|fact| format!("- {}\n", shown::fact(fact))));
         match &page["next_cursor"] {
             Value::String(cursor) => request["cursor"] = cursor.as_str().into(),
             _ => break,

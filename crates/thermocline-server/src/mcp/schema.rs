@@ -7,23 +7,49 @@ use serde_json::{Map, Value};
 use crate::ops::Row;
 
 /// The longest description of a field that a model is shown, in bytes; of longer ones, the first sentence.
-const MAX_DESCRIPTION_BYTES: usize = 80;
+const MAX_DESCRIPTION_BYTES: usize = 60;
 
-/// For programs: a model does not see them, and cannot name them.
-const FOR_PROGRAMS: [&str; 12] = [
+/// For programs, which ask over HTTP: a model does not see them, and cannot name them.
+const FOR_PROGRAMS: [&str; 35] = [
+    "any_status",
     "assistant_origin",
+    "at",
+    "consolidation_threshold",
+    "critical",
+    "description",
+    "entities",
+    "expected_revision",
     "extra",
     "filter",
     "for_messages",
     "graph",
+    "information_type",
+    "learning_source",
     "memories",
     "metadata",
     "min_confidence",
+    "min_trust",
     "origin",
+    "per_section",
+    "procedure",
+    "project_alone",
     "queries",
+    "reliability",
+    "replacing",
+    "resurfacing",
+    "snapshot",
+    "sources",
+    "task_id",
+    "task_name",
+    "task_type",
+    "trigger",
     "user_origin",
-    "weights",
+    "validity_window_s",
+    "volatility",
 ];
+
+/// In many requests, and said by their names.
+const UNSAID: [&str; 4] = ["cursor", "limit", "memory", "session"];
 
 /// What of a schema is for validators and not for whoever fills it in; the row's own type still holds to it.
 const NOT_SHOWN: [&str; 9] =
@@ -36,8 +62,16 @@ pub(super) fn of_request(row: &Row) -> JsonObject {
         settings.meta_schema = None;
     });
     let mut schema = object((row.request)(&mut settings.into_generator()).to_value());
-    for field in FOR_PROGRAMS {
-        remove(&mut schema, field);
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.retain(|name, _| {
+            !FOR_PROGRAMS.contains(&name.as_str()) || required.contains(&name.as_str().into())
+        });
+        for name in UNSAID {
+            if let Some(Value::Object(field)) = properties.get_mut(name) {
+                field.remove("description");
+            }
+        }
     }
     let mut slim = slimmed(schema);
     slim.remove("description");
@@ -50,12 +84,6 @@ pub(super) fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(fields) => fields,
         _ => Map::new(),
-    }
-}
-
-fn remove(schema: &mut JsonObject, field: &str) {
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.remove(field);
     }
 }
 
@@ -82,7 +110,9 @@ fn slimmed(schema: JsonObject) -> JsonObject {
                 }
             }
             ("items" | "additionalProperties", value) => slim_in_place(value),
-            ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => branches.iter_mut().for_each(slim_in_place),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
+                branches.iter_mut().for_each(slim_in_place)
+            }
             _ => {}
         }
     }
@@ -121,18 +151,20 @@ fn without_null(mut schema: JsonObject) -> JsonObject {
     schema
 }
 
-/// The words of a choice that is written as a list of constants, each with a description.
+/// The words of a choice that is written as a list of constants, each with a description. What can also be an object, is one
+/// for programs.
 fn words_of(schema: &JsonObject) -> Option<Value> {
     let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
     let mut words = Vec::new();
     for branch in branches {
-        match (branch.get("const"), branch.get("enum").and_then(Value::as_array)) {
+        let inner = branch.as_object().and_then(words_of);
+        match (branch.get("const"), branch.get("enum").or(inner.as_ref()).and_then(Value::as_array)) {
             (Some(word), _) => words.push(word.clone()),
-            (None, Some(more)) => words.extend(more.iter().cloned()),
-            (None, None) => return None,
+            (None, Some(more)) => words.extend(more.iter().filter(|word| !word.is_null()).cloned()),
+            (None, None) => {}
         }
     }
-    Some(Value::Array(words))
+    (!words.is_empty()).then_some(Value::Array(words))
 }
 
 /// The first sentence, if it is short.

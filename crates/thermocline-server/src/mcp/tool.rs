@@ -84,7 +84,9 @@ impl Tool {
     pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, Value), String> {
         let arguments = Value::Object(arguments);
         fit::check(&self.input, &arguments)?;
-        let Value::Object(arguments) = arguments else { return Err("the arguments are not an object".to_owned()) };
+        let Value::Object(arguments) = arguments else {
+            return Err("the arguments are not an object".to_owned());
+        };
         let step = (self.plan)(arguments)?;
         let row = self.rows.iter().find(|row| row.spec.name == step.row);
         let row = row.expect("a plan names rows of its tool, which a test asks of each");
@@ -102,7 +104,7 @@ impl Tool {
             return hints.read_only(true);
         }
         let only_adds = self.specs().all(|spec| matches!(spec.effect, Effect::Reads | Effect::Adds));
-        let repeats = self.specs().all(|spec| spec.again != Again::Another);
+        let repeats = self.specs().all(|spec| spec.again == Again::Same);
         let hints = if only_adds { hints.destructive(false) } else { hints };
         if repeats { hints.idempotent(true) } else { hints }
     }

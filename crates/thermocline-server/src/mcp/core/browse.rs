@@ -21,7 +21,7 @@ const VIEWS: [View; 13] = [
     ("memory", "memory_show", Some("memory"), false),
     ("neighbours", "memory_neighbours", Some("memory"), true),
     ("timeline", "episode_list", None, true),
-    ("due", "memory_due", None, false),
+    ("due", "due_list", None, false),
     ("sessions", "session_list", None, true),
     ("turns", "turn_list", Some("session"), true),
     ("summaries", "session_summaries", Some("session"), true),

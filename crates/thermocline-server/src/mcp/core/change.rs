@@ -43,7 +43,7 @@ pub(super) fn update(table: &'static [Row]) -> Tool {
                 "memory_pin",
                 "memory_unpin",
                 "memory_used",
-                "memory_relate",
+                "edge_set",
             ],
         ),
         plan_update,
@@ -57,29 +57,38 @@ fn plan_update(mut arguments: Arguments) -> Planned {
         if op != "edit" {
             return Err(format!("{op} takes a memory's id, which begins with mem_; a fact can be edited"));
         }
-        return strict("anchor_replace", "edit of a fact", arguments, &["value"], &[("id", "anchor"), ("value", "value")]);
+        return strict(
+            "anchor_replace",
+            "edit of a fact",
+            arguments,
+            &["value"],
+            &[("id", "anchor"), ("value", "value")],
+        );
     }
     let texts = [id, ("title", "title"), ("content", "content"), ("tags", "tags")];
     match op.as_str() {
         "edit" => strict("memory_edit", "edit of a memory", arguments, &[], &texts),
-        "supersede" => {
-            if !arguments.contains_key("title")
-                && let Some(Value::String(content)) = arguments.get("content")
-            {
-                let title = keep::title_of(content);
-                arguments.insert("title".to_owned(), title.into());
-            }
-            strict("memory_supersede", "supersede", arguments, &["content"], &texts)
-        }
+        "supersede" => supersede(arguments, &texts),
         "undo" => strict("memory_undo", "undo", arguments, &[], &[id]),
         "pin" => strict("memory_pin", "pin", arguments, &[], &[id]),
         "unpin" => strict("memory_unpin", "unpin", arguments, &[], &[id]),
         "used" => strict("memory_used", "used", arguments, &["outcome"], &[id, ("outcome", "outcome")]),
         _ => {
             let fields = [("id", "from"), ("to", "to"), ("relation", "type")];
-            strict("memory_relate", "relate", arguments, &["to", "relation"], &fields)
+            strict("edge_set", "relate", arguments, &["to", "relation"], &fields)
         }
     }
+}
+
+/// What takes the place of a memory is a memory of its own, inside of the request.
+fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> Planned {
+    let mut step = strict("memory_supersede", "supersede", arguments, &["content"], texts)?;
+    let id = step.request.remove("memory");
+    let mut with = std::mem::take(&mut step.request);
+    keep::name(&mut with);
+    step.request.extend(id.map(|id| ("memory".to_owned(), id)));
+    step.request.insert("with".to_owned(), Value::Object(with));
+    Ok(step)
 }
 
 pub(super) fn forget(table: &'static [Row]) -> Tool {

@@ -49,18 +49,23 @@ fn plan(mut arguments: Arguments) -> Planned {
     if !arguments.contains_key("kind") {
         return Err("name an attribute and a value (a fact), or a kind and a content (a memory)".to_owned());
     }
-    if !arguments.contains_key("title")
-        && let Some(Value::String(content)) = arguments.get("content")
-    {
-        let title = title_of(content);
-        arguments.insert("title".to_owned(), title.into());
-    }
+    name(&mut arguments);
     let fields = ["kind", "title", "content", "tags", "project"].map(|field| (field, field));
     strict("memory_save", "a memory", arguments, &["content"], &fields)
 }
 
+/// Gives a memory that has no title one from its content.
+pub(super) fn name(memory: &mut Arguments) {
+    if !memory.contains_key("title")
+        && let Some(Value::String(content)) = memory.get("content")
+    {
+        let title = title_of(content);
+        memory.insert("title".to_owned(), title.into());
+    }
+}
+
 /// The first line of a text, as far as a title goes.
-pub(super) fn title_of(content: &str) -> String {
+fn title_of(content: &str) -> String {
     let line = content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     if line.len() <= MAX_TITLE_BYTES {
         return line.to_owned();

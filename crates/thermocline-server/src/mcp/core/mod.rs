@@ -23,14 +23,14 @@ type Planned = Result<Step, String>;
 
 /// The six, in a fixed order.
 pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
-    vec![
-        recall::tool(table),
-        keep::save(table),
-        change::update(table),
-        change::forget(table),
-        browse::tool(table),
-        session::tool(table),
-    ]
+    let mut tools = four(table);
+    tools.extend([browse::tool(table), session::tool(table)]);
+    tools
+}
+
+/// Those that the full profile has as well, in place of rows; of the other two it has each view and step as a tool.
+pub(super) fn four(table: &'static [Row]) -> Vec<Tool> {
+    vec![recall::tool(table), keep::save(table), change::update(table), change::forget(table)]
 }
 
 /// The rows of these names.
@@ -51,7 +51,13 @@ fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) ->
 }
 
 /// As [`step`]; every argument must be one that the row takes, and those named must be there.
-fn strict(row: &'static str, what: &str, arguments: Arguments, needs: &[&str], fields: &[(&str, &str)]) -> Planned {
+fn strict(
+    row: &'static str,
+    what: &str,
+    arguments: Arguments,
+    needs: &[&str],
+    fields: &[(&str, &str)],
+) -> Planned {
     if let Some(missing) = needs.iter().find(|name| !arguments.contains_key(**name)) {
         return Err(format!("{what} needs {missing}"));
     }

@@ -39,8 +39,8 @@ fn plan(mut arguments: Arguments) -> Planned {
     let op = take_word(&mut arguments, "op");
     match op.as_str() {
         "record" => {
-            let fields =
-                ["session", "user_message", "ai_response", "caller_id", "answering"].map(|field| (field, field));
+            let fields = ["session", "user_message", "ai_response", "caller_id", "answering"]
+                .map(|field| (field, field));
             strict("record", "record", arguments, &["user_message", "ai_response"], &fields)
         }
         "state" => {

@@ -57,7 +57,8 @@ fn with_a_thing_in_it(item: &Value, most: Option<usize>) -> Option<String> {
     for field in ["memory", "turn", "anchor"] {
         let Some(inner) = item.get(field).filter(|inner| inner.is_object()) else { continue };
         let mut said = String::new();
-        for (name, value) in item.as_object()?.iter().filter(|(name, value)| *name != field && is_said(value)) {
+        for (name, value) in item.as_object()?.iter().filter(|(name, value)| *name != field && is_said(value))
+        {
             let _ = write!(said, "{name} {}, ", json(value));
         }
         let said = said.trim_end_matches(", ");
@@ -122,7 +123,8 @@ fn memory(memory: &Value, most: Option<usize>) -> String {
         cut(memory, "content", most)
     );
     if let Some(tags) = memory["tags"].as_array().filter(|tags| !tags.is_empty()) {
-        let tags: Vec<String> = tags.iter().filter_map(Value::as_str).map(|tag| format!("#{}", flat(tag))).collect();
+        let tags: Vec<String> =
+            tags.iter().filter_map(Value::as_str).map(|tag| format!("#{}", flat(tag))).collect();
         let _ = write!(shown, " {}", tags.join(" "));
     }
     shown
