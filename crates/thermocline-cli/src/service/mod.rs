@@ -20,7 +20,7 @@ async fn open(db: &Db) -> Result<Arc<Service>, Failure> {
     let mut config = find::verb_config();
     config.worker = true;
     let memory = Thermocline::open_with(&db.path, config).await?;
-    Ok(Arc::new(Service { memory, backup_folder: None }))
+    Ok(Arc::new(Service::new(memory)))
 }
 
 fn runtime() -> Result<runtime::Runtime, Failure> {
