@@ -1,6 +1,6 @@
 //! The way of a call, whoever asks: what the caller may, how often, a place, a deadline; then the operation.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{fs::File, path::PathBuf, sync::Arc};
 
 use serde_json::Value;
 use thermocline::Thermocline;
@@ -10,7 +10,7 @@ use crate::{
     caller::Caller,
     limits::Limits,
     ops::{
-        Reply, Row,
+        self, Reply, Row,
         call::{Call, Surface},
         problem::{Code, Problem},
     },
@@ -21,6 +21,8 @@ use crate::{
 pub struct Service {
     /// The memory.
     pub memory: Thermocline,
+    /// What can be asked of it.
+    pub table: &'static [Row],
     /// Where backups are written; `None`: the operation is refused.
     pub backup_folder: Option<PathBuf>,
     /// How much may be asked at once.
@@ -38,6 +40,10 @@ pub struct Asked {
     pub surface: Surface,
     /// The request, as JSON.
     pub request: Value,
+    /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file that it writes them to, or a file of
+    /// lines that it reads, at its beginning. The surface keeps a clone of the handle (`File::try_clone`), and goes back to
+    /// the beginning before it sends what was written.
+    pub spool: Option<File>,
 }
 
 /// A call that may be, before its request is read.
@@ -50,12 +56,18 @@ pub struct Admitted {
 impl Service {
     /// The whole table over this memory, without a folder for backups.
     pub fn new(memory: Thermocline) -> Self {
-        Self { memory, backup_folder: None, limits: Limits::default() }
+        Self { memory, table: ops::table(), backup_folder: None, limits: Limits::default() }
+    }
+
+    /// The operation of this name.
+    pub fn find(&self, name: &str) -> Option<&'static Row> {
+        self.table.iter().find(|row| row.spec.name == name)
     }
 
     /// Runs an operation for a caller, if the caller may.
     pub async fn run(self: &Arc<Self>, row: &'static Row, asked: Asked) -> Result<Reply, Problem> {
-        self.admit(row, asked.caller, asked.user, asked.surface)?.run(asked.request).await
+        let Asked { caller, user, surface, request, spool } = asked;
+        self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
     /// Decides from who asks, and for whom, whether a call may be, before anything is read of its request or of the file.
@@ -68,14 +80,15 @@ impl Service {
     ) -> Result<Admitted, Problem> {
         caller.may(row.spec, user.as_deref())?;
         self.limits.count(&caller)?;
-        Ok(Admitted { row, call: Call { service: Arc::clone(self), caller, user, surface } })
+        Ok(Admitted { row, call: Call { service: Arc::clone(self), caller, user, surface, spool: None } })
     }
 }
 
 impl Admitted {
     /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
-    pub async fn run(self, request: Value) -> Result<Reply, Problem> {
-        let Self { row, call } = self;
+    pub async fn run(self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
+        let Self { row, mut call } = self;
+        call.spool = spool;
         let class = row.spec.class;
         let place = call.service.limits.place(class).await?;
         let running = tokio::spawn(async move {

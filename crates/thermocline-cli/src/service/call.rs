@@ -54,6 +54,7 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
             user: args.user.clone(),
             surface: Surface::Shell,
             request,
+            spool: None,
         };
         let reply = service.run(row, asked).await.map_err(|problem| failure(&problem))?;
         service.memory.close().await?;

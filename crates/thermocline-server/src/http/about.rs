@@ -13,17 +13,17 @@ use serde_json::json;
 
 use crate::{
     http::{Http, answer::document, openapi},
-    ops::problem::Code,
+    ops::{Row, problem::Code},
 };
 
 /// Addresses that need no key: they say nothing of anybody.
-pub(super) fn open() -> Router<Arc<Http>> {
+pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
     Router::new()
         .route("/health/live", get(live))
         .route("/health/ready", get(ready))
         .route("/version", get(version))
         .route("/errors", get(|| async { Html(errors()) }))
-        .route("/openapi.json", get(|| async { axum::Json(openapi::document()) }))
+        .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
 }
 
 async fn live() -> Response {

@@ -26,7 +26,7 @@ use crate::{
 /// Every route: the table's, and those about the server itself.
 pub(super) fn router(http: Arc<Http>) -> Router {
     let mut keyed = Router::new();
-    for row in ops::table() {
+    for row in http.service.table {
         let door = Arc::new(Door { row, fields: Fields::of(row) });
         let handler = move |State(http): State<Arc<Http>>,
                             Extension(caller): Extension<Arc<Caller>>,
@@ -40,7 +40,7 @@ pub(super) fn router(http: Arc<Http>) -> Router {
     let layer = middleware::from_fn_with_state(Arc::clone(&http), layers::keyed);
     Router::new()
         .merge(keyed.route_layer(layer))
-        .merge(about::open())
+        .merge(about::open(http.service.table))
         .fallback(|request| layers::refused(request, no_such_route()))
         .method_not_allowed_fallback(|request| layers::refused(request, no_such_method()))
         .layer(middleware::from_fn_with_state(Arc::clone(&http), layers::outer))
@@ -120,7 +120,7 @@ impl Door {
             join(&mut fields, said)?;
             _room = room;
         }
-        admitted.run(Value::Object(fields)).await
+        admitted.run(Value::Object(fields), None).await
     }
 
     fn has_body(&self) -> bool {

@@ -57,6 +57,7 @@ impl Mcp {
             user: Some(self.user.clone()),
             surface: Surface::Mcp("client".to_owned()),
             request: (tool.request)(arguments),
+            spool: None,
         };
         Ok(match self.service.run(tool.row, asked).await {
             Ok(reply) => {

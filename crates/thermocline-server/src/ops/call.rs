@@ -1,6 +1,6 @@
 //! One call of an operation: who asks, of which memory, for whom.
 
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use thermocline::{ErrorKind, Session, SessionId, Thermocline, User, UserId};
 
@@ -35,6 +35,9 @@ pub struct Call {
     pub user: Option<String>,
     /// By which door.
     pub surface: Surface,
+    /// Where lines are written to or read from, at its beginning; only for operations whose
+    /// [body](crate::ops::spec::Body) is lines.
+    pub spool: Option<File>,
 }
 
 /// What stands before an id where a name may stand.

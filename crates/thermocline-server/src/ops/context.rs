@@ -8,7 +8,7 @@ use thermocline::{ContextOptions, Filter, MemoryFilter, Profile, Section};
 use crate::ops::{
     Operation, Result,
     call::{self, Call},
-    spec::{Class, Effect, Method, Route, Scope, Spec, Target, Tool},
+    spec::{Class, Route, Spec, Tool},
 };
 
 /// Makes a context.
@@ -86,14 +86,13 @@ pub struct Empty {
 
 impl Operation for Context {
     const SPEC: Spec = Spec {
-        name: "context",
-        summary: "Make the context for a message: recent turns, what is known and what is recalled, within a token budget.",
-        target: Target::User,
-        scope: Scope::Read,
-        effect: Effect::Reads,
-        http: Route { method: Method::Post, path: "/v1/users/{user}/context" },
         tool: Some(Tool { name: "memory_context", title: "Context for a message" }),
         class: Class::Recall,
+        ..Spec::reads(
+            "context",
+            "Make the context for a message: recent turns, what is known and what is recalled, within a token budget.",
+            Route::post("/v1/users/{user}/context"),
+        )
     };
     type Request = Request;
     type Response = Response;

@@ -5,6 +5,7 @@
 
 pub mod call;
 pub mod context;
+pub mod page;
 pub mod problem;
 pub mod recall;
 pub mod record;
@@ -71,8 +72,8 @@ pub struct Reply {
 
 type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
 
-/// A row of the table: an operation whose types are forgotten.
-#[derive(Debug)]
+/// A row of the table: an operation whose types are forgotten. A service may have rows beside those of [`table`].
+#[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// What it is.
     pub spec: &'static Spec,

@@ -162,6 +162,11 @@ impl Problem {
         Self::new(Code::BadRequest, detail)
     }
 
+    /// A field of the request that breaks a rule.
+    pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
+        Self { pointer: Some(format!("/{field}")), ..Self::new(Code::InvalidInput, detail) }
+    }
+
     /// A bug of ours.
     pub fn unexpected(error: &dyn fmt::Display) -> Self {
         Self::new(Code::Unexpected, format!("this is a bug, please report it: {error}"))

@@ -8,7 +8,7 @@ use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions, User};
 use crate::ops::{
     Operation, Result,
     call::Call,
-    spec::{Class, Effect, Method, Route, Scope, Spec, Target, Tool},
+    spec::{Class, Route, Spec, Tool},
 };
 
 /// Recalls.
@@ -77,14 +77,13 @@ impl Request {
 
 impl Operation for Recall {
     const SPEC: Spec = Spec {
-        name: "recall",
-        summary: "Find what fits a query among all that the user ever said and what is known, best first, with the reasons.",
-        target: Target::User,
-        scope: Scope::Read,
-        effect: Effect::Reads,
-        http: Route { method: Method::Post, path: "/v1/users/{user}/recall" },
         tool: Some(Tool { name: "memory_search", title: "Search" }),
         class: Class::Recall,
+        ..Spec::reads(
+            "recall",
+            "Find what fits a query among all that the user ever said and what is known, best first, with the reasons.",
+            Route::post("/v1/users/{user}/recall"),
+        )
     };
     type Request = Request;
     type Response = Response;

@@ -8,7 +8,7 @@ use thermocline::{NewTurn, Origin, ReceiptId, RecordOutcome, Recorded};
 use crate::ops::{
     Operation, Outcome, Result, call,
     call::Call,
-    spec::{Class, Effect, Method, Route, Scope, Spec, Target, Tool},
+    spec::{Again, Route, Spec, Tool},
 };
 
 /// Records a turn.
@@ -85,14 +85,13 @@ impl Request {
 
 impl Operation for Record {
     const SPEC: Spec = Spec {
-        name: "record",
-        summary: "Record a user message and the reply to it; durable once this answers.",
-        target: Target::User,
-        scope: Scope::Write,
-        effect: Effect::Adds,
-        http: Route { method: Method::Post, path: "/v1/users/{user}/turns" },
         tool: Some(Tool { name: "memory_record", title: "Record a turn" }),
-        class: Class::Quick,
+        again: Again::WithCallerId,
+        ..Spec::adds(
+            "record",
+            "Record a user message and the reply to it; durable once this answers.",
+            Route::post("/v1/users/{user}/turns"),
+        )
     };
     type Request = Request;
     type Response = Recorded;

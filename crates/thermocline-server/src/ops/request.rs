@@ -5,20 +5,36 @@ use serde_json::Value;
 
 use crate::ops::{Result, problem::Problem};
 
-/// Reads a request. What its type does not say is refused.
+/// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
+/// wrong would let everything through.
 ///
 /// JSON Schema calls `53.0` an integer, and serde does not: where the request does not read as it is, whole floats are
 /// integers.
 pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
-    match T::deserialize(&request) {
-        Ok(request) => Ok(request),
+    match known(&request) {
+        Ok(request) => request,
         Err(error) => {
             if !make_whole(&mut request) {
                 return Err(unreadable(&error));
             }
-            T::deserialize(&request).map_err(|error| unreadable(&error))
+            known(&request).map_err(|error| unreadable(&error))?
         }
     }
+}
+
+/// The request, or the first of its fields that nothing reads.
+fn known<T: DeserializeOwned>(request: &Value) -> serde_json::Result<Result<T>> {
+    let mut unknown = None;
+    let read = serde_ignored::deserialize(request, |path| {
+        unknown.get_or_insert_with(|| path.to_string());
+    })?;
+    Ok(match unknown {
+        None => Ok(read),
+        Some(path) => Err(Problem {
+            pointer: Some(format!("/{}", path.replace('.', "/"))),
+            ..Problem::bad_request("the request has a field that this operation does not know")
+        }),
+    })
 }
 
 fn unreadable(error: &serde_json::Error) -> Problem {

@@ -22,6 +22,69 @@ pub struct Spec {
     pub tool: Option<Tool>,
     /// How long it takes, and so which places it waits for.
     pub class: Class,
+    /// What its body is over HTTP, in and out.
+    pub body: Body,
+    /// What it does when it is asked again.
+    pub again: Again,
+}
+
+impl Spec {
+    /// One that reads something of a user.
+    pub const fn reads(name: &'static str, summary: &'static str, http: Route) -> Self {
+        Self {
+            name,
+            summary,
+            target: Target::User,
+            scope: Scope::Read,
+            effect: Effect::Reads,
+            http,
+            tool: None,
+            class: Class::Quick,
+            body: Body::Json,
+            again: Again::Same,
+        }
+    }
+
+    /// One that adds something to a user's memory; asked again, it does not add it twice.
+    pub const fn adds(name: &'static str, summary: &'static str, http: Route) -> Self {
+        Self { scope: Scope::Write, effect: Effect::Adds, ..Self::reads(name, summary, http) }
+    }
+
+    /// One that changes something in a user's memory.
+    pub const fn changes(name: &'static str, summary: &'static str, http: Route) -> Self {
+        Self { scope: Scope::Write, effect: Effect::Changes, ..Self::reads(name, summary, http) }
+    }
+
+    /// One that erases something of a user out of the bytes.
+    pub const fn erases(name: &'static str, summary: &'static str, http: Route) -> Self {
+        Self {
+            scope: Scope::Erase,
+            effect: Effect::Destroys,
+            class: Class::Long,
+            ..Self::reads(name, summary, http)
+        }
+    }
+
+    /// One that looks at the file as a whole: counts, and nothing that anyone said.
+    pub const fn inspects(name: &'static str, summary: &'static str, http: Route) -> Self {
+        Self { target: Target::File, scope: Scope::Inspect, ..Self::reads(name, summary, http) }
+    }
+
+    /// One that an operator does to the file as a whole.
+    pub const fn administers(name: &'static str, summary: &'static str, http: Route) -> Self {
+        Self { scope: Scope::Admin, effect: Effect::Changes, ..Self::inspects(name, summary, http) }
+    }
+
+    /// What it is filed under in the documentation: the first word of its path behind the user.
+    pub fn family(&self) -> &'static str {
+        let mut words = self.http.path.split('/').skip(2).filter(|word| *word != "{user}");
+        match (words.next(), words.next()) {
+            (Some("users"), None) => "users",
+            (Some("users"), Some("context" | "recall")) => "recall",
+            (Some("users"), Some(word)) | (Some(word), _) => word,
+            (None, _) => "file",
+        }
+    }
 }
 
 /// Whom an operation is about.
@@ -71,6 +134,38 @@ pub struct Route {
     pub path: &'static str,
 }
 
+impl Route {
+    /// A GET.
+    pub const fn get(path: &'static str) -> Self {
+        Self { method: Method::Get, path }
+    }
+
+    /// A POST.
+    pub const fn post(path: &'static str) -> Self {
+        Self { method: Method::Post, path }
+    }
+
+    /// A PUT.
+    pub const fn put(path: &'static str) -> Self {
+        Self { method: Method::Put, path }
+    }
+
+    /// A PATCH.
+    pub const fn patch(path: &'static str) -> Self {
+        Self { method: Method::Patch, path }
+    }
+
+    /// A DELETE.
+    pub const fn delete(path: &'static str) -> Self {
+        Self { method: Method::Delete, path }
+    }
+
+    /// The fields of the request that the path has, in its order; `user` among them.
+    pub fn fields(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split(['{', '}']).skip(1).step_by(2)
+    }
+}
+
 /// An HTTP method that an operation may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -100,4 +195,26 @@ pub enum Class {
     Recall,
     /// Reads or writes everything of a user or of the file.
     Long,
+}
+
+/// What the body of an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// JSON in, JSON out.
+    Json,
+    /// JSON in, lines of JSON out: the operation writes them to the call's spool, and its response only counts them.
+    LinesOut,
+    /// Lines of JSON in, out of the call's spool, JSON out. All other fields are in the path and the query.
+    LinesIn,
+}
+
+/// What an operation does when it is asked again with the same request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// Nothing more.
+    Same,
+    /// Nothing more if the request has a `caller_id`; without one it does it once more.
+    WithCallerId,
+    /// The same once more.
+    Another,
 }
