@@ -28,7 +28,8 @@ pub struct Running {
     pub service: Arc<Service>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    pub folder: TempDir,
+    /// Gone with the server.
+    _folder: TempDir,
 }
 
 /// How a test's server differs from others.
@@ -103,7 +104,7 @@ impl Setup {
             });
         });
         let address = start.recv().unwrap()?;
-        Ok(Running { address, service, end: Some(end), thread: Some(thread), folder })
+        Ok(Running { address, service, end: Some(end), thread: Some(thread), _folder: folder })
     }
 }
 
