@@ -183,6 +183,11 @@ impl User {
         self.inner.id()
     }
 
+    /// See [`User::revision`](crate::User::revision).
+    pub fn revision(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.revision())
+    }
+
     /// See [`User::session`](crate::User::session).
     pub fn session(&self) -> Result<Session> {
         self.runtime.block_on(self.inner.session()).map(|inner| self.session_handle(inner))

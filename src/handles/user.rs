@@ -49,6 +49,16 @@ impl User {
         self.scope.user_id
     }
 
+    /// A number that rises whenever something of the user is written: equal numbers mean that whatever is read here would
+    /// be the same, but for receipts and for what is counted behind an answer (how often something was of use). Nothing
+    /// that others write moves it. Whoever gets the name after an erase begins anew, under another [`id`](Self::id).
+    ///
+    /// Reads one row. Errors: `NotFound` once the user is erased.
+    pub async fn revision(&self) -> Result<u64> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.snapshot()?.revision(&scope)).await
+    }
+
     /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended
     /// by this and not resumed.
     pub async fn session(&self) -> Result<Session> {
