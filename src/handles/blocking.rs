@@ -188,6 +188,11 @@ impl User {
         self.runtime.block_on(self.inner.revision())
     }
 
+    /// See [`User::info`](crate::User::info).
+    pub fn info(&self) -> Result<UserInfo> {
+        self.runtime.block_on(self.inner.info())
+    }
+
     /// See [`User::session`](crate::User::session).
     pub fn session(&self) -> Result<Session> {
         self.runtime.block_on(self.inner.session()).map(|inner| self.session_handle(inner))
@@ -288,6 +293,11 @@ impl User {
     /// See [`User::anchors`](crate::User::anchors).
     pub fn anchors(&self, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
         self.runtime.block_on(self.inner.anchors(after, limit))
+    }
+
+    /// See [`User::anchor`](crate::User::anchor).
+    pub fn anchor(&self, id: AnchorId) -> Result<Anchor> {
+        self.runtime.block_on(self.inner.anchor(id))
     }
 
     /// See [`User::set_anchor`](crate::User::set_anchor).

@@ -43,6 +43,11 @@ impl Snapshot<'_> {
         self.ask(|sql| all_users::page(sql, after, limit))
     }
 
+    /// How much there is of a user; none: the user was erased meanwhile.
+    pub(crate) fn user_info(&self, scope: &Scope) -> Result<Option<UserInfo>> {
+        self.ask(|sql| all_users::one(sql, scope))
+    }
+
     /// A page of a session's history, ascending, counted by the tokenizer in use.
     pub(crate) fn history(
         &self,
@@ -104,6 +109,11 @@ impl Snapshot<'_> {
     /// A page of the user's anchors, by subject, attribute and value.
     pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
         self.ask(|sql| anchors::page(sql, scope, after, limit))
+    }
+
+    /// One anchor of the user.
+    pub(crate) fn anchor(&self, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
+        self.ask(|sql| anchors::one(sql, scope, id))
     }
 
     /// The newest receipts of a user, newest first, without their items.

@@ -12,6 +12,7 @@ use crate::{
     ops::{
         self, Reply, Row,
         call::{Call, Surface},
+        file::LastStats,
         problem::{Code, Problem},
     },
 };
@@ -27,6 +28,8 @@ pub struct Service {
     pub backup_folder: Option<PathBuf>,
     /// How much may be asked at once.
     pub limits: Limits,
+    /// The last counts of the file.
+    pub stats: LastStats,
 }
 
 /// One call, before it is decided whether it may be.
@@ -56,7 +59,13 @@ pub struct Admitted {
 impl Service {
     /// The whole table over this memory, without a folder for backups.
     pub fn new(memory: Thermocline) -> Self {
-        Self { memory, table: ops::table(), backup_folder: None, limits: Limits::default() }
+        Self {
+            memory,
+            table: ops::table(),
+            backup_folder: None,
+            limits: Limits::default(),
+            stats: LastStats::default(),
+        }
     }
 
     /// The operation of this name.

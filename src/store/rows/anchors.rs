@@ -262,6 +262,24 @@ pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit:
         values![scope.user_id, subject, attribute, value_key, limit],
         read,
     )?;
+    heard(sql, scope, anchors)
+}
+
+/// One anchor of the user.
+pub(crate) fn one(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
+    let anchor = sql.list(
+        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
+                superseded_by, retracted_at, retracted_seq, row_check
+         FROM identity_anchors WHERE id = ?1 AND user_id = ?2
+           AND (strength > 0 OR retracted_at IS NOT NULL)",
+        values![id, scope.user_id],
+        read,
+    )?;
+    Ok(heard(sql, scope, anchor)?.pop())
+}
+
+/// These anchors with what says so.
+fn heard(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<Anchor>> {
     let mut evidence = HashMap::new();
     let sets: Vec<_> =
         anchors.iter().map(|anchor| vec![scope.user_id.to_column(), anchor.id.to_column()]).collect();

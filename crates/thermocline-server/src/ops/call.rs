@@ -2,7 +2,9 @@
 
 use std::{fs::File, sync::Arc};
 
-use thermocline::{ErrorKind, Session, SessionId, Thermocline, User, UserId};
+use thermocline::{
+    ErrorKind, Memories, Origin, Session, SessionId, Thermocline, Trust, Turn, TurnId, User, UserId,
+};
 
 use crate::{
     caller::Caller,
@@ -72,6 +74,40 @@ impl Call {
         })
     }
 
+    /// The memories of the user, who must be known, for the caller's doing.
+    pub async fn memories(&self) -> Result<Memories> {
+        Ok(self.user().await?.memories().by(self.caller.origin))
+    }
+
+    /// Whose words are kept: the caller's, unless the request names somebody who is trusted less. Nobody makes their words
+    /// those of somebody who is trusted further.
+    pub fn origin(&self, named: Option<Origin>) -> Result<Origin> {
+        let own = self.caller.origin;
+        let Some(named) = named else { return Ok(own) };
+        let trust = Trust::of(named);
+        if named == own || trust == Trust::Foreign || trust < Trust::of(own) {
+            return Ok(named);
+        }
+        Err(Problem::invalid(
+            "origin",
+            format!("what this key says is of the origin {}, or of one that is trusted less", own.as_str()),
+        ))
+    }
+
+    /// The spool of an operation whose body is lines.
+    pub fn take_spool(&mut self) -> Result<File> {
+        self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
+    }
+
+    /// What the user is called, where a name and no id is needed.
+    pub fn new_user_name(&self) -> Result<&str> {
+        let name = self.user_name()?;
+        if name.starts_with(ID) {
+            return Err(Problem::invalid("user", "a user who is new has a name, and no id yet"));
+        }
+        Ok(name)
+    }
+
     fn user_name(&self) -> Result<&str> {
         self.user.as_deref().ok_or_else(|| Problem::new(Code::BadRequest, "the call names no user"))
     }
@@ -89,6 +125,54 @@ pub async fn find_session(user: &User, session: &str) -> Result<Option<Session>>
 /// As [`find_session`]; there must be one.
 pub async fn session(user: &User, session: &str) -> Result<Session> {
     find_session(user, session).await?.ok_or_else(not_found)
+}
+
+/// The session of a user under a key or an id, as [`find_session`]; one with a key is begun if there is none. Without a
+/// name: the open conversation without a key.
+pub async fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
+    let Some(key) = session else { return Ok(user.session().await?) };
+    match find_session(user, key).await? {
+        Some(session) => Ok(session),
+        None if key.starts_with(ID) => Err(not_found()),
+        None => Ok(user.session_named(key).await?),
+    }
+}
+
+/// The id of a session that a request names, if it names one.
+pub async fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
+    match named {
+        Some(name) => Ok(Some(session(user, name).await?.id())),
+        None => Ok(None),
+    }
+}
+
+/// What stands before a caller's own id where an id may stand.
+pub const KEY: &str = "key:";
+
+/// A turn by its id, or by `key:` and the caller's own id.
+pub async fn turn(user: &User, name: &str) -> Result<Turn> {
+    Ok(match name.strip_prefix(KEY) {
+        Some(caller_id) => user.turn_by_caller_id(caller_id).await?,
+        None => user.turn(turn_id(name)?).await?,
+    })
+}
+
+/// The id of a turn in its path.
+pub fn turn_id(name: &str) -> Result<TurnId> {
+    Ok(name.parse()?)
+}
+
+/// A whole number in a path.
+pub fn number<T: std::str::FromStr>(field: &str, text: &str) -> Result<T> {
+    text.parse().map_err(|_| Problem::invalid(field, "this is no number from 0 on"))
+}
+
+/// Something done to what is built, if it is stated.
+pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
+    match stated {
+        Some(stated) => add(built, stated),
+        None => built,
+    }
 }
 
 /// One answer for all that is missing, whatever it is and whosever it may be.

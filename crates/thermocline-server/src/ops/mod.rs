@@ -3,20 +3,30 @@
 //! HTTP routes, OpenAPI, MCP's full profile, `thermocline call`, metrics, the audit file and what a key may do are all
 //! read off the rows. Nothing here knows HTTP or MCP.
 
+pub mod anchors;
 pub mod call;
+pub mod compression;
 pub mod context;
+pub mod file;
+pub mod jobs;
+pub mod memories;
 pub mod page;
 pub mod problem;
 pub mod recall;
+pub mod receipts;
 pub mod record;
 pub mod request;
+pub mod sessions;
 pub mod spec;
+pub mod turns;
+pub mod users;
 
 use std::{future::Future, pin::Pin, sync::LazyLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use thermocline::Erased;
 
 use crate::ops::{
     call::Call,
@@ -59,6 +69,13 @@ pub enum Outcome {
     Known,
     /// A job is still to finish it.
     Pending,
+}
+
+impl Outcome {
+    /// Of erasing.
+    pub fn of_erase(erased: &Erased) -> Self {
+        if erased.is_pending { Self::Pending } else { Self::Done }
+    }
 }
 
 /// An operation's answer, whichever operation it is.
@@ -105,8 +122,22 @@ async fn run_erased<O: Operation>(call: Call, request: Value) -> Result<Reply> {
 
 /// All operations, in the order of the documentation.
 pub fn table() -> &'static [Row] {
-    static TABLE: LazyLock<Vec<Row>> =
-        LazyLock::new(|| vec![row::<record::Record>(), row::<context::Context>(), row::<recall::Recall>()]);
+    static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+        [
+            record::rows(),
+            vec![row::<context::Context>(), row::<recall::Recall>()],
+            turns::rows(),
+            sessions::rows(),
+            compression::rows(),
+            anchors::rows(),
+            receipts::rows(),
+            memories::rows(),
+            users::rows(),
+            file::rows(),
+            jobs::rows(),
+        ]
+        .concat()
+    });
     &TABLE
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use thermocline::{Error, ErrorKind};
 
 /// What went wrong, and what the caller can do.
@@ -170,6 +172,25 @@ impl Problem {
     /// A bug of ours.
     pub fn unexpected(error: &dyn fmt::Display) -> Self {
         Self::new(Code::Unexpected, format!("this is a bug, please report it: {error}"))
+    }
+}
+
+/// A problem within an answer: of one of many things that were asked for at once.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Said {
+    /// Its word: `conflict`.
+    pub code: &'static str,
+    /// A sentence for people.
+    pub detail: String,
+    /// Whether asking again helps: `never`, `same_id`, `later`.
+    pub retry: &'static str,
+}
+
+impl Said {
+    /// What is said of a problem.
+    pub fn of(problem: &Problem) -> Self {
+        let Facts { word, retry, .. } = problem.code.facts();
+        Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }
     }
 }
 
