@@ -70,8 +70,6 @@ mod model;
 mod planner;
 mod recall;
 mod rerank;
-#[cfg(all(test, feature = "schema"))]
-mod schema;
 mod sensors;
 mod store;
 mod text;
@@ -193,7 +191,7 @@ pub use crate::{
         rows::embedding::EmbeddingStatus,
         transfer::Transferred,
     },
-    text::tokens::Tokenizer,
+    text::{render::quoted, tokens::Tokenizer},
     tier::{
         hot::{Evicted, HotLimits, HotTier},
         warm::WarmTier,
