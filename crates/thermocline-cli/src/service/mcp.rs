@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use clap::Args;
-use thermocline_server::{caller::Caller, mcp::Mcp};
+use clap::{Args, ValueEnum};
+use thermocline_server::{
+    caller::Caller,
+    mcp::{self, Profile, Toolbox},
+};
 
 use crate::{
     exit::Failure,
@@ -16,14 +19,37 @@ pub(crate) struct McpArgs {
     /// Whose memory it is: a name, or id: and an id. Added with the first thing that is kept.
     #[arg(long)]
     user: String,
+
+    /// Which tools a model sees.
+    #[arg(long, value_enum, default_value_t, value_name = "PROFILE")]
+    tools: Tools,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Tools {
+    /// Six, over turns, facts and memories.
+    #[default]
+    Core,
+    /// One for each operation on turns and facts.
+    Full,
+    /// Those of full that only read.
+    Readonly,
+    /// Eighteen, over memories.
+    Knowledge,
 }
 
 pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let service = open(db).await?;
         let memory = service.memory.clone();
-        let mcp = Mcp { service, caller: Arc::new(Caller::local()), user: args.user.clone() };
-        thermocline_server::mcp::serve_stdio(mcp).await.map_err(io_failure)?;
+        let profile = match args.tools {
+            Tools::Core => Profile::Core,
+            Tools::Full => Profile::Full,
+            Tools::Readonly => Profile::Readonly,
+            Tools::Knowledge => Profile::Knowledge,
+        };
+        let server = Toolbox::new(service).server(profile, Arc::new(Caller::local()), args.user.as_str());
+        mcp::serve_stdio(server).await.map_err(io_failure)?;
         Ok(memory.close().await?)
     })
 }

@@ -1,23 +1,41 @@
 //! MCP: tools over the table, for one user, whom the connection names and never an argument.
+//!
+//! rmcp speaks the protocol, in all its revisions; what a tool, a resource or a prompt is stands here. The only module that
+//! knows rmcp.
 
-mod tools;
+mod core;
+mod fit;
+pub mod http;
+mod knowledge;
+mod profile;
+mod prompts;
+mod resources;
+mod schema;
+mod server;
+mod shown;
+mod stdio;
+mod tool;
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler, ServiceExt,
-    model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    },
-    service::RequestContext,
-    transport::stdio,
+    ErrorData,
+    model::{CallToolResult, ContentBlock, JsonObject},
 };
 use serde_json::Value;
 
+pub use self::{
+    profile::Profile,
+    stdio::{serve, serve_stdio},
+};
+use self::{shown::failure, tool::Tool};
 use crate::{
     caller::Caller,
-    ops::{call::Surface, problem::Problem},
+    ops::{
+        Result, Row,
+        call::{Surface, not_found},
+        problem::{Code, Problem},
+    },
     service::{Asked, Service},
 };
 
@@ -29,74 +47,88 @@ const INSTRUCTIONS: &str = "Long-term memory of one user: past conversations and
 /// One user's memory, as an MCP server.
 #[derive(Clone, Debug)]
 pub struct Mcp {
-    /// The memory, and the way of a call.
-    pub service: Arc<Service>,
-    /// Who asks.
-    pub caller: Arc<Caller>,
-    /// Whose memory it is: a name, or `id:<uuid>`.
-    pub user: String,
+    service: Arc<Service>,
+    tools: Arc<Vec<Tool>>,
+    caller: Arc<Caller>,
+    user: String,
 }
 
-/// Answers on standard input and output until the input ends.
-pub async fn serve_stdio(mcp: Mcp) -> io::Result<()> {
-    let running = mcp.serve(stdio()).await.map_err(io::Error::other)?;
-    running.waiting().await.map_err(io::Error::other)?;
-    Ok(())
+/// The tools of each profile: made once, for all connections.
+#[derive(Clone, Debug)]
+pub struct Toolbox {
+    service: Arc<Service>,
+    profiles: [(Profile, Arc<Vec<Tool>>); 4],
+}
+
+impl Toolbox {
+    /// The tools over the table of a service.
+    pub fn new(service: Arc<Service>) -> Self {
+        let table = service.table;
+        let profiles = Profile::EVERY.map(|profile| (profile, Arc::new(profile.tools(table))));
+        Self { service, profiles }
+    }
+
+    /// One user's memory for one caller; `user` is a name, or `id:<uuid>`.
+    pub fn server(&self, profile: Profile, caller: Arc<Caller>, user: impl Into<String>) -> Mcp {
+        let tools = self.profiles.iter().find(|(of, _)| *of == profile);
+        let (_, tools) = tools.expect("every profile has its tools");
+        Mcp { service: Arc::clone(&self.service), tools: Arc::clone(tools), caller, user: user.into() }
+    }
 }
 
 impl Mcp {
-    async fn call(&self, name: &str, arguments: Value) -> Result<CallToolResult, ErrorData> {
-        let Some(tool) = tools::find(name) else {
+    /// The tools that the caller sees, in the order of the profile.
+    fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(|tool| tool.is_for(&self.caller, &self.user))
+    }
+
+    async fn call(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        client: &str,
+    ) -> std::result::Result<CallToolResult, ErrorData> {
+        let Some(tool) = self.tools().find(|tool| tool.name == name) else {
             return Err(ErrorData::invalid_params(
                 "there is no tool of that name; tools/list names them",
                 None,
             ));
         };
+        let (row, request) =
+            tool.step(arguments).map_err(|misfit| ErrorData::invalid_params(misfit, None))?;
+        match self.run(row, request, client).await {
+            Ok(response) => {
+                let shown = shown::response(&response);
+                let mut result = CallToolResult::success(shown.into_iter().map(ContentBlock::text).collect());
+                result.structured_content = Some(response);
+                Ok(result)
+            }
+            Err(problem) => match problem.code {
+                Code::BadRequest => Err(ErrorData::invalid_params(problem.detail, None)),
+                Code::Unexpected => Err(ErrorData::internal_error(problem.detail, None)),
+                _ => Ok(CallToolResult::error(vec![ContentBlock::text(failure(&problem))])),
+            },
+        }
+    }
+
+    /// Runs the row of this name. A table without it has nothing to show.
+    async fn ask(&self, row: &str, request: Value, client: &str) -> Result<Value> {
+        let row = self.service.find(row).ok_or_else(not_found)?;
+        self.run(row, request, client).await
+    }
+
+    async fn run(&self, row: &'static Row, request: Value, client: &str) -> Result<Value> {
         let asked = Asked {
             caller: Arc::clone(&self.caller),
             user: Some(self.user.clone()),
-            surface: Surface::Mcp("client".to_owned()),
-            request: (tool.request)(arguments),
+            surface: Surface::Mcp(client.to_owned()),
+            request,
             spool: None,
         };
-        Ok(match self.service.run(tool.row, asked).await {
-            Ok(reply) => {
-                let body: Value = serde_json::from_str(&reply.body)
-                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-                let mut result = CallToolResult::success(vec![ContentBlock::text((tool.shown)(&body))]);
-                result.structured_content = Some(body);
-                result
-            }
-            Err(problem) => failed(&problem),
-        })
-    }
-}
-
-fn failed(problem: &Problem) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(format!("failed: {problem}"))])
-}
-
-impl ServerHandler for Mcp {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("thermocline", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
-    }
-
-    async fn list_tools(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all().iter().map(tools::Tool::described).collect()))
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        Ok(self.call(&request.name, arguments).await?.into())
+        // In a task of its own: a panic is an answer, and one who goes away takes nothing back.
+        let service = Arc::clone(&self.service);
+        let running = tokio::spawn(async move { service.run(row, asked).await });
+        let reply = running.await.map_err(|error| Problem::unexpected(&error))??;
+        serde_json::from_str(&reply.body).map_err(|error| Problem::unexpected(&error))
     }
 }

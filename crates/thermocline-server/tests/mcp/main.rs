@@ -1,0 +1,11 @@
+//! What the MCP door promises, one module per behaviour.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
+
+mod calls;
+mod eras;
+mod http;
+mod profiles;
+mod reading;
+mod refusals;
+mod talk;

@@ -1,0 +1,1 @@
+//! A walk over the table: what holds of every row.
