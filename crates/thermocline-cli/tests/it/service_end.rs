@@ -45,7 +45,7 @@ async fn client(server: std::net::SocketAddr, name: String, told: Arc<Told>, end
         let was_ending = ending.load(Ordering::SeqCst);
         let said = format!("The harbour master of {id} keeps a ledger.");
         let (path, body) = match n % 5 {
-            3 => ("memories", json!({ "kind": "fact", "title": format!("Ledger {id}"), "content": said })),
+            3 => ("memories", json!({ "kind": "general", "title": format!("Ledger {id}"), "content": said })),
             4 => ("recall", json!({ "query": "who keeps a ledger?", "k": 3 })),
             _ => (
                 "turns",

@@ -3,6 +3,7 @@
 mod about;
 mod answer;
 mod body;
+mod conditions;
 mod guard;
 mod id;
 mod json;
@@ -11,6 +12,7 @@ mod listen;
 pub mod openapi;
 mod query;
 mod route;
+mod spool;
 mod stall;
 
 use std::sync::Arc;
@@ -39,6 +41,10 @@ pub struct Http {
     pub guard: Guard,
     /// Bytes of a body at most.
     pub max_body_bytes: usize,
+    /// Bytes of an import at most.
+    pub max_import_bytes: u64,
+    /// Names this run of the server.
+    pub run: String,
     /// How the server is.
     pub health: Arc<Health>,
 }
