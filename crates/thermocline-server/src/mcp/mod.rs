@@ -94,12 +94,12 @@ impl Mcp {
                 None,
             ));
         };
-        let (row, request) =
-            tool.step(arguments).map_err(|misfit| ErrorData::invalid_params(misfit, None))?;
-        match self.run(row, request, client).await {
+        let (row, step) = tool.step(arguments).map_err(|misfit| ErrorData::invalid_params(misfit, None))?;
+        match self.run(row, Value::Object(step.request), client).await {
             Ok(response) => {
-                let shown = shown::response(&response);
-                let mut result = CallToolResult::success(shown.into_iter().map(ContentBlock::text).collect());
+                let lead = (!step.lead.is_empty()).then(|| step.lead.to_owned());
+                let shown = lead.into_iter().chain(shown::response(&response));
+                let mut result = CallToolResult::success(shown.map(ContentBlock::text).collect());
                 result.structured_content = Some(response);
                 Ok(result)
             }
