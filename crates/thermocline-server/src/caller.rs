@@ -54,6 +54,11 @@ impl Caller {
         }
     }
 
+    /// Whoever has the file itself, in a shell: everything. Whose words their statements are, the shell knows.
+    pub fn shell(origin: Origin) -> Self {
+        Self { id: "shell".to_owned(), scopes: Scope::EVERY.to_vec(), users: Users::Any, origin }
+    }
+
     /// Whether the caller may run this operation, for this user.
     pub fn may(&self, spec: &Spec, user: Option<&str>) -> Result<(), Problem> {
         let is_theirs = match spec.target {

@@ -112,6 +112,33 @@ pub enum Scope {
     Admin,
 }
 
+impl Scope {
+    /// All of them.
+    pub const EVERY: [Self; 5] = [Self::Read, Self::Write, Self::Erase, Self::Inspect, Self::Admin];
+
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Erase => "erase",
+            Self::Inspect => "inspect",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// What it is for, in one sentence.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Read => "What was said and is known.",
+            Self::Write => "Record, save, change, end.",
+            Self::Erase => "Take out of the bytes.",
+            Self::Inspect => "Counts, jobs, metrics and the list of users: nothing that anyone said.",
+            Self::Admin => "Export, import, back up, check, run jobs, embed.",
+        }
+    }
+}
+
 /// What an operation does to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -132,6 +159,19 @@ pub struct Route {
     pub method: Method,
     /// The path, with `{fields}` of the request in it.
     pub path: &'static str,
+}
+
+impl Method {
+    /// As HTTP writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
 }
 
 impl Route {
