@@ -70,8 +70,6 @@ mod model;
 mod planner;
 mod recall;
 mod rerank;
-#[cfg(all(test, feature = "schema"))]
-mod schema;
 mod sensors;
 mod store;
 mod text;

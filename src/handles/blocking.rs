@@ -183,6 +183,11 @@ impl User {
         self.inner.id()
     }
 
+    /// See [`User::revision`](crate::User::revision).
+    pub fn revision(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.revision())
+    }
+
     /// See [`User::info`](crate::User::info).
     pub fn info(&self) -> Result<UserInfo> {
         self.runtime.block_on(self.inner.info())

@@ -50,6 +50,16 @@ impl User {
         self.scope.user_id
     }
 
+    /// A number that rises whenever something of the user is written: equal numbers mean that whatever is read here would
+    /// be the same, but for receipts and for what is counted behind an answer (how often something was of use). Nothing
+    /// that others write moves it. Whoever gets the name after an erase begins anew, under another [`id`](Self::id).
+    ///
+    /// Reads one row. Errors: `NotFound` once the user is erased.
+    pub async fn revision(&self) -> Result<u64> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.snapshot()?.revision(&scope)).await
+    }
+
     /// The user's name, and how much there is of them: what [`Thermocline::users`](crate::Thermocline::users) lists.
     pub async fn info(&self) -> Result<UserInfo> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);

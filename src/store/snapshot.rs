@@ -112,6 +112,11 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| users::find(sql, key))
     }
 
+    /// How often something of the user was written.
+    pub(crate) fn revision(&self, scope: &Scope) -> Result<u64> {
+        self.ask(|sql| users::revision(sql, scope))
+    }
+
     /// The session, which must be there.
     pub(crate) fn session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
         self.ask(|sql| sessions::existing(sql, scope, id))

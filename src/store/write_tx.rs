@@ -1,6 +1,6 @@
 //! What the commands of one transaction work with.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
 
@@ -31,6 +31,8 @@ pub(crate) struct WriteTx<'a> {
     pub(crate) config: &'a Config,
     pub(crate) live: &'a Live,
     pub(crate) staged: &'a mut Staged,
+    /// The users on whom the act is.
+    pub(crate) locked: RefCell<Vec<Scope>>,
     /// A job was queued: whoever runs them is told once this is committed.
     pub(crate) has_work: bool,
     /// What follows from this and may wait: it is written behind the acknowledgement.
@@ -54,6 +56,7 @@ impl WriteTx<'_> {
             let found = self.sql.lock_user(scope.user_no)?;
             Ok(found.filter(|row| row.user_id == scope.user_id))
         };
+        self.on(scope);
         match locked()? {
             Some(user) if user.inserted_seq.is_some() => {
                 inserted::take_over((self.sql, self.config, self.now()), scope, &user, u32::MAX)?;
@@ -65,9 +68,23 @@ impl WriteTx<'_> {
 
     /// Takes over some of what another program inserted for a user: others write meanwhile.
     pub(crate) fn take_over_some(&self, scope: &Scope) -> Result<()> {
+        self.on(scope);
         let user = self.sql.lock_user(scope.user_no)?.filter(|row| row.user_id == scope.user_id);
         let of = (self.sql, self.config, self.now());
         user.map_or(Ok(()), |user| inserted::take_over(of, scope, &user, inserted::SLICE_UNITS))
+    }
+
+    /// Notes that the act is on this user. Receipts and counts of use lock the row without this: they are no revision.
+    fn on(&self, scope: &Scope) {
+        let mut locked = self.locked.borrow_mut();
+        if !locked.contains(scope) {
+            locked.push(*scope);
+        }
+    }
+
+    /// Once the act has written something: its users have another revision.
+    pub(crate) fn raise_revisions(&self) -> Result<()> {
+        self.locked.borrow().iter().try_for_each(|scope| users::raise_revision(self.sql, scope))
     }
 
     /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still

@@ -23,6 +23,7 @@ pub const DRAWN: &[&str] = &[
     "identity_anchors.superseded_by",
     "memory_tier_transitions.moved_at",
     "user_scopes.epoch",
+    "user_scopes.revision",
 ];
 
 pub fn reader(path: &Path) -> Connection {

@@ -51,6 +51,9 @@ mod read_only;
 mod recall;
 mod recording;
 mod remember;
+mod revision;
+#[cfg(feature = "schema")]
+mod schema;
 mod sessions;
 mod sql;
 mod swap_kill;

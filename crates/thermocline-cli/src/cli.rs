@@ -331,6 +331,11 @@ pub(crate) enum Verb {
                             curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
     Serve(crate::service::serve::ServeArgs),
 
+    /// Who may ask a server: make, list and revoke keys.
+    #[cfg(feature = "service")]
+    #[command(subcommand)]
+    Key(crate::service::key::KeyVerb),
+
     /// Speak MCP on standard input and output, for one user: what desktop clients start.
     #[cfg(feature = "service")]
     #[command(after_help = "Example:\n  thermocline --db memory.db mcp --user alex")]

@@ -9,7 +9,13 @@
 )]
 
 pub mod caller;
+pub mod health;
 pub mod http;
+pub mod keys;
+pub mod limits;
 pub mod mcp;
 pub mod ops;
+pub mod server;
 pub mod service;
+pub mod settings;
+pub mod tls;

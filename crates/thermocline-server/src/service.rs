@@ -1,17 +1,19 @@
-//! The way of a call, whoever asks: what the caller may, then the operation.
+//! The way of a call, whoever asks: what the caller may, how often, a place, a deadline; then the operation.
 
 use std::{fs::File, path::PathBuf, sync::Arc};
 
 use serde_json::Value;
 use thermocline::Thermocline;
+use tokio::time;
 
 use crate::{
     caller::Caller,
+    limits::Limits,
     ops::{
         self, Reply, Row,
         call::{Call, Surface},
         file::LastStats,
-        problem::Problem,
+        problem::{Code, Problem},
     },
 };
 
@@ -24,6 +26,8 @@ pub struct Service {
     pub table: &'static [Row],
     /// Where backups are written; `None`: the operation is refused.
     pub backup_folder: Option<PathBuf>,
+    /// How much may be asked at once.
+    pub limits: Limits,
     /// The last counts of the file.
     pub stats: LastStats,
 }
@@ -45,10 +49,23 @@ pub struct Asked {
     pub spool: Option<File>,
 }
 
+/// A call that may be, before its request is read.
+#[derive(Debug)]
+pub struct Admitted {
+    row: &'static Row,
+    call: Call,
+}
+
 impl Service {
     /// The whole table over this memory, without a folder for backups.
     pub fn new(memory: Thermocline) -> Self {
-        Self { memory, table: ops::table(), backup_folder: None, stats: LastStats::default() }
+        Self {
+            memory,
+            table: ops::table(),
+            backup_folder: None,
+            limits: Limits::default(),
+            stats: LastStats::default(),
+        }
     }
 
     /// The operation of this name.
@@ -58,14 +75,41 @@ impl Service {
 
     /// Runs an operation for a caller, if the caller may.
     pub async fn run(self: &Arc<Self>, row: &'static Row, asked: Asked) -> Result<Reply, Problem> {
-        asked.caller.may(row.spec, asked.user.as_deref())?;
-        let call = Call {
-            service: Arc::clone(self),
-            caller: asked.caller,
-            user: asked.user,
-            surface: asked.surface,
-            spool: asked.spool,
-        };
-        (row.run)(call, asked.request).await
+        let Asked { caller, user, surface, request, spool } = asked;
+        self.admit(row, caller, user, surface)?.run(request, spool).await
+    }
+
+    /// Decides from who asks, and for whom, whether a call may be, before anything is read of its request or of the file.
+    pub fn admit(
+        self: &Arc<Self>,
+        row: &'static Row,
+        caller: Arc<Caller>,
+        user: Option<String>,
+        surface: Surface,
+    ) -> Result<Admitted, Problem> {
+        caller.may(row.spec, user.as_deref())?;
+        self.limits.count(&caller)?;
+        Ok(Admitted { row, call: Call { service: Arc::clone(self), caller, user, surface, spool: None } })
+    }
+}
+
+impl Admitted {
+    /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
+    pub async fn run(self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
+        let Self { row, mut call } = self;
+        call.spool = spool;
+        let class = row.spec.class;
+        let place = call.service.limits.place(class).await?;
+        let running = tokio::spawn(async move {
+            let done = time::timeout(Limits::deadline(class), (row.run)(call, request)).await;
+            drop(place);
+            done
+        });
+        match running.await {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => Err(Problem::new(Code::TimedOut, "it took too long; it may have been done")),
+            // What it panicked with may hold what somebody said.
+            Err(_) => Err(Problem::unexpected(&"the operation panicked")),
+        }
     }
 }

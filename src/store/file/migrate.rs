@@ -81,6 +81,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_user_memories_slot",
     "idx_user_memories_superseded",
     "idx_user_memories_user",
+    "inserted_revision",
     "inserted_session",
     "inserted_turn",
     "jobs",
@@ -134,7 +135,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
 
 /// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
 /// regular expression for it, in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 20;
+pub(crate) const LATEST: i64 = 21;
 
 /// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
 /// millisecond at every opening.
@@ -242,6 +243,8 @@ mod tests {
         let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
         migrate(&mut conn).unwrap();
         assert_eq!(taken_name(&conn, LATEST).unwrap(), None);
+        assert_eq!(taken_name(&conn, 20).unwrap(), Some("inserted_revision"));
+        conn.execute_batch("DROP TRIGGER inserted_revision").unwrap();
         assert_eq!(taken_name(&conn, 19).unwrap(), Some("erased_memories"));
         conn.execute_batch("DROP TABLE erased_memories").unwrap();
         assert_eq!(taken_name(&conn, 18).unwrap(), Some("v_memories"));

@@ -5,6 +5,7 @@
 //! failure of the disk the connection is dropped and opened anew.
 
 use std::{
+    cell::RefCell,
     collections::HashMap,
     sync::{Arc, Weak},
     time::Duration,
@@ -284,11 +285,16 @@ impl WriterThread {
                 config: &self.config,
                 live: &self.live,
                 staged: &mut staged,
+                locked: RefCell::default(),
                 has_work: false,
                 behind: Vec::new(),
             };
+            let changes = tx.total_changes();
             match command.run(act) {
                 Ok(()) => {
+                    if tx.total_changes() != changes {
+                        act.raise_revisions().inspect_err(|_| *failed = Some(at))?;
+                    }
                     has_work |= act.has_work;
                     behind.append(&mut act.behind);
                 }

@@ -152,6 +152,25 @@ pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
+/// Says that something of the user was written. Nothing if the user is gone by now.
+pub(crate) fn raise_revision(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.put(
+        "UPDATE user_scopes SET revision = revision + 1 WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id],
+        Expect::Any,
+    )
+}
+
+/// How often something of the user was written.
+pub(crate) fn revision(sql: &dyn Sql, scope: &Scope) -> Result<u64> {
+    let found = sql.one(
+        "SELECT revision FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
+        values![scope.user_no, scope.user_id],
+        |row| row.get(0),
+    )?;
+    found.ok_or_else(gone)
+}
+
 /// Notes the number of the user's newest recall unit.
 pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(

@@ -21,6 +21,7 @@ pub const LEFT: &[&str] = &[
     "user_memories.seq",
     "user_memories.updated_at",
     "user_scopes.last_seq",
+    "user_scopes.revision",
     "jobs.*",
 ];
 

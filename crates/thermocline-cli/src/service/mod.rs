@@ -1,6 +1,7 @@
 //! The verbs over the service crate, and what they share.
 
 pub(crate) mod call;
+pub(crate) mod key;
 pub(crate) mod mcp;
 pub(crate) mod serve;
 

@@ -1,19 +1,14 @@
 //! `thermocline serve`: HTTP.
 
-use std::sync::Arc;
-
 use clap::Args;
-use thermocline_server::{
-    caller::Caller,
-    http::{self, Http},
-};
-use tokio::{net::TcpListener, signal};
+use thermocline_server::{server::Server, settings::ServiceSettings};
+use tokio::signal;
 
 use crate::{
     exit::{Exit, Failure},
     find::Db,
     output::Output,
-    service::{io_failure, open, runtime},
+    service::{open, runtime},
 };
 
 #[derive(Debug, Args)]
@@ -27,22 +22,14 @@ pub(crate) fn run(db: &Db, args: &ServeArgs, out: &Output) -> Result<(), Failure
     runtime()?.block_on(async {
         let service = open(db).await?;
         let memory = service.memory.clone();
-        let listener = TcpListener::bind(&args.listen).await.map_err(|error| {
-            Failure::caused(Exit::FileUnusable, format!("cannot listen on {}", args.listen), error)
-        })?;
-        let address = listener.local_addr().map_err(io_failure)?;
-        out.talk(&format!("listening on http://{address}"));
-        let http = Http {
-            service,
-            local: Arc::new(Caller::local()),
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            max_body_bytes: 8 << 20,
-        };
+        let settings = ServiceSettings { listen: args.listen.clone(), ..ServiceSettings::default() };
+        let server = Server::start(service, &settings).await;
+        let server = server.map_err(|refusal| Failure::new(Exit::FileUnusable, refusal.to_string()))?;
+        out.talk(&format!("listening on {}", server.address()));
         let end = async {
             let _ = signal::ctrl_c().await;
         };
-        http::serve(Arc::new(http), listener, end).await.map_err(io_failure)?;
+        server.run(end).await;
         Ok(memory.close().await?)
     })
 }

@@ -3,7 +3,7 @@
 use axum::{
     body::Body,
     http::{HeaderValue, StatusCode, header},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use serde_json::json;
 
@@ -26,37 +26,56 @@ pub(super) fn reply(reply: Reply) -> Response {
     response
 }
 
-/// RFC 9457's problem details.
-pub(super) fn problem(problem: &Problem) -> Response {
+/// A problem goes through the layers as itself: the outermost one knows the request's id, and writes it down.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status(&self);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// RFC 9457's problem details. `of` is what it was made of: its headers stay.
+pub(super) fn problem(problem: &Problem, request_id: &str, of: Response) -> Response {
     let facts = problem.code.facts();
     let mut body = json!({
         "type": format!("/errors#{}", facts.word),
         "title": facts.title,
         "status": facts.status,
         "detail": problem.detail,
+        "instance": request_id,
         "code": facts.word,
         "retry": facts.retry.as_str(),
     });
     if let Some(pointer) = &problem.pointer {
         body["pointer"] = pointer.as_str().into();
     }
-    let status = StatusCode::from_u16(facts.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = status(problem);
     let mut response = document(status, "application/problem+json", body.to_string());
     let headers = response.headers_mut();
+    if let Some(allow) = of.headers().get(header::ALLOW) {
+        headers.insert(header::ALLOW, allow.clone());
+    }
     if facts.retry == Retry::Later {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        headers.insert(header::RETRY_AFTER, problem.retry_after_s.unwrap_or(1).into());
     }
     if status == StatusCode::UNAUTHORIZED {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"thermocline\""));
     }
     response
 }
 
-fn document(status: StatusCode, kind: &'static str, body: String) -> Response {
+fn status(problem: &Problem) -> StatusCode {
+    StatusCode::from_u16(problem.code.facts().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+pub(super) fn document(status: StatusCode, kind: &'static str, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

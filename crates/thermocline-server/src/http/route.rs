@@ -3,86 +3,142 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
-    body::Body,
-    extract::{RawPathParams, Request, State},
+    Extension, Router,
+    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
     middleware,
     response::{IntoResponse, Response},
-    routing::{MethodFilter, get, on},
+    routing::{MethodFilter, on},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
-    http::{Http, answer, body, guard, openapi},
+    caller::Caller,
+    http::{Http, about, answer, body, layers, query::Fields},
     ops::{
         self, Result, Row,
         call::Surface,
         problem::{Code, Problem},
         spec::Method,
     },
-    service::Asked,
+    service::Admitted,
 };
 
 /// Every route: the table's, and those about the server itself.
 pub(super) fn router(http: Arc<Http>) -> Router {
-    let table = http.service.table;
-    let mut router = Router::new()
-        .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
-        .fallback(|| async {
-            answer::problem(&Problem::new(
-                Code::NoSuchRoute,
-                "there is no such address; /openapi.json lists them",
-            ))
-        })
-        .method_not_allowed_fallback(|| async {
-            answer::problem(&Problem::new(
-                Code::NoSuchMethod,
-                "this address has other methods; the header Allow names them",
-            ))
-        });
-    for row in table {
-        let handler = move |State(http): State<Arc<Http>>, params: RawPathParams, request: Request| {
-            handle(http, row, params, request)
+    let mut keyed = Router::new();
+    for row in http.service.table {
+        let door = Arc::new(Door { row, fields: Fields::of(row) });
+        let handler = move |State(http): State<Arc<Http>>,
+                            Extension(caller): Extension<Arc<Caller>>,
+                            params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+                            request: Request| {
+            let door = Arc::clone(&door);
+            async move { door.answer(&http, caller, params, request).await }
         };
-        router = router.route(row.spec.http.path, on(filter(row.spec.http.method), handler));
+        keyed = keyed.route(row.spec.http.path, on(filter(row.spec.http.method), handler));
     }
-    router.layer(middleware::from_fn_with_state(Arc::clone(&http), guarded)).with_state(http)
+    let layer = middleware::from_fn_with_state(Arc::clone(&http), layers::keyed);
+    Router::new()
+        .merge(keyed.route_layer(layer))
+        .merge(about::open(http.service.table))
+        .fallback(|request| layers::refused(request, no_such_route()))
+        .method_not_allowed_fallback(|request| layers::refused(request, no_such_method()))
+        .layer(middleware::from_fn_with_state(Arc::clone(&http), layers::outer))
+        .with_state(http)
 }
 
-/// What comes from foreign addresses and pages goes no further.
-async fn guarded(State(http): State<Arc<Http>>, request: Request, next: middleware::Next) -> Response {
-    match guard::check(&http, request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => answer::problem(&problem),
-    }
+fn no_such_route() -> Problem {
+    Problem::new(Code::NoSuchRoute, "there is no such address; /openapi.json lists them")
 }
 
-async fn handle(http: Arc<Http>, row: &'static Row, params: RawPathParams, request: Request) -> Response {
-    match call(&http, row, &params, request).await {
-        Ok(reply) => answer::reply(reply),
-        Err(problem) => answer::problem(&problem),
-    }
+fn no_such_method() -> Problem {
+    Problem::new(Code::NoSuchMethod, "this address has other methods; the header Allow names them")
 }
 
-async fn call(
-    http: &Http,
+/// A row's route.
+struct Door {
     row: &'static Row,
-    params: &RawPathParams,
-    request: Request<Body>,
-) -> Result<ops::Reply> {
-    let caller = Arc::clone(&http.local);
-    let user = params.iter().find(|(name, _)| *name == "user").map(|(_, user)| user.to_owned());
-    caller.may(row.spec, user.as_deref())?;
-    let mut fields = body::fields(row, request, http.max_body_bytes).await?;
-    for (name, value) in params.iter().filter(|(name, _)| *name != "user") {
-        if fields.insert(name.to_owned(), value.into()).is_some() {
-            return Err(Problem::bad_request(format!(
-                "{name} is a part of the address, and no field of the body"
-            )));
+    fields: Fields,
+}
+
+/// What is known of a request before its body.
+struct Head {
+    admitted: Admitted,
+    fields: Map<String, Value>,
+}
+
+impl Door {
+    async fn answer(
+        &self,
+        http: &Http,
+        caller: Arc<Caller>,
+        params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+        request: Request,
+    ) -> Response {
+        let head = match self.head(http, caller, params, &request) {
+            Ok(head) => head,
+            Err(problem) => return layers::refused(request, problem).await,
+        };
+        match self.reply(http, head, request).await {
+            Ok(reply) => answer::reply(reply),
+            Err(problem) => problem.into_response(),
         }
     }
-    let asked = Asked { caller, user, surface: Surface::Http, request: Value::Object(fields), spool: None };
-    http.service.run(row, asked).await
+
+    /// Everything that can be decided before the body is read.
+    fn head(
+        &self,
+        http: &Http,
+        caller: Arc<Caller>,
+        params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+        request: &Request,
+    ) -> Result<Head> {
+        let params = params.map_err(|_| Problem::bad_request("the address is not UTF-8"))?;
+        let user = params.iter().find(|(name, _)| *name == "user").map(|(_, user)| user.to_owned());
+        let admitted = http.service.admit(self.row, caller, user, Surface::Http)?;
+        let mut fields = Map::new();
+        for (name, value) in params.iter().filter(|(name, _)| *name != "user") {
+            fields.insert(name.to_owned(), self.fields.value(name, value.to_owned())?);
+        }
+        let query = request.uri().query().unwrap_or_default();
+        if self.has_body() {
+            if !query.is_empty() {
+                return Err(Problem::bad_request("this address takes its fields in the body, and no query"));
+            }
+            body::check(request.headers(), http.max_body_bytes)?;
+        } else {
+            join(&mut fields, self.fields.query(query)?)?;
+        }
+        Ok(Head { admitted, fields })
+    }
+
+    async fn reply(&self, http: &Http, head: Head, request: Request) -> Result<ops::Reply> {
+        let Head { admitted, mut fields } = head;
+        let mut _room = None;
+        if self.has_body() {
+            let (said, room) = body::fields(request, http.max_body_bytes, &http.service.limits).await?;
+            join(&mut fields, said)?;
+            _room = room;
+        }
+        admitted.run(Value::Object(fields), None).await
+    }
+
+    fn has_body(&self) -> bool {
+        !matches!(self.row.spec.http.method, Method::Get | Method::Delete)
+    }
+}
+
+/// Adds the fields of the body or the query to those of the path.
+fn join(fields: &mut Map<String, Value>, said: Map<String, Value>) -> Result<()> {
+    for (name, value) in said {
+        if fields.contains_key(&name) {
+            return Err(Problem::bad_request(format!(
+                "{name} is a part of the address, and no field beside it"
+            )));
+        }
+        fields.insert(name, value);
+    }
+    Ok(())
 }
 
 fn filter(method: Method) -> MethodFilter {
@@ -92,11 +148,5 @@ fn filter(method: Method) -> MethodFilter {
         Method::Put => MethodFilter::PUT,
         Method::Patch => MethodFilter::PATCH,
         Method::Delete => MethodFilter::DELETE,
-    }
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        answer::problem(&self)
     }
 }

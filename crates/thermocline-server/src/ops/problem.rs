@@ -15,6 +15,8 @@ pub struct Problem {
     pub detail: String,
     /// The field of the request it is about, as a JSON pointer.
     pub pointer: Option<String>,
+    /// When to ask again, where that is known better than by `Retry::Later`: in so many seconds.
+    pub retry_after_s: Option<u64>,
 }
 
 /// Every problem. The words never change their meaning.
@@ -24,6 +26,7 @@ pub enum Code {
     InvalidInput,
     BadRequest,
     UnsupportedMedia,
+    SlowBody,
     TooLarge,
     NoSuchRoute,
     NoSuchMethod,
@@ -75,10 +78,11 @@ pub struct Facts {
 
 impl Code {
     /// All of them, as the page of errors lists them.
-    pub const EVERY: [Self; 24] = [
+    pub const EVERY: [Self; 25] = [
         Self::InvalidInput,
         Self::BadRequest,
         Self::UnsupportedMedia,
+        Self::SlowBody,
         Self::TooLarge,
         Self::NoSuchRoute,
         Self::NoSuchMethod,
@@ -109,6 +113,7 @@ impl Code {
             Self::InvalidInput => ("invalid-input", "The input breaks a rule", 422, Never, 3),
             Self::BadRequest => ("bad-request", "The request cannot be read", 400, Never, 2),
             Self::UnsupportedMedia => ("unsupported-media", "The body is not JSON", 415, Never, 2),
+            Self::SlowBody => ("slow-body", "The body came too slowly", 408, Later, 6),
             Self::TooLarge => ("too-large", "The body is too large", 413, Never, 2),
             Self::NoSuchRoute => ("no-such-route", "There is no such address", 404, Never, 2),
             Self::NoSuchMethod => ("no-such-method", "The address has other methods", 405, Never, 2),
@@ -151,7 +156,7 @@ impl Retry {
 impl Problem {
     /// A problem, and its sentence.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), pointer: None }
+        Self { code, detail: detail.into(), pointer: None, retry_after_s: None }
     }
 
     /// A request that cannot be read.

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{
+use thermocline::{
     Anchor, Attribute, Change, ChatMessage, Context, Core, CriticalRule, Decided, Decision, Diagnosis, Due,
     Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, HotTier, JobInfo, JobsReport, Memory,
     MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged, Neighbour, Origin, PastTurn,
@@ -16,12 +16,12 @@ use crate::{
 };
 
 const HANDLES: [&str; 6] = [
-    include_str!("handles/thermocline.rs"),
-    include_str!("handles/user.rs"),
-    include_str!("handles/session.rs"),
-    include_str!("handles/memories.rs"),
-    include_str!("handles/sensors.rs"),
-    include_str!("handles/vault.rs"),
+    include_str!("../../src/handles/thermocline.rs"),
+    include_str!("../../src/handles/user.rs"),
+    include_str!("../../src/handles/session.rs"),
+    include_str!("../../src/handles/memories.rs"),
+    include_str!("../../src/handles/sensors.rs"),
+    include_str!("../../src/handles/vault.rs"),
 ];
 /// What methods return that is no data of its own: other handles, words and numbers.
 const PLAIN: [&str; 15] = [
@@ -103,7 +103,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
         written::<Undone>(),
         written::<UserInfo>(),
         #[cfg(feature = "files")]
-        written::<crate::VaultReport>(),
+        written::<thermocline::VaultReport>(),
         written::<WarmTier>(),
     ]
 }

@@ -1,0 +1,14 @@
+//! What the HTTP door promises, over real sockets of the loopback; one module per behaviour.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
+
+mod client;
+mod fixture;
+
+mod access;
+mod bodies;
+mod guards;
+mod keys;
+mod listening;
+mod load;
+mod names;
