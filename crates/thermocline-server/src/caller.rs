@@ -156,7 +156,7 @@ impl Caller {
 
     /// Whoever has the file itself, in a shell: everything. Whose words their statements are, the shell knows.
     pub fn shell(origin: Origin) -> Self {
-        Self { id: "shell".to_owned(), scopes: Scope::EVERY.to_vec(), users: Users::Any, origin }
+        Self { id: "shell".to_owned(), scopes: Scope::EVERY.to_vec(), users: Users::Any, origin, rate: None }
     }
 
     /// Whether the caller may run this operation, for this user.
@@ -179,7 +179,8 @@ impl Caller {
     }
 }
 
-fn not_allowed() -> Problem {
+/// What a caller is told who may not do something, whatever it is and whether it is there or not.
+pub fn not_allowed() -> Problem {
     Problem::new(Code::NotAllowed, "this key may not do that; `thermocline key list` shows what it may")
 }
 

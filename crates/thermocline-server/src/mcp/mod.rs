@@ -125,10 +125,7 @@ impl Mcp {
             request,
             spool: None,
         };
-        // In a task of its own: a panic is an answer, and one who goes away takes nothing back.
-        let service = Arc::clone(&self.service);
-        let running = tokio::spawn(async move { service.run(row, asked).await });
-        let reply = running.await.map_err(|error| Problem::unexpected(&error))??;
+        let reply = self.service.run(row, asked).await?;
         serde_json::from_str(&reply.body).map_err(|error| Problem::unexpected(&error))
     }
 }
