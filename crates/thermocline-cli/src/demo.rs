@@ -179,9 +179,9 @@ impl Telling<'_> {
 
     fn end_session(&self, user: &User, key: &str) -> Result<(), Failure> {
         let session = user.session_named(key)?;
-        let before = session.transitions()?;
+        let before = pages::transitions_from(&session, 1)?;
         session.end()?;
-        let mut moves = session.transitions()?;
+        let mut moves = pages::transitions_from(&session, 1)?;
         moves.retain(|moved| !before.contains(moved));
         self.say(&format!("   end                          {}\n", moved(&moves)))
     }
@@ -198,7 +198,7 @@ fn said_at(line: &Line) -> DateTime<Utc> {
 
 fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
     let recorded = session.record(line.to_turn())?;
-    let mut moves = session.transitions()?;
+    let mut moves = pages::transitions_from(&session, 1)?;
     moves.retain(|moved| recorded.evicted.contains(&moved.turn_number));
     let hot = session.hot()?;
     let newest = hot.turns().last().map_or(0, |turn| turn.tokens.total_tokens);
