@@ -31,7 +31,8 @@ fn an_operation_answers_as_json_what_it_would_over_http() {
 #[test]
 fn a_request_may_come_through_stdin() {
     let shell = Shell::with_talk();
-    let said = json!({ "session": "s3", "caller_id": "m", "user_message": "A boat with a 'quote'." }).to_string();
+    let said =
+        json!({ "session": "s3", "caller_id": "m", "user_message": "A boat with a 'quote'." }).to_string();
     let record = || with_input(shell.command(&["call", "record", "--user", "alex", "-"]), &said).json();
     assert_eq!((record()["outcome"].clone(), record()["outcome"].clone()), (json!("new"), json!("known")));
 }
@@ -56,7 +57,8 @@ fn an_export_is_lines_on_stdout_and_an_import_reads_them() {
     let lines: Vec<Value> = exported.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.len() > 7);
     let other = Shell::new();
-    let imported = with_input(other.command(&["call", "user_import", "--user", "alex"]), &exported.stdout).json();
+    let imported =
+        with_input(other.command(&["call", "user_import", "--user", "alex"]), &exported.stdout).json();
     assert!(imported["turns"].as_u64().unwrap() >= 7);
     assert_eq!(other.run(&["call", "user_export", "--user", "alex"]).stdout, exported.stdout);
 }
@@ -70,11 +72,13 @@ fn the_list_the_schemas_and_the_document_are_those_of_the_table() {
     let listed = list.as_array().unwrap();
     assert!(listed.len() > 80);
     for row in listed {
-        let [name, method, path, scope] = ["name", "method", "path", "scope"].map(|field| row[field].as_str().unwrap());
+        let [name, method, path, scope] =
+            ["name", "method", "path", "scope"].map(|field| row[field].as_str().unwrap());
         let operation = &document["paths"][path][method.to_lowercase()];
         assert_eq!(operation["operationId"], name);
         assert_eq!(operation["security"][0]["bearer"], json!([scope]));
-        let line = text.lines().find(|line| line.split_whitespace().next() == Some(name)).expect("it is listed");
+        let line =
+            text.lines().find(|line| line.split_whitespace().next() == Some(name)).expect("it is listed");
         assert_eq!(line.split_whitespace().collect::<Vec<_>>(), [name, scope, method, path]);
     }
     let schemas = shell.run(&["call", "record", "--schema"]).json();
@@ -92,7 +96,11 @@ fn what_is_wrong_says_what_to_do_and_ends_with_its_code() {
         (&["call", "stats", "--user", "alex"], 2, "takes no --user"),
         (&["call", "session_list", "--user", "alex", "{"], 2, "not valid JSON"),
         (&["call", "session_list", "--user", "alex", "[]"], 2, "not what this operation takes"),
-        (&["call", "recall", "--user", "alex", r#"{"query":"a","filter":{"projct":"b"}}"#], 2, "/filter/projct"),
+        (
+            &["call", "recall", "--user", "alex", r#"{"query":"a","filter":{"projct":"b"}}"#],
+            2,
+            "/filter/projct",
+        ),
         (&["call", "session_list", "--user", "alex", r#"{"limit":0}"#], 3, "/limit"),
         (&["call", "session_list", "--user", "blake"], 4, "no such thing"),
         (&["call", "session_end", "--user", "alex", r#"{"session":"s9"}"#], 4, "no such thing"),
