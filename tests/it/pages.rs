@@ -124,19 +124,19 @@ fn summaries_and_moves_come_in_pages_behind_the_last_one_seen() {
     let key = |moved: &Transition| (moved.turn_number, moved.move_number);
     assert!(moves.len() > 60 && moves.is_sorted_by_key(key), "{}", moves.len());
     for limit in [1, 3, 10, 1_000] {
-        let (mut found, mut moved) = (Vec::new(), Vec::new());
+        let (mut found, mut seen) = (Vec::new(), Vec::new());
         loop {
             let after = found.last().map(|summary: &Summary| summary.turn_number);
             let page = session.summaries(after, limit).unwrap();
-            let behind = session.transitions(moved.last().map(key), limit).unwrap();
+            let behind = session.transitions(seen.last().map(key), limit).unwrap();
             assert!(page.len() <= limit as usize && behind.len() <= limit as usize);
             if page.is_empty() && behind.is_empty() {
                 break;
             }
             found.extend(page);
-            moved.extend(behind);
+            seen.extend(behind);
         }
-        assert_eq!((&found, &moved), (&summaries, &moves), "pages of {limit}");
+        assert_eq!((&found, &seen), (&summaries, &moves), "pages of {limit}");
     }
     for limit in [0, 1_001] {
         assert_eq!(session.summaries(None, limit).unwrap_err().kind(), ErrorKind::InvalidInput);
