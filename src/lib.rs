@@ -182,6 +182,7 @@ pub use crate::{
         acts::erased::Erased,
         checks::{
             doctor::{Check, Diagnosis},
+            health::Health,
             stats::{
                 ColdStats, MemoryStats, ReachedTiers, RecallStats, RuleStats, Stats, SummarizerStats,
                 TierStats, UseCount,

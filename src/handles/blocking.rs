@@ -122,6 +122,16 @@ impl Thermocline {
         self.runtime.block_on(self.inner.stats())
     }
 
+    /// See [`Thermocline::health`](crate::Thermocline::health).
+    pub fn health(&self) -> Result<crate::Health> {
+        self.runtime.block_on(self.inner.health())
+    }
+
+    /// See [`Thermocline::data_version`](crate::Thermocline::data_version).
+    pub fn data_version(&self) -> Result<u64> {
+        self.runtime.block_on(self.inner.data_version())
+    }
+
     /// See [`Thermocline::doctor`](crate::Thermocline::doctor).
     pub fn doctor(&self) -> Result<crate::Diagnosis> {
         self.runtime.block_on(self.inner.doctor())

@@ -5,12 +5,16 @@ use std::{io::BufRead, path::Path, sync::Arc, time::Duration};
 use crate::{
     config::Config,
     embed::{BuiltIn, Embedder, EmbeddingSpace},
-    error::Result,
+    error::{Error, ErrorKind, Result},
     handles::{User, drive, off_thread, open::Open},
     jobs::{self, JobsReport, RunJobs},
     model::{ids::UserId, job::JobInfo, page::checked_limit, user::UserInfo},
     store::{
-        checks::{doctor::Diagnosis, stats::Stats},
+        checks::{
+            doctor::Diagnosis,
+            health::{self, Health},
+            stats::Stats,
+        },
         rows::embedding::EmbeddingStatus,
         scope::UserKey,
         transfer::{Transferred, import},
@@ -128,6 +132,24 @@ impl Thermocline {
         self.store.flush().await?; // What was of use is counted.
         let store = Arc::clone(&self.store);
         off_thread(move || store.stats()).await
+    }
+
+    /// Whether the file can be read and written now: within 50 ms, and without the writer. For who asks each second.
+    ///
+    /// Errors: `TimedOut` if no connection reads in that time, and whatever else reading fails with.
+    pub async fn health(&self) -> Result<Health> {
+        let store = Arc::clone(&self.store);
+        match tokio::time::timeout(health::BOUND, off_thread(move || store.health())).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Error::new(ErrorKind::TimedOut, "the file could not be looked at in time")),
+        }
+    }
+
+    /// A number that is another one once anybody, in any process, has committed to the file: while it stays, nothing that
+    /// can be read has changed. Numbers of two openings of the file say nothing of each other.
+    pub async fn data_version(&self) -> Result<u64> {
+        let store = Arc::clone(&self.store);
+        off_thread(move || store.data_version()).await
     }
 
     /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and

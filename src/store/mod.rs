@@ -44,7 +44,11 @@ use crate::{
     store::{
         acts::jobs::Taken,
         behind::{Behind, NewReceipt},
-        checks::{doctor, stats},
+        checks::{
+            doctor,
+            health::{self, Health},
+            stats,
+        },
         file::{
             backup,
             db_file::DbFile,
@@ -54,7 +58,7 @@ use crate::{
             readers::{Readers, Reading},
             scrub,
             sqlite::Sqlite,
-            watch::Watch,
+            watch::{Mark, Watch},
         },
         job_tx::JobTx,
         live::{Live, Look},
@@ -319,6 +323,28 @@ impl Store {
 
     pub(crate) fn stats(&self) -> Result<stats::Stats> {
         self.look(|sql| stats::stats(sql, FileFacts::read(&self.file, sql.held())?))
+    }
+
+    /// Whether the file can be read and written now, or an error within the time of a look.
+    pub(crate) fn health(&self) -> Result<Health> {
+        let reading = self.file.check().and_then(|()| self.readers.begin_within(health::BOUND));
+        let facts = reading.and_then(|reading| {
+            FileFacts::read(&self.file, &reading).inspect_err(|error| reading.heard(error))
+        });
+        let (facts, queued) = (self.told(facts)?, self.writer.as_ref().and_then(Writer::queued));
+        Ok(Health {
+            is_writer_alive: queued.is_some(),
+            is_read_only: self.config.read_only,
+            queued_commands: queued.unwrap_or(0),
+            log_bytes: facts.wal_bytes,
+            free_bytes: facts.free_bytes,
+            schema_version: facts.schema_version,
+        })
+    }
+
+    /// A number that is another one once anybody has committed.
+    pub(crate) fn data_version(&self) -> Result<u64> {
+        self.told(self.watch.mark().map(Mark::number))
     }
 
     pub(crate) fn diagnose(&self) -> Result<doctor::Diagnosis> {

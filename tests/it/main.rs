@@ -28,6 +28,7 @@ mod doctor;
 mod erase;
 mod erase_turn;
 mod events;
+mod health;
 mod imports;
 mod isolation;
 mod jobs;

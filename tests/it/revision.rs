@@ -183,15 +183,16 @@ fn every_write_of_a_memory_moves_it_and_no_read_does() {
     two.reads("core", || memories.core(CoreOptions::default()));
     two.reads("reflection", || memories.reflection());
     two.writes("supersede", || memories.supersede(a, of_user("c")));
-    let (d, e) = (save("d"), save("e"));
-    two.writes("supersede_by", || memories.supersede_by(d, e));
-    let (f, g) = (save("f"), save("g"));
-    let merged = two.writes("merge", || memories.merge(vec![f, g], of_user("h")));
+    let [old, new] = ["old", "new"].map(save);
+    two.writes("supersede_by", || memories.supersede_by(old, new));
+    let [one, other] = ["one", "other"].map(save);
+    let merged = two.writes("merge", || memories.merge(vec![one, other], of_user("h")));
     two.writes("undo_group", || memories.undo_group(merged.group));
-    let group = two.writes("quarantine", || memories.quarantine(QuarantineSource::Memory(g), "why")).group;
+    let group =
+        two.writes("quarantine", || memories.quarantine(QuarantineSource::Memory(other), "why")).group;
     two.writes("lift", || memories.lift(group.unwrap()));
     two.writes("forget", || memories.forget(b));
-    two.writes("erase", || memories.erase(e));
+    two.writes("erase", || memories.erase(new));
     two.writes("tend", || memories.tend(TendOptions::default()));
     two.writes("reflect", || memories.reflect());
     two.writes("forget_all", || memories.forget_all(MemoryFilter::default()));

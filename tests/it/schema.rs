@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use thermocline::{
     Anchor, Attribute, Change, ChatMessage, Context, Core, CriticalRule, Decided, Decision, Diagnosis, Due,
-    Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, HotTier, JobInfo, JobsReport, Memory,
-    MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged, Neighbour, Origin, PastTurn,
-    Profile, Quarantined, Recall, Receipt, Recorded, Reflected, ReplacedTurn, Review, ReviewFilter, Saved,
-    SessionInfo, SessionState, Shares, Stats, Summary, Tended, TermCount, Transferred, Transition, Turn,
-    Undone, UserInfo, WarmTier, Weights,
+    Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, Health, HotTier, JobInfo, JobsReport,
+    Memory, MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged, Neighbour, Origin,
+    PastTurn, Profile, Quarantined, Recall, Receipt, Recorded, Reflected, ReplacedTurn, Review, ReviewFilter,
+    Saved, SessionInfo, SessionState, Shares, Stats, Summary, Tended, TermCount, Transferred, Transition,
+    Turn, Undone, UserInfo, WarmTier, Weights,
 };
 
 const HANDLES: [&str; 6] = [
@@ -73,6 +73,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
         written::<Erased>(),
         written::<Forgotten>(),
         written::<Found>(),
+        written::<Health>(),
         written::<HotTier>(),
         written::<JobInfo>(),
         written::<JobsReport>(),

@@ -81,10 +81,11 @@ impl Cli {
 pub(crate) enum Verb {
     /// Tell a short story to a new memory, and show what it makes of it.
     ///
-    /// Three sessions, 25 turns: each turn enters hot; you see which ones move to warm and why (turn_limit,
-    /// token_budget, session_end), where all of them live in the end, and the context that an LLM would get for a
-    /// question that refers back. The file stays, so that you can look into it. Without --db it lies in a new
-    /// folder for temporary files, whatever THERMOCLINE_DB says.
+    /// Three conversations, 25 turns: you see which turns leave hot for warm and why (turn_limit, token_budget,
+    /// session_end), how ended sessions are compressed, where all turns live then, and what is known. Then a new
+    /// conversation asks for what was said weeks before: the context that an LLM would get, and why each part is in it. The
+    /// file stays, so that you can look into it. Without --db it lies in a new folder for temporary files, whatever
+    /// THERMOCLINE_DB says.
     #[command(after_help = "Examples:\n  thermocline demo\n  thermocline --db demo.db demo")]
     Demo,
 

@@ -90,6 +90,29 @@ pub(crate) fn explained(user: &User, receipt: &Receipt) -> Result<String, Failur
     Ok(text)
 }
 
+/// The first `n` of what was shown, a line each, and how many others there are.
+pub(crate) fn reasons(user: &User, receipt: &Receipt, n: usize) -> Result<String, Failure> {
+    let places = Places::of(user)?;
+    let mut text = String::new();
+    let (shown, left): (Vec<_>, Vec<_>) = receipt.items.iter().partition(|item| item.packed_as.is_some());
+    for item in shown.iter().take(n) {
+        let place = match item.kind {
+            ItemKind::Anchor => "an anchor".to_owned(),
+            ItemKind::Memory => "a memory".to_owned(),
+            _ => places.turn(TurnId::from_uuid(item.owner_id))?.map_or_else(String::new, |place| place.name),
+        };
+        let (score, parts) = (item.score, &item.parts);
+        let _ = writeln!(
+            text,
+            "  {score:.2}  {place:<14}  words {:.2}, meaning {:.2}, neighbours {:.2}, session {:.2}",
+            parts.words, parts.meaning, parts.neighbours, parts.session
+        );
+    }
+    let more = shown.len().saturating_sub(n);
+    let _ = writeln!(text, "  and {more} more; {} were considered and not shown", left.len());
+    Ok(text)
+}
+
 fn described(places: &mut Places<'_>, item: &ReceiptItem) -> Result<String, Failure> {
     let tier = item.memory_tier.map_or("", |tier| tier.as_str());
     let (head, words) = if item.kind == ItemKind::Anchor {

@@ -48,7 +48,15 @@ impl Server {
             guard.allowed_hosts.push(address.to_string());
         }
         let callers = keys.map_or_else(|| Callers::Local(Arc::new(Caller::local())), Callers::Keys);
-        let http = Http { service, callers, guard, max_body_bytes: settings.max_body_bytes, health };
+        let http = Http {
+            service,
+            callers,
+            guard,
+            max_body_bytes: settings.max_body_bytes,
+            max_import_bytes: settings.max_import_bytes,
+            run: format!("{:08x}", getrandom::u32().unwrap_or_default()),
+            health,
+        };
         Ok(Self { http: Arc::new(http), listener, address, tls })
     }
 

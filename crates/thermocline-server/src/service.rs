@@ -3,7 +3,7 @@
 use std::{fs::File, path::PathBuf, sync::Arc};
 
 use serde_json::Value;
-use thermocline::Thermocline;
+use thermocline::{Thermocline, UserId};
 use tokio::time;
 
 use crate::{
@@ -94,6 +94,12 @@ impl Service {
 }
 
 impl Admitted {
+    /// Whose memory it is about, and its revision, if the file knows them.
+    pub async fn revision(&self) -> Result<Option<(UserId, u64)>, Problem> {
+        let Some(user) = self.call.find_user().await? else { return Ok(None) };
+        Ok(Some((user.id(), user.revision().await?)))
+    }
+
     /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
     pub async fn run(self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
         let Self { row, mut call } = self;

@@ -23,6 +23,8 @@ pub struct ServiceSettings {
     pub allowed_origins: Vec<String>,
     /// Bytes of a body at most.
     pub max_body_bytes: usize,
+    /// Bytes of an import at most.
+    pub max_import_bytes: u64,
 }
 
 impl Default for ServiceSettings {
@@ -37,6 +39,7 @@ impl Default for ServiceSettings {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             max_body_bytes: 8 << 20,
+            max_import_bytes: 256 << 20,
         }
     }
 }

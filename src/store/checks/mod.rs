@@ -1,6 +1,7 @@
 //! Looking at all of a file: is it sound, and what is in it.
 
 pub(crate) mod doctor;
+pub(crate) mod health;
 pub(crate) mod index_checks;
 mod memory_checks;
 pub(crate) mod stats;

@@ -19,6 +19,8 @@ use crate::{
 pub(crate) struct FileFacts {
     pub(crate) file_bytes: u64,
     pub(crate) wal_bytes: u64,
+    /// Of the disk that it lies on; `None`: nobody says.
+    pub(crate) free_bytes: Option<u64>,
     pub(crate) schema_version: i64,
     pub(crate) sqlite_version: String,
 }
@@ -28,6 +30,7 @@ impl FileFacts {
         Ok(Self {
             file_bytes: size_of(file.path())?,
             wal_bytes: size_of(&beside(file.path(), "-wal"))?,
+            free_bytes: free_bytes(file.path()),
             schema_version: migrate::version(conn)?.unwrap_or(0),
             sqlite_version: rusqlite::version().to_owned(),
         })
@@ -39,6 +42,17 @@ fn size_of(path: &Path) -> Result<u64> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         file => Ok(file.map_err(|error| from_io(error, path))?.len()),
     }
+}
+
+/// Bytes that are left to us on the disk of this file.
+#[cfg(all(unix, feature = "files"))]
+fn free_bytes(path: &Path) -> Option<u64> {
+    rustix::fs::statvfs(path).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(all(unix, feature = "files")))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
 }
 
 /// Whether the pages, the references and the rows are sound. What damage keeps from being looked at is one problem.

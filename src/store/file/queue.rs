@@ -144,6 +144,13 @@ impl Writer {
         self.try_send(Order::Run(Box::new(command)));
     }
 
+    /// How many commands wait; `None`: the writer takes none any more.
+    pub(crate) fn queued(&self) -> Option<usize> {
+        let queue = self.queue.lock().expect("no one panics while holding the queue");
+        let queue = queue.as_ref().filter(|queue| !queue.is_closed())?;
+        Some(queue.max_capacity() - queue.capacity())
+    }
+
     /// Returns once what was posted behind so far is in the file, or is lost.
     pub(crate) async fn flush(&self) -> Result<()> {
         let (sender, receiver) = oneshot::channel();

@@ -105,8 +105,13 @@ impl Readers {
 
     /// Begins to read on one snapshot of the file; past the deadline whatever is read then is stopped.
     pub(crate) fn begin(&self) -> Result<Reading> {
+        self.begin_within(self.read_timeout)
+    }
+
+    /// The same for who has less time.
+    pub(crate) fn begin_within(&self, timeout: Duration) -> Result<Reading> {
         self.file.noticed()?;
-        let deadline = Deadline::after(self.read_timeout);
+        let deadline = Deadline::after(timeout);
         let reader = self.take(deadline)?;
         reader.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
         Reading::begin(Held::Pooled(reader))

@@ -43,8 +43,14 @@ pub(crate) struct Mark {
     data_version: i64,
 }
 
-#[cfg(test)]
 impl Mark {
+    /// As one number: those of two marks are equal as the marks are.
+    pub(crate) fn number(self) -> u64 {
+        // SQLite's number has 32 bits.
+        u64::from(self.openings) << 32 | u64::try_from(self.data_version).unwrap_or(0) & u64::from(u32::MAX)
+    }
+
+    #[cfg(test)]
     pub(crate) fn sample(data_version: i64) -> Self {
         Self { openings: 1, data_version }
     }

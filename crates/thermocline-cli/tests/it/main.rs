@@ -15,6 +15,11 @@ mod endpoint;
 #[allow(dead_code, reason = "the library's tests need more of it")]
 mod scripted;
 
+#[cfg(feature = "service")]
+#[path = "../../benches/service/client.rs"]
+#[allow(dead_code, clippy::expect_used, reason = "the benchmark needs more of it")]
+mod service_client;
+
 mod anchor;
 mod cli;
 mod cold;
@@ -30,6 +35,8 @@ mod recall;
 mod replay;
 mod reranking;
 mod sensors;
+#[cfg(feature = "service")]
+mod service_end;
 mod stories;
 mod transfer;
 mod vault;

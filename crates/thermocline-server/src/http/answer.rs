@@ -12,8 +12,11 @@ use crate::ops::{
     problem::{Problem, Retry},
 };
 
+/// An answer is its user's alone, and asked for again each time.
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
 /// What the operation gave.
-pub(super) fn reply(reply: Reply) -> Response {
+pub(super) fn reply(reply: Reply, tag: Option<HeaderValue>) -> Response {
     let status = match reply.outcome {
         Outcome::Done | Outcome::Known => StatusCode::OK,
         Outcome::Added => StatusCode::CREATED,
@@ -23,6 +26,18 @@ pub(super) fn reply(reply: Reply) -> Response {
     if reply.outcome == Outcome::Known {
         response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
+    if let Some(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// The client has it already.
+pub(super) fn unchanged(tag: &HeaderValue) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response.headers_mut().insert(header::ETAG, tag.clone());
+    response.headers_mut().insert(header::CACHE_CONTROL, PRIVATE);
     response
 }
 
@@ -75,7 +90,7 @@ pub(super) fn document(status: StatusCode, kind: &'static str, body: String) -> 
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(header::CACHE_CONTROL, PRIVATE);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

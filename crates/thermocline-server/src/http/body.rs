@@ -22,7 +22,7 @@ use crate::{
 
 const JSON: &str = "application/json";
 /// How long a body may take.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of a body that nobody reads is let come in, so that who sends it hears why it was refused.
 const DRAIN_BYTES: usize = 1 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -60,7 +60,7 @@ pub(super) async fn bytes(
 }
 
 /// Refuses another kind of body. A form cannot be sent as JSON by a foreign page.
-fn check_kind(headers: &HeaderMap, expected: &'static str) -> Result<()> {
+pub(super) fn check_kind(headers: &HeaderMap, expected: &'static str) -> Result<()> {
     let is_plain = |value: &str| value.eq_ignore_ascii_case("identity");
     let encodings = headers.get_all(header::CONTENT_ENCODING);
     if !encodings.iter().all(|value| value.to_str().is_ok_and(is_plain)) {
@@ -82,7 +82,7 @@ pub(super) fn unsupported(expected: &str) -> Problem {
     Problem::new(Code::UnsupportedMedia, format!("send the body with Content-Type: {expected}"))
 }
 
-fn check_length(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
+pub(super) fn check_length(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
     let length =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > max_bytes) { Err(too_large(max_bytes)) } else { Ok(()) }

@@ -3,6 +3,7 @@
 mod about;
 mod answer;
 mod body;
+mod conditions;
 mod guard;
 mod id;
 mod json;
@@ -12,6 +13,7 @@ mod mcp;
 pub mod openapi;
 mod query;
 mod route;
+mod spool;
 mod stall;
 
 use std::sync::Arc;
@@ -40,6 +42,10 @@ pub struct Http {
     pub guard: Guard,
     /// Bytes of a body at most.
     pub max_body_bytes: usize,
+    /// Bytes of an import at most.
+    pub max_import_bytes: u64,
+    /// Names this run of the server.
+    pub run: String,
     /// How the server is.
     pub health: Arc<Health>,
 }

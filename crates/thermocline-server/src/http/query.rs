@@ -29,6 +29,11 @@ impl Fields {
         Self(fields.filter_map(|(name, schema)| Some((name.clone(), kind_of(schema)?))).collect())
     }
 
+    /// Whether there is a field of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// What a query says.
     pub(super) fn query(&self, query: &str) -> Result<Map<String, Value>> {
         let mut fields = Map::new();

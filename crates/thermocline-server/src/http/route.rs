@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     caller::Caller,
-    http::{Http, about, answer, body, layers, mcp, query::Fields},
+    http::{Http, about, answer, body, conditions, layers, mcp, query::Fields, spool},
     ops::{
-        self, Result, Row,
+        Result, Row,
         call::Surface,
         problem::{Code, Problem},
-        spec::Method,
+        spec::{Body, Method},
     },
     service::Admitted,
 };
@@ -80,8 +80,8 @@ impl Door {
             Ok(head) => head,
             Err(problem) => return layers::refused(request, problem).await,
         };
-        match self.reply(http, head, request).await {
-            Ok(reply) => answer::reply(reply),
+        match self.run(http, head, request).await {
+            Ok(response) => response,
             Err(problem) => problem.into_response(),
         }
     }
@@ -102,30 +102,60 @@ impl Door {
             fields.insert(name.to_owned(), self.fields.value(name, value.to_owned())?);
         }
         let query = request.uri().query().unwrap_or_default();
-        if self.has_body() {
-            if !query.is_empty() {
-                return Err(Problem::bad_request("this address takes its fields in the body, and no query"));
-            }
-            body::check(request.headers(), http.max_body_bytes)?;
-        } else {
+        if !self.is_asked_in_body() {
             join(&mut fields, self.fields.query(query)?)?;
+        } else if !query.is_empty() {
+            return Err(Problem::bad_request("this address takes its fields in the body, and no query"));
+        }
+        match self.row.spec.body {
+            Body::LinesIn => spool::check(request.headers(), http.max_import_bytes)?,
+            _ if self.is_asked_in_body() => body::check(request.headers(), http.max_body_bytes)?,
+            _ => {}
         }
         Ok(Head { admitted, fields })
     }
 
-    async fn reply(&self, http: &Http, head: Head, request: Request) -> Result<ops::Reply> {
+    /// Reads the body, runs the operation, and makes an answer of what it gives.
+    async fn run(&self, http: &Http, head: Head, request: Request) -> Result<Response> {
         let Head { admitted, mut fields } = head;
-        let mut _room = None;
-        if self.has_body() {
-            let (said, room) = body::fields(request, http.max_body_bytes, &http.service.limits).await?;
-            join(&mut fields, said)?;
-            _room = room;
+        let headers = request.headers().clone();
+        let is_tagged = conditions::is_tagged(self.row);
+        let tag = if is_tagged { conditions::tag(&admitted, &http.run).await? } else { None };
+        if let Some(tag) = &tag
+            && conditions::is_known(&headers, tag)
+        {
+            return Ok(answer::unchanged(tag));
         }
-        admitted.run(Value::Object(fields), None).await
+        let (mut room, mut spool) = (None, None);
+        match self.row.spec.body {
+            Body::LinesIn => {
+                let file = spool::file(http.service.memory.path())?;
+                spool = Some(spool::receive(request, file, http.max_import_bytes).await?);
+            }
+            _ if self.is_asked_in_body() => {
+                let said = body::fields(request, http.max_body_bytes, &http.service.limits).await?;
+                join(&mut fields, said.0)?;
+                room = said.1;
+            }
+            _ => {}
+        }
+        conditions::add_headers(&self.fields, &headers, &mut fields)?;
+        let response = if self.row.spec.body == Body::LinesOut {
+            let file = spool::file(http.service.memory.path())?;
+            let to = file.try_clone().map_err(|error| Problem::unexpected(&error))?;
+            admitted.run(Value::Object(fields), Some(to)).await?;
+            spool::send(file).await?
+        } else {
+            answer::reply(admitted.run(Value::Object(fields), spool).await?, tag)
+        };
+        drop(room);
+        Ok(response)
     }
 
-    fn has_body(&self) -> bool {
-        !matches!(self.row.spec.http.method, Method::Get | Method::Delete)
+    /// Whether the fields are in the body, as JSON; else they are in the query.
+    fn is_asked_in_body(&self) -> bool {
+        let spec = self.row.spec;
+        !matches!(spec.http.method, Method::Get | Method::Delete) && spec.body != Body::LinesIn
     }
 }
 

@@ -84,7 +84,7 @@ fn a_trace_is_taken_up_and_returned() {
 #[test]
 fn addresses_and_methods_that_are_not_there_are_problems() {
     let server = server();
-    assert_eq!(server.get("/v1/users/alex").code(), "no-such-route");
+    assert_eq!(server.get("/v1/users/alex/nothing").code(), "no-such-route");
     let answer = server.client().send("DELETE", "/v1/users/alex/recall", &[], b"");
     assert_eq!(
         (answer.status, answer.code().as_str(), answer.header("allow")),

@@ -7,8 +7,10 @@ mod fixture;
 
 mod access;
 mod bodies;
+mod conditions;
 mod guards;
 mod keys;
 mod listening;
 mod load;
 mod names;
+mod transfers;

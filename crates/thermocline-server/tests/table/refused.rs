@@ -1,9 +1,9 @@
 //! Requests that are not what an operation takes.
 
 use serde_json::{Value, json};
-use thermocline_server::ops::problem::Code;
+use thermocline_server::ops::{problem::Code, schema};
 
-use crate::bench::{Bench, asked_schema, assert_fits};
+use crate::bench::{Bench, assert_fits};
 
 #[tokio::test]
 async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
@@ -120,7 +120,7 @@ async fn bounds_are_those_of_the_schema_and_of_the_operation() {
         ("job_retry", json!({ "job": "5" }), json!({ "job": "-5" })),
         ("turn_at", json!({ "session": "a", "number": "1" }), json!({ "session": "a", "number": "-1" })),
     ] {
-        let schema = asked_schema(bench.row(name));
+        let schema = schema::request(bench.row(name));
         assert_fits(&schema, &good, name);
         assert!(!jsonschema::is_valid(&schema, &bad), "{name}: the schema allows {bad}");
         assert!(bench.ask(name, good.clone()).await.is_ok(), "{name}: {good}");
