@@ -39,10 +39,8 @@ fn an_idempotency_key_is_the_callers_id() {
 #[test]
 fn a_memory_that_has_changed_since_is_not_edited() {
     let server = server();
-    let saved = server.post(
-        "/v1/users/alex/memories",
-        r#"{"title":"Berth","content":"The boat lies at berth 14."}"#,
-    );
+    let saved =
+        server.post("/v1/users/alex/memories", r#"{"title":"Berth","content":"The boat lies at berth 14."}"#);
     assert_eq!(saved.status, 201, "{}", String::from_utf8_lossy(&saved.body));
     let list = server.get("/v1/users/alex/memories").json();
     let memory = &list["items"][0];
