@@ -261,8 +261,11 @@ fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
 
 fn home(user: &User, info: &thermocline::SessionInfo) -> Result<Home, Failure> {
     let session = user.session_by_id(info.id)?;
-    let mut home =
-        Home { session: session::name(info), summarized: pages::summaries_from(&session, 1)?.len(), ..Home::default() };
+    let mut home = Home {
+        session: session::name(info),
+        summarized: pages::summaries_from(&session, 1)?.len(),
+        ..Home::default()
+    };
     for turn in session::turns_from(&session, 1, info.turn_count)? {
         let amount = match turn.memory_tier {
             MemoryTier::Hot => &mut home.hot,
