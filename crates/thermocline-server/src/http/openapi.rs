@@ -23,7 +23,7 @@ pub fn document(table: &[Row]) -> Value {
     for ((row, request), response) in table.iter().zip(&requests).zip(&responses) {
         let path = paths.entry(row.spec.http.path).or_insert_with(|| json!({}));
         let method = row.spec.http.method.as_str().to_ascii_lowercase();
-        path[method] = operation(row.spec, Fields::of(row.spec, request), response);
+        path[method] = operation(row.spec, Fields::of(row.spec, request, &definitions), response);
     }
     json!({
         "openapi": "3.1.0",
@@ -39,6 +39,7 @@ pub fn document(table: &[Row]) -> Value {
         "paths": paths,
         "components": {
             "schemas": definitions,
+            "parameters": { "User": user_parameter(), "IfNoneMatch": if_none_match() },
             "responses": { "Problem": problem_response() },
             "headers": headers(),
             "securitySchemes": security_schemes(),
@@ -47,10 +48,15 @@ pub fn document(table: &[Row]) -> Value {
 }
 
 fn about() -> String {
-    let scopes: String = Scope::EVERY
-        .into_iter()
-        .map(|scope| format!("\n- `{}`: {}", scope.as_str(), scope.summary()))
-        .collect();
+    let line = |scope: Scope| {
+        format!(
+            "
+- `{}`: {}",
+            scope.as_str(),
+            scope.summary()
+        )
+    };
+    let scopes = Scope::EVERY.map(line).concat();
     format!(
         "Each operation needs one scope of the key, which stands in its `security`; no scope implies another:{scopes}\n\n\
          Without keys this machine alone may ask, for all but `erase` and `admin`. Lists are pages: `next_cursor` of one is \
@@ -84,7 +90,9 @@ fn side_by_side(
         }
         renamed.extend(more);
     }
-    requests.iter_mut().for_each(|schema| rename(schema, &renamed));
+    for schema in &mut requests {
+        rename(schema, &renamed);
+    }
     for (name, mut schema) in asked {
         rename(&mut schema, &renamed);
         let name = if renamed.contains(&name) { input(&name) } else { name };
@@ -135,7 +143,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn of(spec: &Spec, request: &Value) -> Self {
+    fn of(spec: &Spec, request: &Value, definitions: &Map<String, Value>) -> Self {
         let mut body = request.clone();
         let names: Vec<&str> = spec.http.fields().collect();
         let is_required = |name: &str| required(request).any(|required| required == name);
@@ -166,7 +174,8 @@ impl Fields {
         }
         let body = (has_body && !left.is_empty()).then(|| {
             body["properties"] = Value::Object(left);
-            body
+            let shared = definitions.iter().find(|(_, definition)| **definition == body);
+            shared.map_or(body.clone(), |(name, _)| json!({ "$ref": format!("#{SCHEMAS}/{name}") }))
         });
         Self { parameters, body, is_required }
     }
@@ -181,21 +190,32 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn path_parameter(name: &str, request: &Value) -> Value {
-    let (description, schema) = match name {
-        "user" => (
-            json!("The user: a name of 1 to 256 bytes, or `id:` and an id."),
-            json!({ "type": "string", "minLength": 1, "maxLength": 256 }),
-        ),
-        _ => described(request["properties"][name].clone()),
-    };
-    let schema = match schema {
-        Value::Object(mut fields) if fields.get("type") == Some(&json!("string")) => {
-            fields.entry("minLength").or_insert(json!(1));
-            Value::Object(fields)
-        }
-        other => other,
-    };
+    if name == "user" {
+        return json!({ "$ref": "#/components/parameters/User" });
+    }
+    let (description, mut schema) = described(request["properties"][name].clone());
+    if schema["type"] == "string" && schema.get("minLength").is_none() {
+        schema["minLength"] = json!(1);
+    }
     json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema })
+}
+
+fn user_parameter() -> Value {
+    json!({
+        "name": "user",
+        "in": "path",
+        "required": true,
+        "description": "The user: a name of 1 to 256 bytes, or `id:` and an id.",
+        "schema": { "type": "string", "minLength": 1, "maxLength": 256 },
+    })
+}
+
+fn if_none_match() -> Value {
+    header("If-None-Match", "The `ETag` of an earlier answer: where it is still so, the answer is 304.")
+}
+
+fn header(name: &str, description: &str) -> Value {
+    json!({ "name": name, "in": "header", "required": false, "description": description, "schema": { "type": "string" } })
 }
 
 /// The description of a field, and its schema without it.
@@ -230,7 +250,6 @@ fn without_null(schema: &Value) -> Value {
 }
 
 fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
-    let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": false, "description": description, "schema": { "type": "string" } });
     let mut headers = Vec::new();
     if spec.name == "record" {
         headers.push(header("Idempotency-Key", "Another name for `caller_id`."));
@@ -239,10 +258,7 @@ fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
         headers.push(header("If-Match", "Another name for `expected_revision`: `\"3\"`."));
     }
     if has_etag(spec) {
-        headers.push(header(
-            "If-None-Match",
-            "The `ETag` of an earlier answer: where it is still so, the answer is 304.",
-        ));
+        headers.push(json!({ "$ref": "#/components/parameters/IfNoneMatch" }));
     }
     headers
 }

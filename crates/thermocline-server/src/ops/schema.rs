@@ -91,7 +91,8 @@ fn each_reference(value: &Value, tell: &mut impl FnMut(&str)) {
     }
 }
 
-/// Says of every object of a request that it has no other fields: reading refuses them.
+/// Says of every object of a request that it has no other fields: reading refuses them. And of no field that null is its
+/// default.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -99,6 +100,10 @@ fn close(schema: &mut Value) {
                 && !fields.contains_key("additionalProperties")
             {
                 fields.insert("additionalProperties".to_owned(), json!(false));
+            }
+            // What is not stated is not the same as null everywhere.
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
             }
             fields.values_mut().for_each(close);
         }

@@ -38,9 +38,16 @@ pub struct Home {
 
 impl Home {
     pub async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// With a service that differs from others.
+    pub async fn with(change: impl FnOnce(&mut Service)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let memory = Thermocline::open(folder.path().join("memory.db")).await.unwrap();
-        let service = Arc::new(Service::new(memory));
+        let mut service = Service::new(memory);
+        change(&mut service);
+        let service = Arc::new(service);
         Self { toolbox: Toolbox::new(Arc::clone(&service)), service, _folder: folder }
     }
 
