@@ -319,11 +319,6 @@ impl User {
         self.runtime.block_on(self.inner.replace_anchor(id, value, by))
     }
 
-    /// See [`User::anchor`](crate::User::anchor).
-    pub fn anchor(&self, id: AnchorId) -> Result<Anchor> {
-        self.runtime.block_on(self.inner.anchor(id))
-    }
-
     /// See [`User::retract_anchor`](crate::User::retract_anchor).
     pub fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         self.runtime.block_on(self.inner.retract_anchor(id))

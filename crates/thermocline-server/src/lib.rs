@@ -8,12 +8,15 @@
     reason = "what is promised are HTTP and MCP; these types are the binary's and the tests'"
 )]
 
+pub mod audit;
 pub mod caller;
 pub mod health;
 pub mod http;
 pub mod keys;
 pub mod limits;
+pub mod log;
 pub mod mcp;
+pub mod metrics;
 pub mod ops;
 pub mod server;
 pub mod service;

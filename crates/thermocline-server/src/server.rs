@@ -23,6 +23,15 @@ pub struct Server {
     tls: Option<Tls>,
 }
 
+/// Why a server has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was told to.
+    Told,
+    /// The writer of the file is dead: whoever supervises the process starts another one.
+    Broken,
+}
+
 /// Why a server does not start.
 #[derive(Debug)]
 pub struct Refusal(String);
@@ -70,9 +79,22 @@ impl Server {
         self.tls.as_ref()
     }
 
-    /// Answers until `end` comes, then lets what runs finish. The memory is still open then.
-    pub async fn run(self, end: impl Future<Output = ()>) {
-        http::serve(self.http, self.listener, end).await;
+    /// Answers until `end` comes, or nothing can be written any more, then lets what runs finish. The memory is still open
+    /// then.
+    pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
+        let health = Arc::clone(&self.http.health);
+        let mut ended = Ended::Told;
+        let either = async {
+            tokio::select! {
+                () = end => {}
+                () = health.broken() => {
+                    tracing::error!("nothing can be written any more; start the server again, which opens the file anew");
+                    ended = Ended::Broken;
+                }
+            }
+        };
+        http::serve(self.http, self.listener, either).await;
+        ended
     }
 }
 

@@ -1,19 +1,34 @@
-//! The way of a call, whoever asks: what the caller may, how often, a place, a deadline; then the operation.
+//! The way of a call, whoever asks: what the caller may, how often, a place, a deadline; then the operation, and what is
+//! noted of it.
 
-use std::{fs::File, path::PathBuf, sync::Arc};
+use std::{
+    fs::File,
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU8, Ordering},
+    },
+};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thermocline::{Thermocline, UserId};
-use tokio::time;
+use tokio::{
+    sync::Notify,
+    time::{self, Instant},
+};
+use tracing::{Instrument, Span};
 
 use crate::{
+    audit::{self, Audit, Line},
     caller::Caller,
     limits::Limits,
+    metrics::Metrics,
     ops::{
         self, Reply, Row,
         call::{Call, Surface},
         file::LastStats,
         problem::{Code, Problem},
+        spec::Effect,
     },
 };
 
@@ -26,11 +41,21 @@ pub struct Service {
     pub table: &'static [Row],
     /// Where backups are written; `None`: the operation is refused.
     pub backup_folder: Option<PathBuf>,
-    /// How much may be asked at once.
-    pub limits: Limits,
     /// The last counts of the file.
     pub stats: LastStats,
+    /// How much may be asked at once.
+    pub limits: Limits,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// What is written down of who did what.
+    pub audit: Option<Audit>,
+    /// What was found wrong with the file: bits of `TROUBLES`.
+    troubles: AtomicU8,
+    alarm: Notify,
 }
+
+/// What keeps a server from being ready once it was met.
+const TROUBLES: [(Code, &str); 2] = [(Code::ReadOnly, "read-only"), (Code::Corrupt, "corrupt")];
 
 /// One call, before it is decided whether it may be.
 #[derive(Debug)]
@@ -56,15 +81,31 @@ pub struct Admitted {
     call: Call,
 }
 
+/// What is known of a call that runs, for what is noted of it.
+struct Noted {
+    row: &'static Row,
+    service: Arc<Service>,
+    caller: Arc<Caller>,
+    surface: Surface,
+    user_id: Arc<OnceLock<UserId>>,
+    /// Ids and counts of the request, if they are to be written down.
+    about: Map<String, Value>,
+    begun: Instant,
+}
+
 impl Service {
-    /// The whole table over this memory, without a folder for backups.
+    /// The whole table over this memory, without a folder for backups and without an audit file.
     pub fn new(memory: Thermocline) -> Self {
         Self {
             memory,
             table: ops::table(),
             backup_folder: None,
-            limits: Limits::default(),
             stats: LastStats::default(),
+            limits: Limits::default(),
+            metrics: Arc::default(),
+            audit: None,
+            troubles: AtomicU8::new(0),
+            alarm: Notify::new(),
         }
     }
 
@@ -87,9 +128,51 @@ impl Service {
         user: Option<String>,
         surface: Surface,
     ) -> Result<Admitted, Problem> {
-        caller.may(row.spec, user.as_deref())?;
-        self.limits.count(&caller)?;
-        Ok(Admitted { row, call: Call { service: Arc::clone(self), caller, user, surface, spool: None } })
+        Span::current().record("operation", row.spec.name).record("key", caller.id.as_str());
+        let may = caller.may(row.spec, user.as_deref()).and_then(|()| self.limits.count(&caller));
+        if let Err(problem) = may {
+            self.metrics.rejected(problem.code);
+            let line = Line {
+                key: &caller.id,
+                surface: word_of(&surface),
+                operation: row.spec.name,
+                user_id: None,
+                outcome: problem.code.facts().word,
+                about: Map::new(),
+            };
+            self.write_down(&line, false);
+            return Err(problem);
+        }
+        let call =
+            Call { service: Arc::clone(self), caller, user, user_id: Arc::default(), surface, spool: None };
+        Ok(Admitted { row, call })
+    }
+
+    /// What was found wrong with the file since the server began.
+    pub(crate) fn trouble(&self) -> impl Iterator<Item = &'static str> {
+        let met = self.troubles.load(Ordering::Relaxed);
+        TROUBLES.into_iter().enumerate().filter(move |(bit, _)| met & (1 << bit) != 0).map(|(_, of)| of.1)
+    }
+
+    /// Returns when somebody meets what nobody expected.
+    pub(crate) async fn alarm(&self) {
+        self.alarm.notified().await;
+    }
+
+    fn notice(&self, code: Code) {
+        if let Some(bit) = TROUBLES.iter().position(|of| of.0 == code) {
+            self.troubles.fetch_or(1 << bit, Ordering::Relaxed);
+        }
+        if code == Code::Unexpected {
+            self.alarm.notify_one();
+        }
+    }
+
+    fn write_down(&self, line: &Line<'_>, is_synced: bool) {
+        let Some(audit) = &self.audit else { return };
+        if let Err(error) = audit.write(line, is_synced) {
+            tracing::error!(kind = %error.kind(), "the audit file cannot be written");
+        }
     }
 }
 
@@ -105,17 +188,79 @@ impl Admitted {
         let Self { row, mut call } = self;
         call.spool = spool;
         let class = row.spec.class;
-        let place = call.service.limits.place(class).await?;
-        let running = tokio::spawn(async move {
-            let done = time::timeout(Limits::deadline(class), (row.run)(call, request)).await;
-            drop(place);
+        let place = call.service.limits.place(class).await;
+        let place = place.inspect_err(|problem| call.service.metrics.rejected(problem.code))?;
+        let is_audited = call.service.audit.is_some() && Audit::is_for(row.spec);
+        let noted = Noted {
+            row,
+            service: Arc::clone(&call.service),
+            caller: Arc::clone(&call.caller),
+            surface: call.surface.clone(),
+            user_id: Arc::clone(&call.user_id),
+            about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
+            begun: Instant::now(),
+        };
+        let running = async move {
+            let in_flight = noted.service.metrics.in_flight(class);
+            // A task of its own: a panic in it is an answer, and not the end of a connection.
+            let done = tokio::spawn((row.run)(call, request).in_current_span());
+            let abort = done.abort_handle();
+            let done = match time::timeout(Limits::deadline(class), done).await {
+                Ok(Ok(done)) => done,
+                // What it panicked with may hold what somebody said.
+                Ok(Err(_)) => Err(Problem::unexpected(&"the operation panicked")),
+                Err(_) => {
+                    abort.abort();
+                    Err(Problem::new(Code::TimedOut, "it took too long; it may have been done"))
+                }
+            };
+            drop((place, in_flight));
+            noted.note(&done, is_audited);
             done
-        });
-        match running.await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(Problem::new(Code::TimedOut, "it took too long; it may have been done")),
-            // What it panicked with may hold what somebody said.
-            Err(_) => Err(Problem::unexpected(&"the operation panicked")),
+        };
+        let done = tokio::spawn(running.in_current_span()).await;
+        done.unwrap_or_else(|_| Err(Problem::unexpected(&"the call panicked")))
+    }
+}
+
+impl Noted {
+    fn note(self, done: &Result<Reply, Problem>, is_audited: bool) {
+        let (name, surface) = (self.row.spec.name, word_of(&self.surface));
+        let outcome = done.as_ref().err().map_or("ok", |problem| problem.code.facts().word);
+        let took = self.begun.elapsed();
+        self.service.metrics.ran(name, surface, outcome, took);
+        let user_id = self.user_id.get().copied();
+        if let Some(user) = user_id {
+            Span::current().record("user", tracing::field::display(user));
         }
+        match done {
+            Err(problem) => self.service.notice(problem.code),
+            // In a text both quotes would be escaped.
+            Ok(reply) if reply.body.contains("\"missing\":[\"") => self.service.metrics.missing(),
+            Ok(_) => {}
+        }
+        if self.surface != Surface::Http {
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            let user = user_id.map(tracing::field::display);
+            tracing::info!(surface, operation = name, key = self.caller.id, user, outcome, micros, "ran");
+        }
+        if is_audited {
+            let mut about = self.about;
+            if let Ok(reply) = done {
+                let said = serde_json::from_str(&reply.body).unwrap_or_default();
+                about.extend(audit::ids_and_counts(&said));
+            }
+            let key = &self.caller.id;
+            let line = Line { key, surface, operation: name, user_id, outcome, about };
+            self.service.write_down(&line, self.row.spec.effect == Effect::Destroys);
+        }
+    }
+}
+
+fn word_of(surface: &Surface) -> &'static str {
+    match surface {
+        Surface::Http => "http",
+        Surface::Mcp(_) => "mcp",
+        Surface::Shell => "shell",
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::State,
     http::StatusCode,
     response::{Html, IntoResponse, Response},
@@ -12,9 +12,17 @@ use axum::{
 use serde_json::json;
 
 use crate::{
+    caller::Caller,
     http::{Http, answer::document, openapi},
-    ops::{Row, problem::Code},
+    ops::{
+        Row,
+        call::Surface,
+        problem::{Code, Problem},
+    },
 };
+
+/// The text format of OpenMetrics.
+const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Addresses that need no key: they say nothing of anybody.
 pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
@@ -24,6 +32,32 @@ pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
         .route("/version", get(version))
         .route("/errors", get(|| async { Html(errors()) }))
         .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
+}
+
+/// Addresses that need a key which may inspect.
+pub(super) fn inspected() -> Router<Arc<Http>> {
+    Router::new().route("/metrics", get(metrics))
+}
+
+async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    if let Err(problem) = caller.may_inspect() {
+        return problem.into_response();
+    }
+    let service = &http.service;
+    if let Ok(health) = service.memory.health().await {
+        service.metrics.take_health(&health);
+    }
+    // Where the counts cannot be had in time, those of before are shown, with their age.
+    if let Some(row) = service.find("stats")
+        && let Ok(admitted) = service.admit(row, caller, None, Surface::Http)
+        && let Ok(reply) = admitted.run(json!({}), None).await
+    {
+        service.metrics.take_stats(&serde_json::from_str(&reply.body).unwrap_or_default());
+    }
+    match service.metrics.text() {
+        Ok(text) => document(StatusCode::OK, METRICS, text),
+        Err(error) => Problem::unexpected(&error).into_response(),
+    }
 }
 
 async fn live() -> Response {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use axum::{
+    body::HttpBody,
     extract::{MatchedPath, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
@@ -53,6 +54,7 @@ pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next:
         route,
         status = response.status().as_u16(),
         micros = micros_since(begun),
+        bytes = response.body().size_hint().exact(),
         "answered"
     );
     response
@@ -74,7 +76,10 @@ async fn guarded(http: &Http, request: Request, next: Next) -> Response {
     }
     let foreign = match http.guard.check(request.uri(), request.headers()) {
         Ok(origin) => origin.and_then(|origin| HeaderValue::from_str(origin).ok()),
-        Err(problem) => return refused(request, problem).await,
+        Err(problem) => {
+            http.service.metrics.rejected(problem.code);
+            return refused(request, problem).await;
+        }
     };
     let Some(origin) = foreign else { return next.run(request).await };
     let mut response = if is_preflight(&request) { preflight() } else { next.run(request).await };
@@ -106,7 +111,10 @@ pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, n
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
-        Err(problem) => refused(request, problem).await,
+        Err(problem) => {
+            http.service.metrics.rejected(problem.code);
+            refused(request, problem).await
+        }
     }
 }
 

@@ -148,6 +148,7 @@ impl Accepted {
 /// Answers until `end` comes, then lets what runs finish.
 pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output = ()>) {
     let health = Arc::clone(&http.health);
+    let metrics = Arc::clone(&http.service.metrics);
     let router = route::router(http);
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
@@ -164,11 +165,12 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
             continue;
         };
         let (router, watcher, tls) = (router.clone(), graceful.watcher(), listener.tls.clone());
+        let counted = metrics.connection();
         tokio::spawn(async move {
             if let Some(stream) = accepted.stream(tls).await {
                 speak(stream, router, watcher).await;
             }
-            drop(place);
+            drop((place, counted));
         });
     }
     health.close();

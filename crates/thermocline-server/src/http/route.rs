@@ -37,7 +37,7 @@ pub(super) fn router(http: Arc<Http>) -> Router {
         };
         keyed = keyed.route(row.spec.http.path, on(filter(row.spec.http.method), handler));
     }
-    keyed = keyed.merge(mcp::routes(&http));
+    keyed = keyed.merge(mcp::routes(&http)).merge(about::inspected());
     let layer = middleware::from_fn_with_state(Arc::clone(&http), layers::keyed);
     Router::new()
         .merge(keyed.route_layer(layer))

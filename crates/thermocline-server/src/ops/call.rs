@@ -1,6 +1,9 @@
 //! One call of an operation: who asks, of which memory, for whom.
 
-use std::{fs::File, sync::Arc};
+use std::{
+    fs::File,
+    sync::{Arc, OnceLock},
+};
 
 use thermocline::{
     ErrorKind, Memories, Origin, Session, SessionId, Thermocline, Trust, Turn, TurnId, User, UserId,
@@ -35,6 +38,8 @@ pub struct Call {
     pub caller: Arc<Caller>,
     /// The user it is about: a name, or `id:<uuid>`.
     pub user: Option<String>,
+    /// Who that is, once the file was asked: logs and the audit file name no names.
+    pub user_id: Arc<OnceLock<UserId>>,
     /// By which door.
     pub surface: Surface,
     /// Where lines are written to or read from, at its beginning; only for operations whose
@@ -57,10 +62,11 @@ impl Call {
     /// The user, if the file knows them.
     pub async fn find_user(&self) -> Result<Option<User>> {
         let name = self.user_name()?;
-        Ok(match id_of::<UserId>(name)? {
+        let found = match id_of::<UserId>(name)? {
             Some(id) => self.memory().find_user_by_id(id).await?,
             None => self.memory().find_user(name).await?,
-        })
+        };
+        Ok(found.inspect(|user| self.note(user)))
     }
 
     /// The user, who must be known.
@@ -71,10 +77,17 @@ impl Call {
     /// The user, added if the file does not know them yet.
     pub async fn user_or_new(&self) -> Result<User> {
         let name = self.user_name()?;
-        Ok(match id_of::<UserId>(name)? {
+        let user = match id_of::<UserId>(name)? {
             Some(id) => self.memory().user_by_id(id).await?,
             None => self.memory().user(name).await?,
-        })
+        };
+        self.note(&user);
+        Ok(user)
+    }
+
+    fn note(&self, user: &User) {
+        // A call is about one user: the first is the one.
+        let _ = self.user_id.set(user.id());
     }
 
     /// The memories of the user, who must be known, for the caller's doing.

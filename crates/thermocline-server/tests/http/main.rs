@@ -13,4 +13,5 @@ mod keys;
 mod listening;
 mod load;
 mod names;
+mod tenants;
 mod transfers;

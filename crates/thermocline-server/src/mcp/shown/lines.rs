@@ -86,7 +86,9 @@ fn with_things_in_it(item: &Value, most: Option<usize>) -> Option<String> {
     }
     let mut lines: Vec<String> = inner.into_iter().map(|inner| line(inner, most)).collect();
     match (said.strip_prefix(", "), lines.as_mut_slice()) {
-        (Some(said), [only]) => only.push_str(&format!(" [{said}]")),
+        (Some(said), [only]) => {
+            let _ = write!(only, " [{said}]");
+        }
         (Some(said), _) => lines.insert(0, said.to_owned()),
         (None, _) => {}
     }
