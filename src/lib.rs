@@ -193,7 +193,7 @@ pub use crate::{
         rows::embedding::EmbeddingStatus,
         transfer::Transferred,
     },
-    text::tokens::Tokenizer,
+    text::{render::quoted, tokens::Tokenizer},
     tier::{
         hot::{Evicted, HotLimits, HotTier},
         warm::WarmTier,

@@ -191,6 +191,11 @@ impl User {
         self.runtime.block_on(self.inner.revision())
     }
 
+    /// See [`User::info`](crate::User::info).
+    pub fn info(&self) -> Result<UserInfo> {
+        self.runtime.block_on(self.inner.info())
+    }
+
     /// See [`User::session`](crate::User::session).
     pub fn session(&self) -> Result<Session> {
         self.runtime.block_on(self.inner.session()).map(|inner| self.session_handle(inner))
@@ -298,6 +303,11 @@ impl User {
         self.runtime.block_on(self.inner.anchors(after, limit))
     }
 
+    /// See [`User::anchor`](crate::User::anchor).
+    pub fn anchor(&self, id: AnchorId) -> Result<Anchor> {
+        self.runtime.block_on(self.inner.anchor(id))
+    }
+
     /// See [`User::set_anchor`](crate::User::set_anchor).
     pub fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
         self.runtime.block_on(self.inner.set_anchor(subject, attribute, value))
@@ -317,11 +327,6 @@ impl User {
     /// See [`User::replace_anchor`](crate::User::replace_anchor).
     pub fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
         self.runtime.block_on(self.inner.replace_anchor(id, value, by))
-    }
-
-    /// See [`User::anchor`](crate::User::anchor).
-    pub fn anchor(&self, id: AnchorId) -> Result<Anchor> {
-        self.runtime.block_on(self.inner.anchor(id))
     }
 
     /// See [`User::retract_anchor`](crate::User::retract_anchor).

@@ -17,6 +17,7 @@ use crate::{
         session::SessionInfo,
         summary::Summary,
         turn::{NewTurn, Recorded, Turn},
+        user::UserInfo,
     },
     recall::{
         context::Context, context_options::ContextOptions, embedders, message::Message,
@@ -61,6 +62,13 @@ impl User {
     pub async fn revision(&self) -> Result<u64> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.revision(&scope)).await
+    }
+
+    /// The user's name, and how much there is of them: what [`Thermocline::users`](crate::Thermocline::users) lists.
+    pub async fn info(&self) -> Result<UserInfo> {
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let found = off_thread(move || store.snapshot()?.user_info(&scope)).await?;
+        found.ok_or_else(|| Error::not_found("there is no such user any more"))
     }
 
     /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended

@@ -105,11 +105,11 @@ impl ReceiptWithTexts {
             .zip(&self.texts)
             .partition(|(item, _)| !is_context || item.packed_as.is_some());
         for (title, items) in [(if is_context { "Shown" } else { "Found" }, found), ("Left out", left_out)] {
-            match items.len() {
-                0 => {}
-                1 => text += &format!("\n{title}, 1 item:\n"),
-                several => text += &format!("\n{title}, {several} items:\n"),
-            }
+            let _ = match items.len() {
+                0 => Ok(()),
+                1 => writeln!(text, "\n{title}, 1 item:"),
+                several => writeln!(text, "\n{title}, {several} items:"),
+            };
             for (item, said) in items {
                 let words = said.as_ref().map_or("gone by now", |said| &said.words);
                 let _ = writeln!(

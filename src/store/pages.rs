@@ -44,6 +44,11 @@ impl Snapshot<'_> {
         self.ask(|sql| all_users::page(sql, after, limit))
     }
 
+    /// How much there is of a user; none: the user was erased meanwhile.
+    pub(crate) fn user_info(&self, scope: &Scope) -> Result<Option<UserInfo>> {
+        self.ask(|sql| all_users::one(sql, scope))
+    }
+
     /// A page of a session's history, ascending, counted by the tokenizer in use.
     pub(crate) fn history(
         &self,

@@ -327,7 +327,11 @@ fn anchors_are_listed_by_subject_attribute_and_value_with_their_evidence() {
         assert!(found.iter().all(|anchor| anchor.evidence.len() == 1));
         assert_eq!(found[2].superseded_by, Some(found[1].id));
     }
+    for anchor in alex.anchors(None, 9).unwrap() {
+        assert_eq!(alex.anchor(anchor.id).unwrap(), anchor, "one by its id is as in the list");
+    }
     let others = blake.anchors(None, 1).unwrap()[0].id;
+    assert_eq!(alex.anchor(others).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(alex.anchors(Some(others), 1).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
@@ -374,7 +378,11 @@ fn users_are_listed_with_their_counts() {
         assert_eq!((found[1].id, found[2].total_tokens), (nameless, tokens));
     }
     let alex = memory.user("alex").unwrap();
+    for info in memory.users(None, 9).unwrap() {
+        assert_eq!(memory.user_by_id(info.id).unwrap().info().unwrap(), info, "one alone is as in the list");
+    }
     alex.erase().unwrap();
+    assert_eq!(alex.info().unwrap_err().kind(), ErrorKind::NotFound, "they are no more");
     assert_eq!(memory.users(None, 9).unwrap().len(), 2);
     assert_eq!(memory.users(Some(alex.id()), 9).unwrap_err().kind(), ErrorKind::NotFound, "erased meanwhile");
 }

@@ -81,10 +81,11 @@ impl Cli {
 pub(crate) enum Verb {
     /// Tell a short story to a new memory, and show what it makes of it.
     ///
-    /// Three sessions, 25 turns: each turn enters hot; you see which ones move to warm and why (turn_limit,
-    /// token_budget, session_end), where all of them live in the end, and the context that an LLM would get for a
-    /// question that refers back. The file stays, so that you can look into it. Without --db it lies in a new
-    /// folder for temporary files, whatever THERMOCLINE_DB says.
+    /// Three conversations, 25 turns: you see which turns leave hot for warm and why (turn_limit, token_budget,
+    /// session_end), how ended sessions are compressed, where all turns live then, and what is known. Then a new
+    /// conversation asks for what was said weeks before: the context that an LLM would get, and why each part is in it. The
+    /// file stays, so that you can look into it. Without --db it lies in a new folder for temporary files, whatever
+    /// THERMOCLINE_DB says.
     #[command(after_help = "Examples:\n  thermocline demo\n  thermocline --db demo.db demo")]
     Demo,
 
@@ -321,6 +322,32 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  thermocline --db other.db import --user alex alex.jsonl\n  \
                             zcat alex.jsonl.gz | thermocline import --user alex -")]
     Import(ImportArgs),
+
+    /// Answer HTTP and MCP, for programs that do not link the library.
+    ///
+    /// Listens on this machine's own address and needs no key there: what is asked may read, write and inspect, and may not
+    /// erase, export or back up. /openapi.json says what can be asked. Ctrl-C ends it, when what runs is done.
+    #[cfg(feature = "service")]
+    #[command(after_help = "Examples:\n  thermocline --db memory.db serve\n  \
+                            curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
+    Serve(crate::service::serve::ServeArgs),
+
+    /// Who may ask a server: make, list and revoke keys.
+    #[cfg(feature = "service")]
+    #[command(subcommand)]
+    Key(crate::service::key::KeyVerb),
+
+    /// Speak MCP on standard input and output, for one user: what desktop clients start.
+    #[cfg(feature = "service")]
+    #[command(after_help = "Example:\n  thermocline --db memory.db mcp --user alex")]
+    Mcp(crate::service::mcp::McpArgs),
+
+    /// Run one operation of the service without a server: JSON in, JSON out.
+    #[cfg(feature = "service")]
+    #[command(
+        after_help = "Examples:\n  thermocline call --list\n  thermocline call recall --user alex '{\"query\":\"the boat\"}'"
+    )]
+    Call(crate::service::call::CallArgs),
 
     /// Print a completion script for a shell.
     ///

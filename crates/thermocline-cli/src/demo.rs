@@ -10,11 +10,12 @@ use std::{
     sync::Arc,
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use indicatif::HumanCount;
 use serde::Serialize;
 use thermocline::{
-    Config, Context, ContextOptions, ManualClock, MemoryTier, Transition,
+    Anchor, Config, Context, ContextOptions, ManualClock, Memory, MemoryKind, MemoryTier, NewMemory, Origin,
+    Receipt, RunJobs, Transition,
     blocking::{Session, Thermocline, User},
 };
 
@@ -22,19 +23,24 @@ use crate::{
     context,
     counts::{counted, ranges},
     exit::{Exit, Failure},
-    find,
     output::Output,
     pages, plain, session,
     transcript::{Line, Transcript},
+    why,
 };
 
 const STORY: &str = include_str!("story.jsonl");
 /// Whose story it is.
 const USER: &str = "demo";
-/// Asked at the end. What it refers back to was said in a turn that has long been warm.
-const MESSAGE: &str = "You mentioned a knot for the iron ring earlier, what was it?";
-/// Small enough that the turns of the last session compete for it.
-const BUDGET_TOKENS: u32 = 560;
+/// The conversation in which the question is asked.
+const NEW_SESSION: &str = "the-morning";
+const ASKED_AT: &str = "2026-06-20T08:30:00Z";
+/// Asked at the end, in a new conversation: its parts were said five and fourteen weeks before, and one was saved.
+const MESSAGE: &str = "My sister marries today! When do we push off, which knot was it for the iron ring, and what keeps the oars quiet?";
+/// Small enough that what was said competes for it.
+const BUDGET_TOKENS: u32 = 380;
+/// Reasons that are shown: as many as fit the screen.
+const REASONS: usize = 3;
 /// What a terminal shows in a line.
 const WIDTH: usize = 100;
 
@@ -50,8 +56,14 @@ struct Told {
     user: &'static str,
     turns: Vec<Entered>,
     sessions: Vec<Home>,
+    anchors: Vec<Anchor>,
+    memories: Vec<Memory>,
     message: &'static str,
     context: Context,
+    receipt: Receipt,
+    /// The same reasons, for people.
+    #[serde(skip)]
+    reasons: String,
 }
 
 /// A turn that entered hot, and what had to leave for it.
@@ -73,6 +85,8 @@ struct Home {
     hot: Amount,
     warm: Amount,
     cold: Amount,
+    /// Of the cold ones: those that a summary stands for.
+    summarized: usize,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -146,44 +160,76 @@ impl Telling<'_> {
         self.say(&plain::wrapped(INTRODUCTION, WIDTH, "", ""))?;
         let mut turns = Vec::new();
         for lines in story.chunk_by(|before, line| before.session == line.session) {
-            turns.extend(self.tell_session(&user, lines)?);
+            let is_first = turns.is_empty();
+            turns.extend(self.tell_session(&user, lines, is_first)?);
             // The last session stays open: what is hot is hot there.
             if lines.last().map(|line| line.number) != story.last().map(|line| line.number) {
                 self.end_session(&user, &lines[0].session)?;
             }
         }
-        self.clock.advance(TimeDelta::minutes(10));
-        let sessions =
-            pages::sessions(&user)?.iter().rev().map(|info| home(&user, info)).collect::<Result<_, _>>()?;
-        let options = ContextOptions::default().budget_tokens(BUDGET_TOKENS);
-        let context = find::newest_session(&user)?.context(MESSAGE, options)?;
-        Ok(Told { file, user: USER, turns, sessions, message: MESSAGE, context })
+        let memory = NewMemory::new(
+            MemoryKind::Decision,
+            "Push off at two on the wedding day",
+            "Twenty minutes for the crossing, ten for the dress on either side. The ceremony starts at three.",
+        );
+        let saved = user.memories().save(memory.origin(Origin::User))?;
+        self.clock.set(ASKED_AT.parse().expect("a time"));
+        let context = user
+            .session_named(NEW_SESSION)?
+            .context(MESSAGE, ContextOptions::default().budget_tokens(BUDGET_TOKENS))?;
+        let receipt = user.receipt(context.receipt)?;
+        let mut sessions = pages::sessions(&user)?;
+        sessions.retain(|info| info.turn_count > 0);
+        Ok(Told {
+            file,
+            user: USER,
+            turns,
+            sessions: sessions.iter().rev().map(|info| home(&user, info)).collect::<Result<_, _>>()?,
+            anchors: user.anchors(None, 10)?,
+            memories: vec![saved.memory],
+            message: MESSAGE,
+            reasons: why::reasons(&user, &receipt, REASONS)?,
+            context,
+            receipt,
+        })
     }
 
-    fn tell_session(&self, user: &User, lines: &[Line]) -> Result<Vec<Entered>, Failure> {
+    /// Of the first session the turns that show the rules; of the others what moved.
+    fn tell_session(&self, user: &User, lines: &[Line], is_first: bool) -> Result<Vec<Entered>, Failure> {
         self.clock.set(said_at(&lines[0]));
         let session = user.session_named(&lines[0].session)?;
-        self.say(&format!("\n{}, {}\n", lines[0].session, said_at(&lines[0]).format("%-d %B %Y")))?;
-        self.say("  turn  tokens  then hot holds            what Nora said\n")?;
-        lines
-            .iter()
-            .map(|line| {
-                self.clock.set(said_at(line));
-                let entered = enter(&session, line)?;
-                let row = row(&entered, &plain::line(&line.user, 56));
-                self.say(&row)?;
-                Ok(entered)
-            })
-            .collect()
+        let head = format!("{}, {}", lines[0].session, said_at(&lines[0]).format("%-d %B %Y"));
+        self.say(&format!("\n{}: {}\n", bold(&head), counted(lines.len(), "turn")))?;
+        let mut all = Vec::new();
+        for line in lines {
+            self.clock.set(said_at(line));
+            let entered = enter(&session, line)?;
+            // The first turn, and those for which others had to leave.
+            if is_first && (all.is_empty() || !entered.moves.is_empty()) {
+                self.say(&row(&entered, &plain::line(&line.user, 38)))?;
+            }
+            all.push(entered);
+        }
+        if !is_first {
+            let mut moves: Vec<Transition> = all.iter().flat_map(|entered| entered.moves.clone()).collect();
+            moves.sort_by_key(|moved| moved.turn_number);
+            self.say(&format!("  {}\n", moved(&moves)))?;
+        }
+        Ok(all)
     }
 
+    /// Ends a session, and compresses it, as a job does.
     fn end_session(&self, user: &User, key: &str) -> Result<(), Failure> {
         let session = user.session_named(key)?;
         let before = pages::transitions_from(&session, 1)?;
         session.end()?;
+        let mut shown = self.out.job_progress("compressing");
+        self.memory.run_jobs(RunJobs::default().on_progress(move |progress| shown.at(progress)))?;
         let mut moves = pages::transitions_from(&session, 1)?;
         moves.retain(|moved| !before.contains(moved));
-        self.say(&format!("   end                          {}\n", moved(&moves)))
+        // Each turn left for warm and then for cold: of all of them the one, then the other.
+        moves.sort_by_key(|moved| (moved.to != MemoryTier::Warm, moved.turn_number));
+        self.say(&format!("  it ends: {}\n", moved(&moves)))
     }
 
     /// As it goes, for people; for programs all comes at the end.
@@ -214,8 +260,13 @@ fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
 }
 
 fn home(user: &User, info: &thermocline::SessionInfo) -> Result<Home, Failure> {
-    let mut home = Home { session: session::name(info), ..Home::default() };
-    for turn in session::turns_from(&user.session_by_id(info.id)?, 1, info.turn_count)? {
+    let session = user.session_by_id(info.id)?;
+    let mut home = Home {
+        session: session::name(info),
+        summarized: pages::summaries_from(&session, 1)?.len(),
+        ..Home::default()
+    };
+    for turn in session::turns_from(&session, 1, info.turn_count)? {
         let amount = match turn.memory_tier {
             MemoryTier::Hot => &mut home.hot,
             MemoryTier::Warm => &mut home.warm,
@@ -228,14 +279,13 @@ fn home(user: &User, info: &thermocline::SessionInfo) -> Result<Home, Failure> {
 }
 
 fn row(entered: &Entered, said: &str) -> String {
-    let hot_turns = counted(entered.hot_turns, "turn");
-    let hot = format!("{hot_turns}, {} tokens", HumanCount(entered.hot_tokens.into()));
-    let (number, tokens) = (entered.turn_number, HumanCount(entered.total_tokens.into()).to_string());
-    let mut row = format!("{number:>6}  {tokens:>6}  {hot:<24}  {said}\n");
-    if !entered.moves.is_empty() {
-        let _ = writeln!(row, "{:>32}{}", "", moved(&entered.moves));
-    }
-    row
+    let hot = format!(
+        "hot: {}, {} tokens",
+        counted(entered.hot_turns, "turn"),
+        HumanCount(entered.hot_tokens.into())
+    );
+    let left = if entered.moves.is_empty() { String::new() } else { format!("; {}", moved(&entered.moves)) };
+    format!("{:>4}  {said:<40}{hot}{left}\n", entered.turn_number)
 }
 
 /// `turns 3-7 -> warm (session_end)`, for each reason.
@@ -243,54 +293,98 @@ fn moved(moves: &[Transition]) -> String {
     let group = |group: &[Transition]| {
         let numbers: Vec<u32> = group.iter().map(|moved| moved.turn_number).collect();
         let turns = if numbers.len() == 1 { "turn" } else { "turns" };
-        let (to, reason) = (group[0].to.as_str(), group[0].reason.as_str());
+        let (to, reason) = (tier(group[0].to), group[0].reason.as_str());
         format!("{turns} {} -> {to} ({reason})", ranges(&numbers))
     };
     moves.chunk_by(|a, b| (a.to, a.reason) == (b.to, b.reason)).map(group).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands below the story: the tiers, the question, its context, and what to try.
+/// What stands below the story: the tiers, what is known, the question, its context, why, and what to try.
 fn ending(told: &Told) -> String {
-    let about = format!(
-        "The LLM gets this with it. Recent turns come first; of the earlier ones, what the message refers back to, \
-         then the newest: {}.",
-        context::about(&told.context)
-    );
+    let asked = format!("20 June 2026, a new conversation. Nora asks: \"{}\"", told.message);
     [
-        "\nWhere the turns live now\n",
+        &format!("\n{}\n", bold("Where the turns live now")),
         &homes(&told.sessions),
-        "  (cold is for compressed sessions: jobs run compresses those that have ended)\n",
-        &format!("\nNow Nora asks: \"{}\"\n", told.message),
-        &plain::wrapped(&about, WIDTH, "", ""),
+        &format!("\n{}\n", bold("What is known of Nora")),
+        &known(told),
         "\n",
+        &plain::wrapped(&asked, WIDTH, "", ""),
+        &format!("Her LLM is handed this with it, {}:\n", context::about(&told.context)),
         &plain::wrapped(&told.context.text, WIDTH, "  ", "    "),
+        &format!("\n{}\n", bold("Why these")),
+        &told.reasons,
         &to_try(&told.file),
     ]
     .concat()
 }
 
 fn homes(homes: &[Home]) -> String {
-    let mut table = format!("  {:<12}  {:<22}  {:<22}  cold\n", "session", "hot", "warm");
-    for Home { session, hot, warm, cold } in homes {
-        let _ = writeln!(table, "  {session:<12}  {:<22}  {:<22}  {}", held(hot), held(warm), held(cold));
+    let mut table = String::new();
+    for Home { session, hot, warm, cold, summarized } in homes {
+        let held = [(MemoryTier::Hot, hot), (MemoryTier::Warm, warm), (MemoryTier::Cold, cold)]
+            .into_iter()
+            .filter(|(_, amount)| amount.turns > 0)
+            .map(|(of, amount)| {
+                format!(
+                    "{} {}, {} tokens",
+                    tier(of),
+                    counted(amount.turns, "turn"),
+                    HumanCount(amount.tokens.into())
+                )
+            })
+            .collect::<Vec<_>>()
+            .join("; ");
+        let by = match summarized {
+            0 => String::new(),
+            n => format!("; of {n} a summary, and the original in the archive"),
+        };
+        let _ = writeln!(table, "  {session:<12}  {held}{by}");
     }
     table
 }
 
-fn held(amount: &Amount) -> String {
-    match (counted(amount.turns, "turn"), HumanCount(amount.tokens.into())) {
-        _ if amount.turns == 0 => "-".to_owned(),
-        (turns, tokens) => format!("{turns}, {tokens} tokens"),
+fn known(told: &Told) -> String {
+    let mut text = String::new();
+    for anchor in &told.anchors {
+        let _ =
+            writeln!(text, "  anchor   {}.{}: {}", anchor.subject, anchor.attribute.as_str(), anchor.value);
     }
+    for memory in &told.memories {
+        let _ = writeln!(
+            text,
+            "  memory   {}: {}, saved as the user's words",
+            memory.kind.as_str(),
+            memory.title
+        );
+    }
+    text
 }
 
+fn bold(text: &str) -> String {
+    console::style(text).bold().to_string()
+}
+
+/// The tier's name, in its colour where there are colours.
+fn tier(tier: MemoryTier) -> String {
+    let name = console::style(tier.as_str());
+    match tier {
+        MemoryTier::Hot => name.red(),
+        MemoryTier::Warm => name.yellow(),
+        _ => name.blue(),
+    }
+    .to_string()
+}
+
+/// Commands, as they work from where this one was started.
 fn to_try(file: &str) -> String {
     let file = in_shell(&plain::line(file, usize::MAX));
+    let started = env::args().next().filter(|word| word.contains(std::path::MAIN_SEPARATOR));
+    let command = in_shell(&plain::line(started.as_deref().unwrap_or("thermocline"), usize::MAX));
     format!(
         "\nAll of it is in {file}. Look into it:\n  \
-         thermocline --db {file} session show --user {USER} the-letter\n  \
-         thermocline --db {file} context --user {USER} \"What did I say about Henk?\"\n  \
-         thermocline --db {file} jobs run\n  \
+         {command} --db {file} why --user {USER} last\n  \
+         {command} --db {file} session turns --user {USER} the-letter\n  \
+         {command} --db {file} chat --user {USER}\n  \
          sqlite3 -readonly -box {file} \"SELECT session, memory_tier, turns, tokens FROM v_tiers\"\n"
     )
 }

@@ -34,6 +34,8 @@ mod recall;
 mod recall_args;
 mod replay;
 mod sensor_file;
+#[cfg(feature = "service")]
+mod service;
 mod session;
 mod session_state;
 mod stats;
@@ -130,6 +132,14 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Backup(args) => backup::run(&db, args, out),
         Verb::Export(args) => transfer::export(&db, args, out),
         Verb::Import(args) => transfer::import(&db, args, out),
+        #[cfg(feature = "service")]
+        Verb::Serve(args) => service::serve::run(&db, args, out),
+        #[cfg(feature = "service")]
+        Verb::Key(verb) => service::key::run(verb, out),
+        #[cfg(feature = "service")]
+        Verb::Mcp(args) => service::mcp::run(&db, args),
+        #[cfg(feature = "service")]
+        Verb::Call(args) => service::call::run(&db, args, out),
         Verb::Completions(args) => completions::run(args, out),
         Verb::Help(args) => help(&args.verb),
     }

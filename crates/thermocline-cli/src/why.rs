@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use thermocline::{ReceiptId, blocking::User};
+use thermocline::{ItemKind, Receipt, ReceiptId, TurnId, blocking::User};
 
 use crate::{
     exit::Failure,
     find::{self, Db},
     output::Output,
+    places::Places,
     plain,
     recall_args::WhyArgs,
 };
@@ -64,4 +65,27 @@ fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
         }
         text
     })
+}
+
+/// The first `n` of what was shown, a line each, and how many others there are.
+pub(crate) fn reasons(user: &User, receipt: &Receipt, n: usize) -> Result<String, Failure> {
+    let places = Places::of(user)?;
+    let mut text = String::new();
+    let (shown, left): (Vec<_>, Vec<_>) = receipt.items.iter().partition(|item| item.packed_as.is_some());
+    for item in shown.iter().take(n) {
+        let place = match item.kind {
+            ItemKind::Anchor => "an anchor".to_owned(),
+            ItemKind::Memory => "a memory".to_owned(),
+            _ => places.turn(TurnId::from_uuid(item.owner_id))?.map_or_else(String::new, |place| place.name),
+        };
+        let (score, parts) = (item.score, &item.parts);
+        let _ = writeln!(
+            text,
+            "  {score:.2}  {place:<14}  words {:.2}, meaning {:.2}, neighbours {:.2}, session {:.2}",
+            parts.words, parts.meaning, parts.neighbours, parts.session
+        );
+    }
+    let more = shown.len().saturating_sub(n);
+    let _ = writeln!(text, "  and {more} more; {} were considered and not shown", left.len());
+    Ok(text)
 }

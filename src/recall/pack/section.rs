@@ -1,9 +1,9 @@
 //! The sections of a context.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A part of a context, in the order in which they are rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

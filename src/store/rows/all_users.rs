@@ -23,6 +23,19 @@ pub(crate) fn page(sql: &dyn Sql, after: Option<UserId>, limit: u32) -> Result<V
         values![after, limit],
         |row| row.get(0),
     )?;
+    infos(sql, &ids)
+}
+
+/// How much there is of a user; none: they are not in the file any more.
+pub(crate) fn one(sql: &dyn Sql, scope: &Scope) -> Result<Option<UserInfo>> {
+    match users::find(sql, &UserKey::Id(scope.user_id))? {
+        Some(_) => Ok(infos(sql, &[scope.user_id])?.pop()),
+        None => Ok(None),
+    }
+}
+
+/// How much there is of these users.
+fn infos(sql: &dyn Sql, ids: &[UserId]) -> Result<Vec<UserInfo>> {
     let sets: Vec<_> = ids.iter().map(|id| vec![id.to_column()]).collect();
     let mut found = vec![None; ids.len()];
     sql.query_many(

@@ -73,10 +73,23 @@ fn the_demo_reads_the_same_on_every_run() {
     let shown = first.run(&["--db", "demo.db", "demo"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     assert_eq!(shown, second.run(&["--db", "demo.db", "demo"]));
-    for word in ["(turn_limit)", "(token_budget)", "(session_end)", "two half hitches", " of 560 tokens"] {
+    for word in [
+        "(turn_limit)",
+        "(token_budget)",
+        "(session_end)",
+        "(compression)",
+        "nora.family: sister Ida",
+        "Memory (decision",
+        "two half hitches",
+        "Tallow on the leather",
+        " of 380 tokens",
+    ] {
         assert!(shown.stdout.contains(word), "{word}");
     }
-    let widest = shown.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+    // A screen of 50 lines and a half; what is to be typed may be as long as a path.
+    assert!(shown.stdout.lines().count() <= 75, "{}", shown.stdout);
+    let story = shown.stdout.split("Look into it").next().unwrap();
+    let widest = story.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 100, "{widest} columns");
 }
 
@@ -88,7 +101,15 @@ fn what_the_demo_says_to_try_works() {
         shown.lines().find(|line| line.contains("sqlite3 -readonly")).unwrap().split('"').nth(1).unwrap();
     let conn = shell.sql(OpenFlags::SQLITE_OPEN_READ_ONLY);
     assert!(conn.prepare(question).unwrap().exists([]).unwrap(), "{question}");
-    assert_eq!(shell.run(&["session", "show", "--user", "demo", "the-letter"]).code, 0);
+    let typed =
+        shown.lines().filter_map(|line| line.split_once(" --db thermocline.db ")).map(|(_, words)| words);
+    let mut ran = 0;
+    for words in typed.filter(|words| !words.contains("chat")) {
+        let run = shell.run(&words.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.code, 0, "{words}: {}", run.stderr);
+        ran += 1;
+    }
+    assert_eq!(ran, 2, "{shown}");
     assert_eq!(shell.run(&["doctor"]).code, 0);
 }
 

@@ -15,12 +15,20 @@ mod endpoint;
 #[allow(dead_code, reason = "the library's tests need more of it")]
 mod scripted;
 
+#[cfg(feature = "service")]
+#[path = "../../benches/service/client.rs"]
+#[allow(dead_code, clippy::expect_used, reason = "the benchmark needs more of it")]
+mod service_client;
+
 mod anchor;
+#[cfg(feature = "service")]
+mod call;
 mod cli;
 mod cold;
 mod erase;
 mod lists;
 mod looking;
+mod mcp;
 mod memory;
 mod memory_life;
 mod openai;
@@ -30,6 +38,8 @@ mod recall;
 mod replay;
 mod reranking;
 mod sensors;
+#[cfg(feature = "service")]
+mod service_end;
 mod stories;
 mod transfer;
 mod vault;

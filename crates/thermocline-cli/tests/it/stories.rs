@@ -119,7 +119,7 @@ fn what_is_left_out_of_a_page_is_what_its_dots_stand_for() {
 #[test]
 fn the_readmes_memories_are_printed_as_it_says() {
     check("README.md", "What memories are for", 4);
-    check("README.md", "Memories", 8);
+    check("docs/knowledge.md", "Memories", 8);
 }
 
 #[test]

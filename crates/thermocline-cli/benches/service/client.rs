@@ -1,0 +1,133 @@
+//! An HTTP client that costs next to nothing, and a server as a process: what the benchmark and the tests of the service
+//! talk to.
+
+use std::{
+    io::{self, BufRead, BufReader},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// What came back: the status, and the whole body.
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+/// One kept connection.
+pub struct Client {
+    stream: TcpStream,
+    read: Vec<u8>,
+    request: String,
+}
+
+impl Client {
+    pub async fn connect(server: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(server).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, read: Vec::new(), request: String::new() })
+    }
+
+    /// Asks, and reads the whole answer. The error `UnexpectedEof` says that nothing of one came, `InvalidData` that it was
+    /// cut.
+    pub async fn ask(&mut self, method: &str, path: &str, body: &str) -> io::Result<Answer> {
+        use std::fmt::Write as _;
+        self.request.clear();
+        write!(
+            self.request,
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .map_err(io::Error::other)?;
+        self.stream.write_all(self.request.as_bytes()).await?;
+        self.read.clear();
+        let head_end = loop {
+            if let Some(at) = self.read.windows(4).position(|window| window == b"\r\n\r\n") {
+                break at + 4;
+            }
+            self.more().await?;
+        };
+        let head = String::from_utf8_lossy(&self.read[..head_end]).to_ascii_lowercase();
+        let status =
+            head.get(9..12).and_then(|status| status.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
+        let length: usize = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .and_then(|length| length.trim().parse().ok())
+            .unwrap_or_default();
+        while self.read.len() < head_end + length {
+            self.more().await?;
+        }
+        Ok(Answer { status, head, body: self.read[head_end..head_end + length].to_vec() })
+    }
+
+    pub async fn post(&mut self, path: &str, body: &serde_json::Value) -> io::Result<Answer> {
+        self.ask("POST", path, &body.to_string()).await
+    }
+
+    async fn more(&mut self) -> io::Result<()> {
+        match self.stream.read_buf(&mut self.read).await? {
+            0 if self.read.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            0 => Err(io::ErrorKind::InvalidData.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `thermocline serve` on a free port of the loopback.
+pub struct Server {
+    pub process: Child,
+    pub address: SocketAddr,
+}
+
+impl Server {
+    pub fn start(db: &Path) -> Self {
+        Self::start_with(db, &[])
+    }
+
+    pub fn start_with(db: &Path, args: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_thermocline"))
+            .arg("--db")
+            .arg(db)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let stderr = BufReader::new(process.stderr.take().expect("a pipe"));
+        let (tell, told) = mpsc::channel();
+        // The pipe is read to its end, or the server would wait for room in it.
+        thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                if let Some((_, address)) = line.split_once("listening on http://") {
+                    let address = address.split_whitespace().next().unwrap_or_default();
+                    let _ = tell.send(address.parse::<SocketAddr>());
+                }
+            }
+        });
+        let address = told.recv().expect("the server says where it listens").expect("an address");
+        Self { process, address }
+    }
+
+    /// What `SIGTERM` is to a service manager.
+    pub fn terminate(&self) {
+        let sent = Command::new("kill").arg(self.process.id().to_string()).status().expect("kill runs");
+        assert!(sent.success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,237 @@
+//! A thousand clients at once.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use thermocline::{ContextOptions, NewTurn, RecallOptions, Thermocline};
+
+use crate::{
+    client::{Client, Server},
+    crowd_time, percentile,
+    support::{Length, is_test, scratch, table::Report, text::Writer},
+};
+
+const USERS: usize = 100;
+const TURNS_OF_USER: usize = 100;
+const CLIENTS: usize = 1_000;
+/// As many as the service has places for.
+const TASKS: usize = 32;
+
+/// One of ten records; the others recall or ask for a context, in turn.
+#[derive(Clone, Copy)]
+enum Asks {
+    Recall,
+    Context,
+    Record,
+}
+
+impl Asks {
+    fn nth(n: usize) -> Self {
+        match n % 10 {
+            0 => Self::Record,
+            n if n % 2 == 1 => Self::Recall,
+            _ => Self::Context,
+        }
+    }
+}
+
+fn name(user: usize) -> String {
+    format!("user-{}", user % USERS)
+}
+
+pub fn measure(report: &mut Report) {
+    report.head(&["1,000 clients", "figure", "target", "verdict"]);
+    let folder = scratch();
+    let [file, copy] = ["load.db", "library.db"].map(|name| folder.path().join(name));
+    fill(&file);
+    fs::copy(&file, &copy).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let library = runtime.block_on(library_rate(&copy));
+    let server = Server::start(&file);
+    let before = resident(server.process.id());
+    let answers = runtime.block_on(crowd(&server));
+    let more = resident(server.process.id()).saturating_sub(before);
+    answers.report(report, library, more);
+}
+
+fn fill(path: &Path) {
+    let memory = thermocline::blocking::Thermocline::open(path).unwrap();
+    let mut writer = Writer::new(3);
+    for user in 0..USERS {
+        let user = memory.user(&name(user)).unwrap();
+        let session = user.session_named("before").unwrap();
+        for _ in 0..if is_test() { 2 } else { TURNS_OF_USER } {
+            session.record(writer.turn(Length::Short)).unwrap();
+        }
+    }
+    memory.close().unwrap();
+}
+
+/// What the library answers in a second, from as many tasks as the service has places.
+async fn library_rate(path: &Path) -> f64 {
+    let memory = Thermocline::open(path).await.unwrap();
+    let time = crowd_time() / 4;
+    let count = Arc::new(AtomicU64::new(0));
+    let started = Instant::now();
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|task| {
+            let (memory, count) = (memory.clone(), Arc::clone(&count));
+            tokio::spawn(async move {
+                let mut writer = Writer::new(task as u64);
+                for n in task.. {
+                    if started.elapsed() > time {
+                        break;
+                    }
+                    let user = memory.user(&name(n * 7)).await.unwrap();
+                    let query = writer.common_words().join(" ");
+                    match Asks::nth(n) {
+                        Asks::Recall => drop(user.recall(&query, RecallOptions::default()).await.unwrap()),
+                        Asks::Context => drop(user.context(&query, ContextOptions::default()).await.unwrap()),
+                        Asks::Record => {
+                            let (message, reply) = writer.sides(Length::Short);
+                            let session = user.session_named(&format!("task-{task}")).await.unwrap();
+                            session.record(NewTurn::new(message, reply)).await.unwrap();
+                        }
+                    }
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let rate = count.load(Ordering::Relaxed) as f64 / started.elapsed().as_secs_f64();
+    memory.close().await.unwrap();
+    rate
+}
+
+#[derive(Default)]
+struct Answers {
+    times: Vec<Duration>,
+    statuses: BTreeMap<u16, u64>,
+    broken: u64,
+    without_retry_after: u64,
+    lasted: Duration,
+}
+
+async fn crowd(server: &Server) -> Answers {
+    let answers = Arc::new(Mutex::new(Answers::default()));
+    let started = Instant::now();
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|n| {
+            let answers = Arc::clone(&answers);
+            let address = server.address;
+            tokio::spawn(async move { talk(n, address, started + crowd_time(), &answers).await })
+        })
+        .collect();
+    for client in clients {
+        client.await.unwrap();
+    }
+    let mut answers = std::mem::take(&mut *answers.lock().unwrap());
+    answers.lasted = started.elapsed();
+    answers
+}
+
+async fn talk(number: usize, server: std::net::SocketAddr, until: Instant, answers: &Mutex<Answers>) {
+    let mut writer = Writer::new(number as u64);
+    let Ok(mut client) = Client::connect(server).await else {
+        answers.lock().unwrap().broken += 1;
+        return;
+    };
+    for n in number.. {
+        if Instant::now() > until {
+            return;
+        }
+        let query = writer.common_words().join(" ");
+        let (path, body) = match Asks::nth(n) {
+            Asks::Recall => ("recall", json!({ "query": query })),
+            Asks::Context => ("context", json!({ "message": query })),
+            Asks::Record => {
+                let (message, reply) = writer.sides(Length::Short);
+                let session = format!("client-{number}");
+                (
+                    "turns",
+                    json!({ "session": session, "user_message": message, "ai_response": reply, "caller_id": format!("{number}-{n}") }),
+                )
+            }
+        };
+        let asked = Instant::now();
+        let answer = client.post(&format!("/v1/users/{}/{path}", name(n * 7)), &body).await;
+        let took = asked.elapsed();
+        let busy = {
+            let mut answers = answers.lock().unwrap();
+            let Ok(answer) = answer else {
+                answers.broken += 1;
+                return;
+            };
+            *answers.statuses.entry(answer.status).or_default() += 1;
+            if answer.status < 300 {
+                answers.times.push(took);
+            } else if !answer.head.contains("retry-after: ") {
+                answers.without_retry_after += 1;
+            }
+            answer.status == 503
+        };
+        if busy {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+}
+
+impl Answers {
+    fn report(mut self, report: &mut Report, library: f64, more: u64) {
+        let statuses: Vec<_> =
+            self.statuses.iter().map(|(status, count)| format!("{status}: {count}")).collect();
+        let others =
+            self.statuses.iter().filter(|(status, _)| !matches!(status, 200 | 201 | 503)).count() as u64;
+        let bad = others + self.broken + self.without_retry_after;
+        let rate = self.times.len() as f64 / self.lasted.as_secs_f64();
+        let late = percentile(&mut self.times, 0.99);
+        let median = percentile(&mut self.times, 0.5);
+        let mut row = |what: &str, figure: String, target: &str, is_met: bool| {
+            report.line(&[
+                what.to_owned(),
+                figure,
+                target.to_owned(),
+                if is_met { "met" } else { "missed" }.to_owned(),
+            ]);
+        };
+        row(
+            "answers by status; broken off",
+            format!("{}; {}", statuses.join(", "), self.broken),
+            "no 5xx but 503 with Retry-After",
+            bad == 0,
+        );
+        row(
+            "answered, p50 / p99",
+            format!("{median:.0?} / {late:.0?}"),
+            "p99 500ms",
+            late <= Duration::from_millis(500),
+        );
+        row(
+            "answered a second; the library's",
+            format!("{rate:.0}; {library:.0}"),
+            "0.7 of it",
+            rate >= 0.7 * library,
+        );
+        row("memory", format!("{} MiB more", more >> 20), "256 MiB", more <= 256 << 20);
+    }
+}
+
+/// Bytes of memory that a process has, where that can be asked.
+pub fn resident(process: u32) -> u64 {
+    let _ = process::id();
+    let statm = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
+    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default() * 4_096
+}

@@ -1,0 +1,163 @@
+//! A thousand sockets that waste the server's time.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time,
+};
+
+use crate::{
+    client::{Client, Server},
+    crowd_time, percentile,
+    support::{Length, is_test, scratch, table::Report, text::Writer},
+};
+
+const SLOW: usize = 1_000;
+const OTHERS: usize = 8;
+
+pub fn measure(report: &mut Report) {
+    report.head(&["1,000 slow sockets", "figure", "target", "verdict"]);
+    let folder = scratch();
+    let file = folder.path().join("slow.db");
+    {
+        let memory = thermocline::blocking::Thermocline::open(&file).unwrap();
+        let session = memory.user("alex").unwrap().session_named("talk").unwrap();
+        let mut writer = Writer::new(3);
+        for _ in 0..if is_test() { 5 } else { 200 } {
+            session.record(writer.turn(Length::Long)).unwrap();
+        }
+        memory.close().unwrap();
+    }
+    let server = Server::start(&file);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let before = handles(server.process.id());
+    let (mut times, mut open_for) = runtime.block_on(crowd(server.address));
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while handles(server.process.id()) > before + 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let after = handles(server.process.id());
+    let mut row = |what: &str, figure: String, target: &str, is_met: bool| {
+        report.line(&[
+            what.to_owned(),
+            figure,
+            target.to_owned(),
+            if is_met { "met" } else { "missed" }.to_owned(),
+        ]);
+    };
+    let late = percentile(&mut times, 0.99);
+    let longest = percentile(&mut open_for, 1.0);
+    row(
+        "others' recall, p50 / p99",
+        format!("{:.1?} / {late:.1?}", percentile(&mut times, 0.5)),
+        "p99 50ms",
+        late <= Duration::from_millis(50),
+    );
+    row("a slow one stays open at most", format!("{longest:.1?}"), "20s", longest <= Duration::from_secs(20));
+    row("open handles, before and after", format!("{before}, {after}"), "as before", after <= before + 2);
+}
+
+async fn crowd(server: SocketAddr) -> (Vec<Duration>, Vec<Duration>) {
+    let until = Instant::now() + crowd_time();
+    let slow: Vec<_> = (0..SLOW)
+        .map(|n| {
+            tokio::spawn(async move {
+                let mut longest = Duration::ZERO;
+                while Instant::now() < until {
+                    let opened = Instant::now();
+                    let end = until + Duration::from_secs(25);
+                    let _ = match n % 3 {
+                        0 => dribble(server, "GET /health/live HTTP/1.1\r\nhost: localhost\r\nx-slow: ", end).await,
+                        1 => dribble(server, "POST /v1/users/alex/recall HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{\"query\":\"", end).await,
+                        _ => never_reads(server, end).await,
+                    };
+                    longest = longest.max(opened.elapsed());
+                    if is_test() {
+                        break;
+                    }
+                }
+                longest
+            })
+        })
+        .collect();
+    let others: Vec<_> = (0..OTHERS).map(|n| tokio::spawn(recall(server, n as u64, until))).collect();
+    let (mut times, mut open_for) = (Vec::new(), Vec::new());
+    for other in others {
+        times.extend(other.await.unwrap());
+    }
+    for slow in slow {
+        if is_test() {
+            slow.abort();
+        } else {
+            open_for.push(slow.await.unwrap());
+        }
+    }
+    (times, open_for)
+}
+
+/// The beginning of a request, then a byte a second, until the server has had enough.
+async fn dribble(server: SocketAddr, begin: &str, end: Instant) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect(server).await?;
+    stream.write_all(begin.as_bytes()).await?;
+    let mut byte = [0];
+    while Instant::now() < end {
+        stream.write_all(b"a").await?;
+        if let Ok(read) = time::timeout(Duration::from_secs(1), stream.read(&mut byte)).await {
+            // An answer, or the end of the connection.
+            if read? == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asks for much, again and again, and reads nothing.
+async fn never_reads(server: SocketAddr, end: Instant) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect(server).await?;
+    let request = "GET /v1/users/alex/sessions/talk/turns?limit=200 HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    while Instant::now() < end {
+        match time::timeout(Duration::from_secs(1), stream.write_all(request.as_bytes())).await {
+            Ok(written) => written?,
+            // Its own buffers are full: whether it is still there can be seen by reading alone.
+            Err(_) => {
+                if stream.peer_addr().is_err() {
+                    break;
+                }
+            }
+        }
+        time::sleep(Duration::from_millis(200)).await;
+        if stream.take_error()?.is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn recall(server: SocketAddr, seed: u64, until: Instant) -> Vec<Duration> {
+    let mut writer = Writer::new(seed);
+    let mut client = Client::connect(server).await.unwrap();
+    let mut times = Vec::new();
+    while Instant::now() < until {
+        let started = Instant::now();
+        let answer = client
+            .post("/v1/users/alex/recall", &json!({ "query": writer.common_words().join(" ") }))
+            .await
+            .unwrap();
+        times.push(started.elapsed());
+        assert_eq!(answer.status, 200);
+        time::sleep(Duration::from_millis(20)).await;
+    }
+    times
+}
+
+fn handles(process: u32) -> usize {
+    fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count)
+}

@@ -1,0 +1,260 @@
+//! `thermocline key`: who may ask a server.
+#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+use thermocline::{Clock, Origin, SystemClock};
+use thermocline_server::{
+    caller::{Rate, Users},
+    keys::{Key, KeyFile, New, Unusable},
+    ops::spec::Scope,
+};
+
+use crate::{
+    exit::{Exit, Failure},
+    output::Output,
+    plain,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyVerb {
+    /// Make a key, and show it, once: what is kept of it is a hash.
+    ///
+    /// A server that runs knows it a second later.
+    #[command(after_help = "Examples:\n  thermocline key add laptop --scope read,write --user alex\n  \
+                            thermocline key add backend --scope read,write,erase --user 'acme/*' --rate 50/s\n  \
+                            thermocline key add prometheus --scope inspect --user any")]
+    Add(AddArgs),
+
+    /// List the keys, and what each may.
+    List(FileArg),
+
+    /// Take a key out of the file: it opens nothing any more, a second later.
+    Revoke(RevokeArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FileArg {
+    /// The file of keys.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "THERMOCLINE_SERVICE_KEYS",
+        default_value = "thermocline-keys.toml"
+    )]
+    file: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AddArgs {
+    /// What you call it.
+    name: String,
+
+    /// What it may do; none implies another.
+    #[arg(long, value_enum, value_delimiter = ',', required = true, value_name = "SCOPES")]
+    scope: Vec<ScopeArg>,
+
+    /// Whose memory it may ask for: a user's name, a prefix of names like acme/*, or any. Inspecting and administering are
+    /// about the whole file, and so for any.
+    #[arg(long, value_name = "NAME")]
+    user: Users,
+
+    /// When it stops opening anything: 12h, 90d [default: never].
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    expires: Option<TimeDelta>,
+
+    /// How often it may ask: 50/s, 600/m, 1000/h [default: as often as it likes].
+    #[arg(long, value_name = "RATE")]
+    rate: Option<Rate>,
+
+    /// Whose words its statements are. What a key saves is the user's own word only if you say so.
+    #[arg(long, value_enum, default_value_t = OriginArg::Assistant, value_name = "WHO")]
+    origin: OriginArg,
+
+    #[command(flatten)]
+    file: FileArg,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RevokeArgs {
+    /// The key's id, as key list shows it.
+    id: String,
+
+    #[command(flatten)]
+    file: FileArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScopeArg {
+    /// What was said and is known
+    Read,
+    /// Record, save, change, end
+    Write,
+    /// Take out of the bytes
+    Erase,
+    /// Counts, jobs, metrics and the list of users: nothing that anyone said
+    Inspect,
+    /// Export, import, back up, check, run jobs, embed
+    Admin,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OriginArg {
+    /// An assistant's
+    Assistant,
+    /// The user's own
+    User,
+    /// A tool's
+    Tool,
+    /// A document's
+    Document,
+}
+
+impl From<ScopeArg> for Scope {
+    fn from(arg: ScopeArg) -> Self {
+        match arg {
+            ScopeArg::Read => Self::Read,
+            ScopeArg::Write => Self::Write,
+            ScopeArg::Erase => Self::Erase,
+            ScopeArg::Inspect => Self::Inspect,
+            ScopeArg::Admin => Self::Admin,
+        }
+    }
+}
+
+impl From<OriginArg> for Origin {
+    fn from(arg: OriginArg) -> Self {
+        match arg {
+            OriginArg::Assistant => Self::Assistant,
+            OriginArg::User => Self::User,
+            OriginArg::Tool => Self::Tool,
+            OriginArg::Document => Self::Document,
+        }
+    }
+}
+
+pub(crate) fn run(verb: &KeyVerb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        KeyVerb::Add(args) => add(args, out),
+        KeyVerb::List(file) => list(file, out),
+        KeyVerb::Revoke(args) => revoke(args, out),
+    }
+}
+
+fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
+    let mut scopes: Vec<Scope> = args.scope.iter().map(|scope| (*scope).into()).collect();
+    scopes.dedup();
+    let of_the_file = [Scope::Inspect, Scope::Admin];
+    if args.user != Users::Any && scopes.iter().all(|scope| of_the_file.contains(scope)) {
+        return Err(Failure::refused(
+            "inspect and admin are about the whole file, so such a key is for all users: --user any",
+        ));
+    }
+    let mut file = KeyFile::read_or_none(&args.file.file).map_err(unusable)?;
+    let expires_at = args.expires.map(|span| SystemClock.now() + span);
+    let new = New {
+        name: args.name.clone(),
+        scopes,
+        users: args.user.clone(),
+        expires_at,
+        rate: args.rate,
+        origin: args.origin.into(),
+    };
+    let (key, text) = Key::make(new).map_err(|error| {
+        Failure::caused(
+            Exit::Unexpected,
+            "the system has no random bytes",
+            std::io::Error::other(error.to_string()),
+        )
+    })?;
+    let id = key.id.clone();
+    file.keys.push(key);
+    file.write(&args.file.file).map_err(unusable)?;
+    out.talk("the key, which is shown this once:");
+    out.answer(&json!({ "id": id, "key": text }), |_| format!("{text}\n"))
+}
+
+fn list(file: &FileArg, out: &Output) -> Result<(), Failure> {
+    let now = SystemClock.now();
+    let file = KeyFile::read(&file.file).map_err(unusable)?;
+    let shown: Vec<_> = file.keys.iter().map(|key| about(key, now)).collect();
+    out.answer(&shown, |_| file.keys.iter().fold(String::new(), |text, key| text + &line(key, now)))
+}
+
+fn revoke(args: &RevokeArgs, out: &Output) -> Result<(), Failure> {
+    let mut file = KeyFile::read(&args.file.file).map_err(unusable)?;
+    let before = file.keys.len();
+    file.keys.retain(|key| key.id != args.id);
+    if file.keys.len() == before {
+        return Err(Failure::not_found("there is no key of that id; key list shows them"));
+    }
+    file.write(&args.file.file).map_err(unusable)?;
+    out.answer(&json!({ "revoked": args.id }), |_| "revoked\n".to_owned())
+}
+
+/// All but the hash.
+fn about(key: &Key, now: DateTime<Utc>) -> serde_json::Value {
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "scopes": key.scopes,
+        "users": key.users.to_string(),
+        "origin": key.origin,
+        "expires_at": key.expires_at,
+        "is_expired": key.is_expired(now),
+        "rate": key.rate,
+    })
+}
+
+fn line(key: &Key, now: DateTime<Utc>) -> String {
+    let scopes: Vec<String> = key.scopes.iter().map(|scope| format!("{scope:?}").to_lowercase()).collect();
+    let mut line = format!(
+        "{}  {}  {} of {}",
+        key.id,
+        plain::line(&key.name, 40),
+        scopes.join(","),
+        plain::line(&key.users.to_string(), 60)
+    );
+    if let Some(rate) = key.rate {
+        line += &format!("  {rate}");
+    }
+    if let Some(at) = key.expires_at {
+        let word = if key.is_expired(now) { "expired" } else { "expires" };
+        line += &format!("  {word} {}", at.format("%Y-%m-%d %H:%M"));
+    }
+    line + "\n"
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn unusable(error: Unusable) -> Failure {
+    Failure::new(Exit::FileUnusable, error.to_string())
+}
+
+/// `12h` or `90d`.
+fn span(text: &str) -> Result<TimeDelta, String> {
+    let wrong = || "a span is a number and h or d, like 90d".to_owned();
+    let number = text.trim_end_matches(['h', 'd']);
+    let count: i64 = number.parse().ok().filter(|count| (1..=100_000).contains(count)).ok_or_else(wrong)?;
+    match &text[number.len()..] {
+        "h" => Ok(TimeDelta::hours(count)),
+        "d" => Ok(TimeDelta::days(count)),
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_hours_or_days() {
+        assert_eq!(span("12h"), Ok(TimeDelta::hours(12)));
+        assert_eq!(span("90d"), Ok(TimeDelta::days(90)));
+        for wrong in ["", "d", "0d", "-1d", "1", "1dd", "1w", "99999999999d"] {
+            assert!(span(wrong).is_err(), "{wrong}");
+        }
+    }
+}

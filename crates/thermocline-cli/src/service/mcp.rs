@@ -1,0 +1,59 @@
+//! `thermocline mcp`: MCP on standard input and output.
+
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use thermocline_server::{
+    caller::Caller,
+    mcp::{self, Profile, Toolbox},
+    ops::spec::Scope,
+};
+
+use crate::{
+    exit::Failure,
+    find::Db,
+    service::{io_failure, open, runtime},
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Whose memory it is: a name, or id: and an id. Added with the first thing that is kept.
+    #[arg(long)]
+    user: String,
+
+    /// Which tools a model sees.
+    #[arg(long, value_enum, default_value_t, value_name = "PROFILE")]
+    tools: Tools,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Tools {
+    /// Six, over turns, facts and memories.
+    #[default]
+    Core,
+    /// One for each operation on turns and facts.
+    Full,
+    /// Those of full that only read.
+    Readonly,
+    /// Eighteen, over memories.
+    Knowledge,
+}
+
+pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
+    runtime()?.block_on(async {
+        let service = open(db).await?;
+        let memory = service.memory.clone();
+        let profile = match args.tools {
+            Tools::Core => Profile::Core,
+            Tools::Full => Profile::Full,
+            Tools::Readonly => Profile::Readonly,
+            Tools::Knowledge => Profile::Knowledge,
+        };
+        // Who starts this has the file; what a model may do of it, the profile says.
+        let mut caller = Caller::local();
+        caller.scopes.push(Scope::Admin);
+        let server = Toolbox::new(service).server(profile, Arc::new(caller), args.user.as_str());
+        mcp::serve_stdio(server).await.map_err(io_failure)?;
+        Ok(memory.close().await?)
+    })
+}

@@ -1,0 +1,101 @@
+//! The audit file: a line of JSON for each operation that changes, destroys, administers or was refused. Who, when, what, of
+//! whom, by ids: never a text, a name, or a caller's key. A file and no table, so that erasing needs no exception.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use thermocline::{Clock, SystemClock, UserId};
+use uuid::Uuid;
+
+use crate::ops::spec::{Effect, Scope, Spec};
+
+/// The file, to which lines are added.
+#[derive(Debug)]
+pub struct Audit(Mutex<File>);
+
+/// What a line says beside its time.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) surface: &'static str,
+    pub(crate) operation: &'static str,
+    /// `None`: the file, or a user whom nobody knows.
+    pub(crate) user_id: Option<UserId>,
+    /// `ok`, or a problem's code.
+    pub(crate) outcome: &'static str,
+    /// Ids and counts of the request and of the answer, by their names there.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) about: Map<String, Value>,
+}
+
+impl Audit {
+    /// Opens the file, or makes it, its owner's alone.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(Self(Mutex::new(options.open(path)?)))
+    }
+
+    /// Whether an operation that was not refused is written down.
+    pub(crate) fn is_for(spec: &Spec) -> bool {
+        matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == Scope::Admin
+    }
+
+    /// Writes a line; one of what was destroyed is on the disk before this returns.
+    pub(crate) fn write(&self, line: &Line<'_>, is_synced: bool) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Timed<'a> {
+            at: String,
+            #[serde(flatten)]
+            line: &'a Line<'a>,
+        }
+        let at = SystemClock.now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
+        let mut text = serde_json::to_string(&Timed { at, line })?;
+        text.push('\n');
+        // Lines are whole: each is one write of a file that is opened to be added to.
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(text.as_bytes())?;
+        if is_synced { file.sync_data() } else { Ok(()) }
+    }
+}
+
+/// The ids and counts among the fields of a request or an answer, one level deep.
+pub(crate) fn ids_and_counts(of: &Value) -> Map<String, Value> {
+    let fields = of.as_object().into_iter().flatten();
+    fields
+        .filter(|(_, value)| is_id_or_count(value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+fn is_id_or_count(value: &Value) -> bool {
+    match value {
+        Value::Number(_) | Value::Bool(_) => true,
+        Value::String(text) => Uuid::try_parse(text.strip_prefix("mem_").unwrap_or(text)).is_ok(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_what_was_asked_and_answered_ids_and_counts_are_kept_and_no_words() {
+        let id = "019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e";
+        let said = json!({ "memory": format!("mem_{id}"), "session": "boat", "turns": 3, "is_pending": true,
+            "title": "A secret", "tags": ["a"], "by": { "x": 1 } });
+        let kept = json!({ "memory": format!("mem_{id}"), "turns": 3, "is_pending": true });
+        assert_eq!(Value::Object(ids_and_counts(&said)), kept);
+    }
+}

@@ -1,0 +1,225 @@
+//! Who asks, and what they may: decided from the key or the connection alone, before anything looks into the file.
+
+use std::{fmt, num::NonZeroU32, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use thermocline::Origin;
+
+use crate::ops::{
+    problem::{Code, Problem},
+    spec::{Scope, Spec, Target},
+};
+
+/// Who asks: a key, or whoever sits at this machine.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The key's id; `local` without keys.
+    pub id: String,
+    /// What it may do; no scope implies another.
+    pub scopes: Vec<Scope>,
+    /// Whose memory it may ask for.
+    pub users: Users,
+    /// Whose words its statements are.
+    pub origin: Origin,
+    /// How often it may ask; `None`: as often as it likes.
+    pub rate: Option<Rate>,
+}
+
+/// Which users a caller may ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Users {
+    /// All of them.
+    Any,
+    /// Those whose names begin so: one tenant's. Ends with `/`.
+    Prefix(String),
+    /// This one.
+    One(String),
+}
+
+/// How often a key may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Rate {
+    /// So many times,
+    pub times: NonZeroU32,
+    /// each of these.
+    pub per: Per,
+}
+
+/// What a rate is counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// `50/s`.
+    Second,
+    /// `600/m`.
+    Minute,
+    /// `1000/h`.
+    Hour,
+}
+
+/// What stands before a user's id where a name may stand.
+const ID: &str = "id:";
+
+impl Users {
+    /// Whether the user of this name is among them. Whose name an id belongs to is not known before the file is looked
+    /// into, so an id is for callers of all users, or of that id.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Prefix(prefix) => name.starts_with(prefix) && !name.starts_with(ID),
+            Self::One(one) => name == one,
+        }
+    }
+}
+
+impl FromStr for Users {
+    type Err = String;
+
+    /// `any`, `acme/*` or a name.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "" => return Err("a user's name is not empty".to_owned()),
+            "any" => Self::Any,
+            _ => match text.strip_suffix('*') {
+                None => Self::One(text.to_owned()),
+                Some(prefix) if prefix.len() > 1 && prefix.ends_with('/') => Self::Prefix(prefix.to_owned()),
+                Some(_) => return Err("a prefix of users ends with /*, like acme/*".to_owned()),
+            },
+        })
+    }
+}
+
+impl fmt::Display for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any"),
+            Self::Prefix(prefix) => write!(f, "{prefix}*"),
+            Self::One(name) => f.write_str(name),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (times, per) = text.split_once('/').unwrap_or((text, ""));
+        let per = match per {
+            "s" => Per::Second,
+            "m" => Per::Minute,
+            "h" => Per::Hour,
+            _ => return Err("a rate is a number and /s, /m or /h, like 50/s".to_owned()),
+        };
+        let times = times.parse().map_err(|_| "a rate begins with a number from 1, like 50/s".to_owned())?;
+        Ok(Self { times, per })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let per = match self.per {
+            Per::Second => "s",
+            Per::Minute => "m",
+            Per::Hour => "h",
+        };
+        write!(f, "{}/{per}", self.times)
+    }
+}
+
+impl From<Rate> for String {
+    fn from(rate: Rate) -> Self {
+        rate.to_string()
+    }
+}
+
+impl TryFrom<String> for Rate {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl Caller {
+    /// Whoever reaches this machine's own address, where there are no keys: everything but what destroys or leaves the
+    /// machine.
+    pub fn local() -> Self {
+        Self {
+            id: "local".to_owned(),
+            scopes: vec![Scope::Read, Scope::Write, Scope::Inspect],
+            users: Users::Any,
+            origin: Origin::Assistant,
+            rate: None,
+        }
+    }
+
+    /// Whoever has the file itself, in a shell: everything. Whose words their statements are, the shell knows.
+    pub fn shell(origin: Origin) -> Self {
+        Self { id: "shell".to_owned(), scopes: Scope::EVERY.to_vec(), users: Users::Any, origin, rate: None }
+    }
+
+    /// Whether the caller may run this operation, for this user.
+    pub fn may(&self, spec: &Spec, user: Option<&str>) -> Result<(), Problem> {
+        let is_theirs = match spec.target {
+            Target::User => user.is_some_and(|name| self.users.has(name)),
+            // What crosses users is for keys of all of them.
+            Target::File => self.users == Users::Any,
+        };
+        if is_theirs && self.scopes.contains(&spec.scope) {
+            return Ok(());
+        }
+        Err(not_allowed())
+    }
+
+    /// Whether the caller may see what the server says of itself and of the file as a whole.
+    pub fn may_inspect(&self) -> Result<(), Problem> {
+        let may = self.users == Users::Any && self.scopes.contains(&Scope::Inspect);
+        if may { Ok(()) } else { Err(not_allowed()) }
+    }
+}
+
+/// What a caller is told who may not do something, whatever it is and whether it is there or not.
+pub fn not_allowed() -> Problem {
+    Problem::new(Code::NotAllowed, "this key may not do that; `thermocline key list` shows what it may")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(users: &str, name: &str, expected: bool) {
+        assert_eq!(users.parse::<Users>().unwrap().has(name), expected, "{users} and {name}");
+    }
+
+    #[test]
+    fn a_key_has_the_users_that_it_names() {
+        check("alex", "alex", true);
+        check("alex", "alex2", false);
+        check("alex", "Alex", false);
+        check("acme/*", "acme/alex", true);
+        check("acme/*", "acme", false);
+        check("acme/*", "acme2/alex", false);
+        check("any", "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", true);
+        check("alex", "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", false);
+        check("id:/*", "id:/019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", false);
+    }
+
+    #[test]
+    fn a_prefix_ends_where_a_name_ends() {
+        for users in ["*", "/*", "acme*", ""] {
+            assert!(users.parse::<Users>().is_err(), "{users}");
+        }
+    }
+
+    #[test]
+    fn a_rate_reads_as_it_is_shown() {
+        for rate in ["50/s", "1/m", "1000/h"] {
+            assert_eq!(rate.parse::<Rate>().unwrap().to_string(), rate);
+        }
+        for rate in ["0/s", "50", "50/d", "-1/s", "/s"] {
+            assert!(rate.parse::<Rate>().is_err(), "{rate}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Addresses about the server itself.
+
+use std::{fmt::Write, sync::Arc};
+
+use axum::{
+    Extension, Router,
+    extract::State,
+    http::StatusCode,
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use serde_json::json;
+
+use crate::{
+    caller::Caller,
+    http::{Http, answer::document, openapi},
+    ops::{
+        Row,
+        call::Surface,
+        problem::{Code, Problem},
+    },
+};
+
+/// The text format of OpenMetrics.
+const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Addresses that need no key: they say nothing of anybody.
+pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
+    Router::new()
+        .route("/health/live", get(live))
+        .route("/health/ready", get(ready))
+        .route("/version", get(version))
+        .route("/errors", get(|| async { Html(errors()) }))
+        .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
+}
+
+/// Addresses that need a key which may inspect.
+pub(super) fn inspected() -> Router<Arc<Http>> {
+    Router::new().route("/metrics", get(metrics))
+}
+
+async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    if let Err(problem) = caller.may_inspect() {
+        return problem.into_response();
+    }
+    let service = &http.service;
+    if let Ok(health) = service.memory.health().await {
+        service.metrics.take_health(&health);
+    }
+    // Where the counts cannot be had in time, those of before are shown, with their age.
+    if let Some(row) = service.find("stats")
+        && let Ok(admitted) = service.admit(row, caller, None, Surface::Http)
+        && let Ok(reply) = admitted.run(json!({}), None).await
+    {
+        service.metrics.take_stats(&serde_json::from_str(&reply.body).unwrap_or_default());
+    }
+    match service.metrics.text() {
+        Ok(text) => document(StatusCode::OK, METRICS, text),
+        Err(error) => Problem::unexpected(&error).into_response(),
+    }
+}
+
+async fn live() -> Response {
+    document(StatusCode::OK, "application/json", json!({ "is_alive": true }).to_string())
+}
+
+async fn ready(State(http): State<Arc<Http>>) -> Response {
+    let found = http.health.readiness().await;
+    let status = if found.is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, axum::Json(found)).into_response()
+}
+
+async fn version() -> Response {
+    let said = json!({ "name": "thermocline", "version": env!("CARGO_PKG_VERSION"), "api": "v1" });
+    document(StatusCode::OK, "application/json", said.to_string())
+}
+
+/// The page that the `type` of every problem points to.
+fn errors() -> String {
+    let mut page = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Problems</title>\
+        <style>body{font:1rem/1.5 system-ui;margin:2rem auto;max-width:60rem;padding:0 1rem}td,th{text-align:left;\
+        padding:.3rem .8rem .3rem 0;vertical-align:top}</style><h1>Problems</h1><p>What an answer that is no success says \
+        of itself in <code>code</code>, and whether asking again helps: <code>never</code> as it is; <code>same_id</code> at \
+        once with the same <code>caller_id</code>, for it may have been done; <code>later</code> after \
+        <code>Retry-After</code>.</p><table><tr><th>code<th>status<th>retry<th>what it is"
+        .to_owned();
+    for code in Code::EVERY {
+        let facts = code.facts();
+        let (word, status, retry, title) = (facts.word, facts.status, facts.retry.as_str(), facts.title);
+        let row = format!("<tr id=\"{word}\"><td><code>{word}</code><td>{status}<td>{retry}<td>{title}");
+        let _ = write!(page, "{row}"); // To a String, which takes all.
+    }
+    page + "</table></html>"
+}

@@ -1,0 +1,96 @@
+//! From a reply or a problem to a response.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+use crate::ops::{
+    Outcome, Reply,
+    problem::{Problem, Retry},
+};
+
+/// An answer is its user's alone, and asked for again each time.
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// What the operation gave.
+pub(super) fn reply(reply: Reply, tag: Option<HeaderValue>) -> Response {
+    let status = match reply.outcome {
+        Outcome::Done | Outcome::Known => StatusCode::OK,
+        Outcome::Added => StatusCode::CREATED,
+        Outcome::Pending => StatusCode::ACCEPTED,
+    };
+    let mut response = document(status, "application/json", reply.body);
+    if reply.outcome == Outcome::Known {
+        response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
+    }
+    if let Some(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// The client has it already.
+pub(super) fn unchanged(tag: &HeaderValue) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response.headers_mut().insert(header::ETAG, tag.clone());
+    response.headers_mut().insert(header::CACHE_CONTROL, PRIVATE);
+    response
+}
+
+/// A problem goes through the layers as itself: the outermost one knows the request's id, and writes it down.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status(&self);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// RFC 9457's problem details. `of` is what it was made of: its headers stay.
+pub(super) fn problem(problem: &Problem, request_id: &str, of: Response) -> Response {
+    let facts = problem.code.facts();
+    let mut body = json!({
+        "type": format!("/errors#{}", facts.word),
+        "title": facts.title,
+        "status": facts.status,
+        "detail": problem.detail,
+        "instance": request_id,
+        "code": facts.word,
+        "retry": facts.retry.as_str(),
+    });
+    if let Some(pointer) = &problem.pointer {
+        body["pointer"] = pointer.as_str().into();
+    }
+    let status = status(problem);
+    let mut response = document(status, "application/problem+json", body.to_string());
+    let headers = response.headers_mut();
+    if let Some(allow) = of.headers().get(header::ALLOW) {
+        headers.insert(header::ALLOW, allow.clone());
+    }
+    if facts.retry == Retry::Later {
+        headers.insert(header::RETRY_AFTER, problem.retry_after_s.unwrap_or(1).into());
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"thermocline\""));
+    }
+    response
+}
+
+fn status(problem: &Problem) -> StatusCode {
+    StatusCode::from_u16(problem.code.facts().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+pub(super) fn document(status: StatusCode, kind: &'static str, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, PRIVATE);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}

@@ -1,0 +1,149 @@
+//! A body: JSON, within its size and its time.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, header},
+};
+use http_body_util::BodyExt;
+use serde_json::{Map, Value};
+use tokio::{sync::OwnedSemaphorePermit, time};
+
+use crate::{
+    http::json,
+    limits::Limits,
+    ops::{
+        Result,
+        problem::{Code, Problem},
+    },
+};
+
+const JSON: &str = "application/json";
+/// How long a body may take.
+pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of a body that nobody reads is let come in, so that who sends it hears why it was refused.
+const DRAIN_BYTES: usize = 1 << 20;
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Refuses another kind of body, and one that says of itself that it is too large, before any of it is read.
+pub(super) fn check(headers: &HeaderMap, max_bytes: usize) -> Result<()> {
+    check_kind(headers, JSON)?;
+    check_length(headers, max_bytes as u64)
+}
+
+/// What the body says, as an object; and the room that its bytes take.
+pub(super) async fn fields(
+    request: Request,
+    max_bytes: usize,
+    limits: &Limits,
+) -> Result<(Map<String, Value>, Option<OwnedSemaphorePermit>)> {
+    let has_kind = request.headers().contains_key(header::CONTENT_TYPE);
+    let (bytes, room) = bytes(request.into_body(), max_bytes, limits).await?;
+    if bytes.is_empty() {
+        return Ok((Map::new(), room));
+    }
+    if !has_kind {
+        return Err(unsupported(JSON));
+    }
+    Ok((json::object(&bytes)?, room))
+}
+
+/// A body as it is, and the room that its bytes take.
+pub(super) async fn bytes(
+    body: Body,
+    max_bytes: usize,
+    limits: &Limits,
+) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
+    time::timeout(BODY_TIMEOUT, whole(body, max_bytes, limits)).await.map_err(|_| slow())?
+}
+
+/// Refuses another kind of body. A form cannot be sent as JSON by a foreign page.
+pub(super) fn check_kind(headers: &HeaderMap, expected: &'static str) -> Result<()> {
+    let is_plain = |value: &str| value.eq_ignore_ascii_case("identity");
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    if !encodings.iter().all(|value| value.to_str().is_ok_and(is_plain)) {
+        return Err(Problem::new(
+            Code::UnsupportedMedia,
+            "bodies are not compressed: leave out Content-Encoding",
+        ));
+    }
+    let is_expected =
+        |value: &str| value.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(expected));
+    let kinds = headers.get_all(header::CONTENT_TYPE);
+    if !kinds.iter().all(|value| value.to_str().is_ok_and(is_expected)) {
+        return Err(unsupported(expected));
+    }
+    Ok(())
+}
+
+pub(super) fn unsupported(expected: &str) -> Problem {
+    Problem::new(Code::UnsupportedMedia, format!("send the body with Content-Type: {expected}"))
+}
+
+pub(super) fn check_length(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
+    let length =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > max_bytes) { Err(too_large(max_bytes)) } else { Ok(()) }
+}
+
+pub(super) fn too_large(max_bytes: u64) -> Problem {
+    Problem::new(Code::TooLarge, format!("a body has at most {max_bytes} bytes here"))
+}
+
+pub(super) fn slow() -> Problem {
+    Problem::new(Code::SlowBody, format!("a body has {} s to arrive", BODY_TIMEOUT.as_secs()))
+}
+
+/// The next bytes of a body; `None` at its end.
+pub(super) async fn next(body: &mut Body) -> Result<Option<axum::body::Bytes>> {
+    while let Some(frame) = body.frame().await {
+        let frame =
+            frame.map_err(|_| Problem::bad_request("the body broke off, or is not as long as it says"))?;
+        if let Ok(bytes) = frame.into_data() {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+async fn whole(
+    mut body: Body,
+    max_bytes: usize,
+    limits: &Limits,
+) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
+    let (mut whole, mut room) = (Vec::new(), None::<OwnedSemaphorePermit>);
+    while let Some(bytes) = next(&mut body).await? {
+        if whole.len() + bytes.len() > max_bytes {
+            return Err(too_large(max_bytes as u64));
+        }
+        let more = limits.body(bytes.len())?;
+        match &mut room {
+            Some(room) => room.merge(more),
+            None => room = Some(more),
+        }
+        whole.extend_from_slice(&bytes);
+    }
+    Ok((whole, room))
+}
+
+/// Lets some of a body come in that nobody reads. What is left then ends the connection; it is never taken for the next
+/// request.
+pub(super) async fn drain(request: Request) {
+    // Who waits to be told to go on has sent nothing.
+    if request.headers().contains_key(header::EXPECT) {
+        return;
+    }
+    let mut body = request.into_body();
+    let draining = async {
+        let mut drained = 0;
+        while let Ok(Some(bytes)) = next(&mut body).await {
+            drained += bytes.len();
+            if drained > DRAIN_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = time::timeout(DRAIN_TIMEOUT, draining).await;
+}

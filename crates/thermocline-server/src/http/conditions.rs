@@ -1,0 +1,96 @@
+//! HTTP's own names for what a request has anyway: `Idempotency-Key` is `caller_id`, `If-Match` is `expected_revision`; and
+//! whether a client has the newest answer already.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use serde_json::{Map, Value};
+
+use crate::{
+    http::query::Fields,
+    ops::{
+        Result, Row,
+        problem::Problem,
+        spec::{Body, Method, Target},
+    },
+    service::Admitted,
+};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// What the headers say of fields of the request.
+pub(super) fn add_headers(
+    known: &Fields,
+    headers: &HeaderMap,
+    fields: &mut Map<String, Value>,
+) -> Result<()> {
+    if known.has("caller_id")
+        && let Some(id) = one(headers, &IDEMPOTENCY_KEY)?
+    {
+        // A string of structured fields, or bare, as most clients send it.
+        let id = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
+        add(fields, "caller_id", id.into(), "Idempotency-Key")?;
+    }
+    if known.has("expected_revision")
+        && let Some(tag) = one(headers, &header::IF_MATCH)?
+        && tag != "*"
+    {
+        let number = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag);
+        let revision: u32 = number.parse().map_err(|_| {
+            Problem::bad_request("If-Match takes the revision of what is changed, like \"3\"")
+        })?;
+        add(fields, "expected_revision", revision.into(), "If-Match")?;
+    }
+    Ok(())
+}
+
+/// A header that is there at most once.
+fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>> {
+    let mut all = headers.get_all(name).iter();
+    let (first, second) = (all.next(), all.next());
+    let unreadable = || Problem::bad_request(format!("the header {name} is there twice, or is not UTF-8"));
+    if second.is_some() {
+        return Err(unreadable());
+    }
+    first.map(|value| std::str::from_utf8(value.as_bytes()).map_err(|_| unreadable())).transpose()
+}
+
+fn add(fields: &mut Map<String, Value>, name: &str, value: Value, header: &str) -> Result<()> {
+    match fields.get(name) {
+        Some(said) if !said.is_null() && *said != value => {
+            Err(Problem::invalid(name, format!("{name} and {header} say different things; send one of them")))
+        }
+        _ => {
+            fields.insert(name.to_owned(), value);
+            Ok(())
+        }
+    }
+}
+
+/// Whether answers of an operation change with its user's revision, and with nothing else that is written.
+pub(super) fn is_tagged(row: &Row) -> bool {
+    let spec = row.spec;
+    // Receipts are kept behind the answers that they are of, and raise no revision.
+    spec.http.method == Method::Get
+        && spec.target == Target::User
+        && spec.body == Body::Json
+        && spec.family() != "receipts"
+}
+
+/// What an answer is tagged with, asked before the answer is made, so that it is never newer than what it stands for.
+/// `None` for a user whom nobody knows.
+///
+/// `run` is this run of the server: another one may have another configuration, by which the same rows are told differently.
+pub(super) async fn tag(admitted: &Admitted, run: &str) -> Result<Option<HeaderValue>> {
+    let Some((user, revision)) = admitted.revision().await? else { return Ok(None) };
+    let tag = format!("W/\"{run}-{user}-{revision}\"");
+    Ok(HeaderValue::from_str(&tag).ok())
+}
+
+/// Whether the client has what is tagged so.
+pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let (Ok(tag), known) = (tag.to_str(), headers.get_all(header::IF_NONE_MATCH)) else { return false };
+    let opaque = tag.trim_start_matches("W/");
+    known.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|known| {
+        let known = known.trim();
+        known == "*" || known.trim_start_matches("W/") == opaque
+    })
+}

@@ -1,0 +1,129 @@
+//! What every request goes through, from the outside in: its id, the guard, the key; and on the way out its headers, its
+//! problem written down, its line in the log.
+
+use std::sync::Arc;
+
+use axum::{
+    body::HttpBody,
+    extract::{MatchedPath, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use crate::{
+    http::{Http, answer, body, id::RequestId},
+    ops::problem::Problem,
+};
+
+/// What a page of an allowed origin may send, and may read of an answer. Never with credentials: a key is sent by who has it.
+const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
+const CORS_HEADERS: HeaderValue = HeaderValue::from_static(
+    "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, \
+     mcp-protocol-version, mcp-session-id, traceparent, x-api-key",
+);
+const CORS_EXPOSED: HeaderValue =
+    HeaderValue::from_static("etag, idempotent-replayed, mcp-session-id, retry-after, x-request-id");
+
+/// The outermost layer.
+pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let id = RequestId::of(request.headers());
+    // The template, never the path: paths hold users' names.
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("unknown", MatchedPath::as_str);
+    let method = request.method().clone();
+    let span = tracing::info_span!(
+        "request",
+        id = id.id,
+        operation = tracing::field::Empty,
+        key = tracing::field::Empty,
+        user = tracing::field::Empty
+    );
+    let response = guarded(&http, request, next).instrument(span.clone()).await;
+    let mut response = written(response, &id);
+    if http.health.is_closing() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    let _entered = span.enter();
+    tracing::info!(
+        surface = "http",
+        %method,
+        route,
+        status = response.status().as_u16(),
+        micros = micros_since(begun),
+        bytes = response.body().size_hint().exact(),
+        "answered"
+    );
+    response
+}
+
+/// A problem is written down with the request's id, which every answer has.
+fn written(mut response: Response, id: &RequestId) -> Response {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        response = answer::problem(&problem, &id.id, response);
+    }
+    id.add_to(response.headers_mut());
+    response
+}
+
+async fn guarded(http: &Http, request: Request, next: Next) -> Response {
+    // Whoever probes calls a machine by its address, and learns nothing of anybody.
+    if request.uri().path().starts_with("/health/") {
+        return next.run(request).await;
+    }
+    let foreign = match http.guard.check(request.uri(), request.headers()) {
+        Ok(origin) => origin.and_then(|origin| HeaderValue::from_str(origin).ok()),
+        Err(problem) => {
+            http.service.metrics.rejected(problem.code);
+            return refused(request, problem).await;
+        }
+    };
+    let Some(origin) = foreign else { return next.run(request).await };
+    let mut response = if is_preflight(&request) { preflight() } else { next.run(request).await };
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+    response
+}
+
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn preflight() -> Response {
+    let headers = HeaderMap::from_iter([
+        (header::ACCESS_CONTROL_ALLOW_METHODS, CORS_METHODS),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, CORS_HEADERS),
+        (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
+    ]);
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+/// Knows who asks, or refuses.
+pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, next: Next) -> Response {
+    match http.callers.find(request.headers()) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(problem) => {
+            http.service.metrics.rejected(problem.code);
+            refused(request, problem).await
+        }
+    }
+}
+
+/// A request whose body nobody reads.
+pub(super) async fn refused(request: Request, problem: Problem) -> Response {
+    body::drain(request).await;
+    problem.into_response()
+}
+
+pub(super) fn micros_since(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,190 @@
+//! The accept loop: how many connections, how long a head may take, and how it all ends.
+
+use std::{fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::{GracefulShutdown, Watcher},
+    service::TowerToHyperService,
+};
+#[cfg(unix)]
+use tokio::net::UnixListener;
+use tokio::{net::TcpListener, sync::Semaphore, time};
+
+use crate::{
+    http::{Http, route, stall::Unstalled},
+    tls::Tls,
+};
+
+/// Connections at most; more wait to be accepted.
+const MAX_CONNECTIONS: usize = 1_024;
+/// How long a head may take, and a kept connection may be silent: hyper has one clock for both.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long TLS may take to agree.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of a head at most.
+const MAX_HEAD_BYTES: usize = 16 * 1_024;
+/// How long a connection that was just accepted has to speak once the end has come: hyper closes silent ones at once, and a
+/// request that raced the signal would be lost.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+/// How long what runs may take to end.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Where connections come from.
+#[derive(Debug)]
+pub struct Listener {
+    socket: Socket,
+    tls: Option<Tls>,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(UnixListener, PathBuf),
+}
+
+/// Where a server is to be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// At this address and port.
+    Tcp(SocketAddr),
+    /// At this socket in the file system.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "http://{address}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl Listener {
+    /// Listens at one of these addresses, the first that can be had.
+    pub async fn tcp(addresses: &[SocketAddr], tls: Option<Tls>) -> io::Result<Self> {
+        Ok(Self { socket: Socket::Tcp(TcpListener::bind(addresses).await?), tls })
+    }
+
+    /// Listens at a socket in the file system, its owner's alone. One that nobody listens at any more is replaced.
+    #[cfg(unix)]
+    pub fn unix(path: PathBuf) -> io::Result<Self> {
+        use std::os::unix::{fs::PermissionsExt, net};
+        if net::UnixStream::connect(&path).is_ok() {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another server listens there"));
+        }
+        if std::fs::symlink_metadata(&path).is_ok_and(|about| is_socket(&about)) {
+            std::fs::remove_file(&path)?;
+        }
+        // Nobody can connect before it is listened at, and that is behind the change of its mode.
+        let listener = UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        Ok(Self { socket: Socket::Unix(listener, path), tls: None })
+    }
+
+    /// Where it is reached.
+    pub fn address(&self) -> io::Result<Address> {
+        Ok(match &self.socket {
+            Socket::Tcp(listener) => Address::Tcp(listener.local_addr()?),
+            #[cfg(unix)]
+            Socket::Unix(_, path) => Address::Unix(path.clone()),
+        })
+    }
+
+    async fn accept(&self) -> io::Result<Accepted> {
+        Ok(match &self.socket {
+            Socket::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // Answers are small and whole; waiting for more to send costs 40 ms.
+                let _ = stream.set_nodelay(true);
+                Accepted::Tcp(stream)
+            }
+            #[cfg(unix)]
+            Socket::Unix(listener, _) => Accepted::Unix(listener.accept().await?.0),
+        })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Socket::Unix(_, path) = &self.socket {
+            // The next server replaces what stays.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_socket(about: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_socket(&about.file_type())
+}
+
+enum Accepted {
+    Tcp(tokio::net::TcpStream),
+    #[cfg(unix)]
+    Unix(tokio::net::UnixStream),
+}
+
+impl Accepted {
+    /// The connection as it is spoken on, behind TLS if there is TLS.
+    async fn stream(self, tls: Option<Tls>) -> Option<Unstalled> {
+        match (self, tls) {
+            (Self::Tcp(stream), None) => Some(Unstalled::new(stream)),
+            (Self::Tcp(stream), Some(tls)) => {
+                let agreed = time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await;
+                Some(Unstalled::new(agreed.ok()?.ok()?))
+            }
+            #[cfg(unix)]
+            (Self::Unix(stream), _) => Some(Unstalled::new(stream)),
+        }
+    }
+}
+
+/// Answers until `end` comes, then lets what runs finish.
+pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output = ()>) {
+    let health = Arc::clone(&http.health);
+    let metrics = Arc::clone(&http.service.metrics);
+    let router = route::router(http);
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut end = pin!(end);
+    loop {
+        let place = Arc::clone(&places).acquire_owned();
+        let accepted = tokio::select! {
+            () = &mut end => break,
+            accepted = async { (place.await, listener.accept().await) } => accepted,
+        };
+        let (Ok(place), Ok(accepted)) = accepted else {
+            // No handle is left, say: others give theirs back.
+            time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let (router, watcher, tls) = (router.clone(), graceful.watcher(), listener.tls.clone());
+        let counted = metrics.connection();
+        tokio::spawn(async move {
+            if let Some(stream) = accepted.stream(tls).await {
+                speak(stream, router, watcher).await;
+            }
+            drop((place, counted));
+        });
+    }
+    health.close();
+    drop(listener);
+    time::sleep(LAST_WORDS).await;
+    let _ = time::timeout(DRAIN, graceful.shutdown()).await;
+}
+
+async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    // A client that breaks off is its own business.
+    let _ = watcher.watch(connection).await;
+}

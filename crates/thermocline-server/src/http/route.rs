@@ -1,0 +1,183 @@
+//! From a request to a call: the routes are the table's.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Router,
+    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    middleware,
+    response::{IntoResponse, Response},
+    routing::{MethodFilter, on},
+};
+use serde_json::{Map, Value};
+
+use crate::{
+    caller::Caller,
+    http::{Http, about, answer, body, conditions, layers, mcp, query::Fields, spool},
+    ops::{
+        Result, Row,
+        call::Surface,
+        problem::{Code, Problem},
+        spec::{Body, Method},
+    },
+    service::Admitted,
+};
+
+/// Every route: the table's, and those about the server itself.
+pub(super) fn router(http: Arc<Http>) -> Router {
+    let mut keyed = Router::new();
+    for row in http.service.table {
+        let door = Arc::new(Door { row, fields: Fields::of(row) });
+        let handler = move |State(http): State<Arc<Http>>,
+                            Extension(caller): Extension<Arc<Caller>>,
+                            params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+                            request: Request| {
+            let door = Arc::clone(&door);
+            async move { door.answer(&http, caller, params, request).await }
+        };
+        keyed = keyed.route(row.spec.http.path, on(filter(row.spec.http.method), handler));
+    }
+    keyed = keyed.merge(mcp::routes(&http)).merge(about::inspected());
+    let layer = middleware::from_fn_with_state(Arc::clone(&http), layers::keyed);
+    Router::new()
+        .merge(keyed.route_layer(layer))
+        .merge(about::open(http.service.table))
+        .fallback(|request| layers::refused(request, no_such_route()))
+        .method_not_allowed_fallback(|request| layers::refused(request, no_such_method()))
+        .layer(middleware::from_fn_with_state(Arc::clone(&http), layers::outer))
+        .with_state(http)
+}
+
+fn no_such_route() -> Problem {
+    Problem::new(Code::NoSuchRoute, "there is no such address; /openapi.json lists them")
+}
+
+fn no_such_method() -> Problem {
+    Problem::new(Code::NoSuchMethod, "this address has other methods; the header Allow names them")
+}
+
+/// A row's route.
+struct Door {
+    row: &'static Row,
+    fields: Fields,
+}
+
+/// What is known of a request before its body.
+struct Head {
+    admitted: Admitted,
+    fields: Map<String, Value>,
+}
+
+impl Door {
+    async fn answer(
+        &self,
+        http: &Http,
+        caller: Arc<Caller>,
+        params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+        request: Request,
+    ) -> Response {
+        let head = match self.head(http, caller, params, &request) {
+            Ok(head) => head,
+            Err(problem) => return layers::refused(request, problem).await,
+        };
+        match self.run(http, head, request).await {
+            Ok(response) => response,
+            Err(problem) => problem.into_response(),
+        }
+    }
+
+    /// Everything that can be decided before the body is read.
+    fn head(
+        &self,
+        http: &Http,
+        caller: Arc<Caller>,
+        params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+        request: &Request,
+    ) -> Result<Head> {
+        let params = params.map_err(|_| Problem::bad_request("the address is not UTF-8"))?;
+        let user = params.iter().find(|(name, _)| *name == "user").map(|(_, user)| user.to_owned());
+        let admitted = http.service.admit(self.row, caller, user, Surface::Http)?;
+        let mut fields = Map::new();
+        for (name, value) in params.iter().filter(|(name, _)| *name != "user") {
+            fields.insert(name.to_owned(), self.fields.value(name, value.to_owned())?);
+        }
+        let query = request.uri().query().unwrap_or_default();
+        if !self.is_asked_in_body() {
+            join(&mut fields, self.fields.query(query)?)?;
+        } else if !query.is_empty() {
+            return Err(Problem::bad_request("this address takes its fields in the body, and no query"));
+        }
+        match self.row.spec.body {
+            Body::LinesIn => spool::check(request.headers(), http.max_import_bytes)?,
+            _ if self.is_asked_in_body() => body::check(request.headers(), http.max_body_bytes)?,
+            _ => {}
+        }
+        Ok(Head { admitted, fields })
+    }
+
+    /// Reads the body, runs the operation, and makes an answer of what it gives.
+    async fn run(&self, http: &Http, head: Head, request: Request) -> Result<Response> {
+        let Head { admitted, mut fields } = head;
+        let headers = request.headers().clone();
+        let is_tagged = conditions::is_tagged(self.row);
+        let tag = if is_tagged { conditions::tag(&admitted, &http.run).await? } else { None };
+        if let Some(tag) = &tag
+            && conditions::is_known(&headers, tag)
+        {
+            return Ok(answer::unchanged(tag));
+        }
+        let (mut room, mut spool) = (None, None);
+        match self.row.spec.body {
+            Body::LinesIn => {
+                let file = spool::file(http.service.memory.path())?;
+                spool = Some(spool::receive(request, file, http.max_import_bytes).await?);
+            }
+            _ if self.is_asked_in_body() => {
+                let said = body::fields(request, http.max_body_bytes, &http.service.limits).await?;
+                join(&mut fields, said.0)?;
+                room = said.1;
+            }
+            _ => {}
+        }
+        conditions::add_headers(&self.fields, &headers, &mut fields)?;
+        let response = if self.row.spec.body == Body::LinesOut {
+            let file = spool::file(http.service.memory.path())?;
+            let to = file.try_clone().map_err(|error| Problem::unexpected(&error))?;
+            admitted.run(Value::Object(fields), Some(to)).await?;
+            spool::send(file).await?
+        } else {
+            answer::reply(admitted.run(Value::Object(fields), spool).await?, tag)
+        };
+        drop(room);
+        Ok(response)
+    }
+
+    /// Whether the fields are in the body, as JSON; else they are in the query.
+    fn is_asked_in_body(&self) -> bool {
+        let spec = self.row.spec;
+        !matches!(spec.http.method, Method::Get | Method::Delete) && spec.body != Body::LinesIn
+    }
+}
+
+/// Adds the fields of the body or the query to those of the path.
+fn join(fields: &mut Map<String, Value>, said: Map<String, Value>) -> Result<()> {
+    for (name, value) in said {
+        if fields.contains_key(&name) {
+            return Err(Problem::bad_request(format!(
+                "{name} is a part of the address, and no field beside it"
+            )));
+        }
+        fields.insert(name, value);
+    }
+    Ok(())
+}
+
+fn filter(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Patch => MethodFilter::PATCH,
+        Method::Delete => MethodFilter::DELETE,
+    }
+}

@@ -1,0 +1,140 @@
+//! The file of keys: read whole, written whole, its owner's alone.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::keys::Key;
+
+/// The file that `keys` of the configuration names.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyFile {
+    /// The keys.
+    #[serde(default, rename = "key")]
+    pub keys: Vec<Key>,
+}
+
+/// Why a file of keys is of no use. Never holds what is in it.
+#[derive(Debug)]
+pub struct Unusable(String);
+
+/// What is written into a file that has none, for who opens it.
+const HEAD: &str = "# Keys of thermocline, as hashes. Written by `thermocline key`; whoever can write here can make keys.\n\n";
+
+impl KeyFile {
+    /// Reads a file; who may read or write it is checked before it is believed.
+    pub fn read(path: &Path) -> Result<Self, Unusable> {
+        check_mode(path)?;
+        let text = fs::read_to_string(path).map_err(|error| Unusable::unreadable(path, &error))?;
+        // What toml says of an error quotes the line, in which a hash may stand.
+        let file: Self = toml::from_str(&text).map_err(|error| {
+            Unusable(format!("the key file {} is not understood: {}", path.display(), error.message()))
+        })?;
+        let mut ids = HashSet::new();
+        if let Some(key) = file.keys.iter().find(|key| !ids.insert(&key.id)) {
+            return Err(Unusable(format!("the key file {} has two keys {}", path.display(), key.id)));
+        }
+        Ok(file)
+    }
+
+    /// As [`read`](Self::read); a file that is not there has no keys.
+    pub fn read_or_none(path: &Path) -> Result<Self, Unusable> {
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            _ => Self::read(path),
+        }
+    }
+
+    /// Puts this in the place of the file: who reads meanwhile reads the one or the other.
+    pub fn write(&self, path: &Path) -> Result<(), Unusable> {
+        let text = toml::to_string_pretty(self).map_err(|error| Unusable(error.to_string()))?;
+        let beside = path.with_extension("toml.new");
+        replace(path, &beside, &format!("{HEAD}{text}"))
+            .map_err(|error| Unusable(format!("the key file {} cannot be written: {error}", path.display())))
+    }
+}
+
+fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(beside)?;
+    let done = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(beside, path));
+    if done.is_err() {
+        // The error is the one before this; what cannot be removed is named by the next try.
+        let _ = fs::remove_file(beside);
+        return done;
+    }
+    sync_folder(path)
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if cfg!(unix) { File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
+}
+
+/// Refuses a file that others than its owner may read or write.
+fn check_mode(path: &Path) -> Result<(), Unusable> {
+    let about = fs::metadata(path).map_err(|error| Unusable::unreadable(path, &error))?;
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());
+        if mode & 0o077 != 0 {
+            let path = path.display();
+            return Err(Unusable(format!("others may read the key file {path}; chmod 600 it")));
+        }
+    }
+    if !about.is_file() {
+        return Err(Unusable(format!("the key file {} is no file", path.display())));
+    }
+    Ok(())
+}
+
+/// By what a file is known to have changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    modified: Option<SystemTime>,
+    len: u64,
+    inode: u64,
+    mode: u32,
+}
+
+impl Stamp {
+    pub(super) fn of(path: &Path) -> Result<Self, Unusable> {
+        let about = fs::metadata(path).map_err(|error| Unusable::unreadable(path, &error))?;
+        #[cfg(unix)]
+        let (inode, mode) = {
+            use std::os::unix::fs::MetadataExt;
+            (about.ino(), about.mode())
+        };
+        #[cfg(not(unix))]
+        let (inode, mode) = (0, 0);
+        Ok(Self { modified: about.modified().ok(), len: about.len(), inode, mode })
+    }
+}
+
+impl Unusable {
+    fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self(format!("the key file {} cannot be read: {error}", path.display()))
+    }
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}

@@ -1,0 +1,127 @@
+//! Keys: who holds one, may ask.
+//!
+//! They lie in a file of their own, so that neither a backup nor an export carries them, and only their hashes do. The file
+//! is read again when it changes: a key that was revoked opens nothing a second later.
+
+mod file;
+mod key;
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use subtle::ConstantTimeEq;
+use thermocline::{Clock, SystemClock};
+use tokio::time::Instant;
+
+pub use file::{KeyFile, Unusable};
+pub use key::{Key, New};
+
+use crate::{
+    caller::Caller,
+    keys::file::Stamp,
+    ops::problem::{Code, Problem},
+};
+
+/// How long what was read of the file is believed.
+const BELIEVED: Duration = Duration::from_secs(1);
+
+/// The keys of a file, as it is now.
+#[derive(Debug)]
+pub struct Keys {
+    path: PathBuf,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    looked_at: Instant,
+    stamp: Option<Stamp>,
+    /// By their ids; none if the file cannot be read or understood.
+    keys: Option<HashMap<String, Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    key: Key,
+    caller: Arc<Caller>,
+}
+
+impl Keys {
+    /// Reads the file, which has to be there, to be its owner's alone, and to be understood.
+    pub fn open(path: &Path) -> Result<Self, Unusable> {
+        let (stamp, keys) = read(path)?;
+        let seen = Seen { looked_at: Instant::now(), stamp: Some(stamp), keys: Some(keys) };
+        Ok(Self { path: path.to_owned(), seen: Mutex::new(seen) })
+    }
+
+    /// Whose key this is. One answer for every key that opens nothing, whatever is wrong with it.
+    pub fn find(&self, text: &str) -> Result<Arc<Caller>, Problem> {
+        let now = SystemClock.now();
+        self.look(|keys| {
+            let known = key::id_in(text).and_then(|id| keys?.get(id));
+            let hash = key::hash(text);
+            let expected = known.map_or([0; key::HASH_BYTES], |known| known.key.hash);
+            // Compared whatever is known, so that nobody learns from the time that it takes.
+            let is_same = bool::from(hash.ct_eq(&expected));
+            let known = known.filter(|known| is_same && !known.key.is_expired(now));
+            known.map(|known| Arc::clone(&known.caller))
+        })
+        .ok_or_else(no_key)
+    }
+
+    /// How many keys the file has; `None` if it cannot be read or understood any more, and so no key opens anything.
+    pub fn count(&self) -> Option<usize> {
+        self.look(|keys| keys.map(HashMap::len))
+    }
+
+    /// Reads the file again if it has changed, at most once a second, and asks about its keys.
+    fn look<T>(&self, ask: impl FnOnce(Option<&HashMap<String, Known>>) -> T) -> T {
+        // Keys are replaced as a whole, whoever panicked.
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.looked_at.elapsed() >= BELIEVED {
+            seen.looked_at = Instant::now();
+            let stamp = Stamp::of(&self.path).ok();
+            if stamp.is_none() || stamp != seen.stamp {
+                seen.take(read(&self.path));
+            }
+        }
+        ask(seen.keys.as_ref())
+    }
+}
+
+impl Seen {
+    fn take(&mut self, read: Result<(Stamp, HashMap<String, Known>), Unusable>) {
+        match read {
+            Ok((stamp, keys)) => {
+                tracing::info!(keys = keys.len(), "the key file has changed");
+                (self.stamp, self.keys) = (Some(stamp), Some(keys));
+            }
+            Err(error) => {
+                if self.keys.is_some() {
+                    tracing::error!(%error, "no key opens anything until the key file can be read again");
+                }
+                (self.stamp, self.keys) = (None, None);
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<(Stamp, HashMap<String, Known>), Unusable> {
+    // Before the file is read: what changes meanwhile is seen at the next look.
+    let stamp = Stamp::of(path)?;
+    let keys = KeyFile::read(path)?.keys.into_iter();
+    let known = keys.map(|key| (key.id.clone(), Known { caller: Arc::new(key.caller()), key }));
+    Ok((stamp, known.collect()))
+}
+
+/// A call without a key, or with one that opens nothing.
+pub fn no_key() -> Problem {
+    Problem::new(
+        Code::NoKey,
+        "a key is needed, in the header Authorization: Bearer or X-API-Key; `thermocline key add` makes one",
+    )
+}

@@ -1,0 +1,52 @@
+//! Logs: text for people or JSON for machines.
+
+use std::str::FromStr;
+
+use tracing_subscriber::{
+    Layer, Registry,
+    filter::Targets,
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
+
+/// How a line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// An object a line.
+    Json,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("a log is text or json".to_owned()),
+        }
+    }
+}
+
+/// Begins to log what these targets say: `info`, or `warn,thermocline=debug`. Once in a process.
+pub fn begin(
+    format: Format,
+    targets: &str,
+    to: impl for<'a> MakeWriter<'a> + Send + Sync + 'static,
+) -> Result<(), String> {
+    let targets: Targets =
+        targets.parse().map_err(|_| "the log's level is error, warn, info, debug or trace".to_owned())?;
+    let lines = fmt::layer().with_ansi(false).with_writer(to);
+    let lines = match format {
+        Format::Text => lines.boxed(),
+        Format::Json => {
+            lines.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed()
+        }
+    };
+    let subscriber = Registry::default().with(lines.with_filter(targets));
+    subscriber.try_init().map_err(|error| error.to_string())
+}

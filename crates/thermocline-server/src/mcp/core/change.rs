@@ -1,0 +1,124 @@
+//! `memory_update` and `memory_forget`: what is known is put right, related, or taken back. All of it can be undone.
+
+use serde_json::{Value, json};
+use thermocline::EdgeType;
+
+use crate::{
+    mcp::{
+        core::{Arguments, Planned, is_memory, keep, rows, step, strict, take_word},
+        tool::{Step, Tool},
+    },
+    ops::Row,
+};
+
+pub(super) fn update(table: &'static [Row]) -> Tool {
+    let relations: Vec<&str> = EdgeType::ALL.iter().map(|relation| relation.as_str()).collect();
+    Tool::by_hand(
+        ("memory_update", "Correct"),
+        "Change one fact or memory by its id. edit corrects it; supersede puts a new memory in its place, and keeps it; undo takes \
+         back its last change; used says how relying on it went; relate connects it to another.",
+        json!({
+            "type": "object",
+            "properties": {
+                "op": { "type": "string", "enum": ["edit", "supersede", "undo", "pin", "unpin", "used", "relate"] },
+                "id": { "type": "string" },
+                "value": { "type": "string", "description": "Of a fact: the corrected value" },
+                "title": { "type": "string" },
+                "content": { "type": "string" },
+                "tags": { "type": "array", "items": { "type": "string" } },
+                "outcome": { "type": "string", "enum": ["success", "failure", "correction"] },
+                "relation": { "type": "string", "enum": relations },
+                "to": { "type": "string", "description": "The other memory" },
+            },
+            "required": ["op", "id"],
+            "additionalProperties": false,
+        }),
+        rows(
+            table,
+            &[
+                "anchor_replace",
+                "memory_edit",
+                "memory_supersede",
+                "memory_undo",
+                "memory_pin",
+                "memory_unpin",
+                "memory_used",
+                "edge_set",
+            ],
+        ),
+        plan_update,
+    )
+}
+
+fn plan_update(mut arguments: Arguments) -> Planned {
+    let op = take_word(&mut arguments, "op");
+    let id = ("id", "memory");
+    if !is_memory(&arguments) {
+        if op != "edit" {
+            return Err(format!("{op} takes a memory's id, which begins with mem_; a fact can be edited"));
+        }
+        return strict(
+            "anchor_replace",
+            "edit of a fact",
+            arguments,
+            &["value"],
+            &[("id", "anchor"), ("value", "value")],
+        );
+    }
+    let texts = [id, ("title", "title"), ("content", "content"), ("tags", "tags")];
+    match op.as_str() {
+        "edit" => strict("memory_edit", "edit of a memory", arguments, &[], &texts),
+        "supersede" => supersede(arguments, &texts),
+        "undo" => strict("memory_undo", "undo", arguments, &[], &[id]),
+        "pin" => strict("memory_pin", "pin", arguments, &[], &[id]),
+        "unpin" => strict("memory_unpin", "unpin", arguments, &[], &[id]),
+        "used" => strict("memory_used", "used", arguments, &["outcome"], &[id, ("outcome", "outcome")]),
+        _ => {
+            let fields = [("id", "from"), ("to", "to"), ("relation", "type")];
+            strict("edge_set", "relate", arguments, &["to", "relation"], &fields)
+        }
+    }
+}
+
+/// What takes the place of a memory is a memory of its own, inside of the request.
+fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> Planned {
+    let mut step = strict("memory_supersede", "supersede", arguments, &["content"], texts)?;
+    let id = step.request.remove("memory");
+    let mut with = std::mem::take(&mut step.request);
+    keep::name(&mut with);
+    step.request.extend(id.map(|id| ("memory".to_owned(), id)));
+    step.request.insert("with".to_owned(), Value::Object(with));
+    Ok(step)
+}
+
+pub(super) fn forget(table: &'static [Row]) -> Tool {
+    Tool::by_hand(
+        ("memory_forget", "Forget"),
+        "Take one fact or memory back: it is no longer recalled. It erases nothing: that is the user's own act.",
+        json!({
+            "type": "object",
+            "properties": {
+                "id": { "type": "string" },
+                "dry_run": { "type": "boolean", "default": true, "description": "Only show what would be forgotten" },
+            },
+            "required": ["id"],
+            "additionalProperties": false,
+        }),
+        rows(table, &["anchor_show", "anchor_retract", "memory_show", "memory_forget"]),
+        |mut arguments| {
+            let is_dry = arguments.remove("dry_run") != Some(Value::Bool(false));
+            let (row, field) = match (is_memory(&arguments), is_dry) {
+                (true, true) => ("memory_show", "memory"),
+                (true, false) => ("memory_forget", "memory"),
+                (false, true) => ("anchor_show", "anchor"),
+                (false, false) => ("anchor_retract", "anchor"),
+            };
+            let lead = if is_dry {
+                "Nothing was changed. This would be forgotten; with dry_run false it is:"
+            } else {
+                ""
+            };
+            Ok(Step { lead, ..step(row, arguments, &[("id", field)]) })
+        },
+    )
+}

@@ -1,0 +1,82 @@
+//! The core profile: six tools, written by hand, each over rows of the table.
+//!
+//! They cover what a model needs of turns, facts and memories, and cost at most 1,200 tokens of every request they are shown in:
+//! who adds a word takes one away.
+
+mod browse;
+mod change;
+mod keep;
+mod recall;
+mod session;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    mcp::tool::{Step, Tool},
+    ops::Row,
+};
+
+/// Arguments that fit the schema.
+type Arguments = Map<String, Value>;
+/// A call of a row; or what is missing for what was asked.
+type Planned = Result<Step, String>;
+
+/// The six, in a fixed order.
+pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
+    let mut tools = four(table);
+    tools.extend([browse::tool(table), session::tool(table)]);
+    tools
+}
+
+/// Those that the full profile has as well, in place of rows; of the other two it has each view and step as a tool.
+pub(super) fn four(table: &'static [Row]) -> Vec<Tool> {
+    vec![recall::tool(table), keep::save(table), change::update(table), change::forget(table)]
+}
+
+/// The rows of these names.
+fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
+    let find = |name: &&str| table.iter().find(|row| row.spec.name == *name);
+    names.iter().filter_map(find).collect()
+}
+
+/// A call of this row with those of the arguments that it takes, under its own names for them.
+fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> Step {
+    let mut request = Map::new();
+    for (ours, theirs) in fields {
+        if let Some(value) = arguments.remove(*ours) {
+            request.insert((*theirs).to_owned(), value);
+        }
+    }
+    Step { row, request, lead: "" }
+}
+
+/// As [`step`]; every argument must be one that the row takes, and those named must be there.
+fn strict(
+    row: &'static str,
+    what: &str,
+    arguments: Arguments,
+    needs: &[&str],
+    fields: &[(&str, &str)],
+) -> Planned {
+    if let Some(missing) = needs.iter().find(|name| !arguments.contains_key(**name)) {
+        return Err(format!("{what} needs {missing}"));
+    }
+    if arguments.keys().any(|name| !fields.iter().any(|(ours, _)| ours == name)) {
+        let known: Vec<&str> = fields.iter().map(|(ours, _)| *ours).collect();
+        return Err(format!("{what} takes no other arguments than {}", known.join(", ")));
+    }
+    Ok(step(row, arguments, fields))
+}
+
+/// The word of an argument that the schema requires to be one.
+fn take_word(arguments: &mut Arguments, name: &str) -> String {
+    match arguments.remove(name) {
+        Some(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// Whether an id is a memory's, and not a fact's.
+fn is_memory(arguments: &Arguments) -> bool {
+    arguments.get("id").and_then(Value::as_str).is_some_and(|id| id.starts_with("mem_"))
+}

@@ -1,0 +1,62 @@
+//! Which tools there are: by the profile and what the caller may, in a fixed order, so that prompts stay cached.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    mcp::{core, knowledge, tool::Tool},
+    ops::Row,
+};
+
+/// A choice of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// Six tools, written by hand, because a model chooses better among six.
+    #[default]
+    Core,
+    /// A tool for each operation that has one.
+    Full,
+    /// Of these, the ones that only read.
+    Readonly,
+    /// The eighteen of the paper of cognitive memories.
+    Knowledge,
+}
+
+impl Profile {
+    /// All of them.
+    pub const EVERY: [Self; 4] = [Self::Core, Self::Full, Self::Readonly, Self::Knowledge];
+
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Full => "full",
+            Self::Readonly => "readonly",
+            Self::Knowledge => "knowledge",
+        }
+    }
+
+    /// The profile of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::EVERY.into_iter().find(|profile| profile.as_str() == word)
+    }
+
+    /// Its tools over a table.
+    pub(super) fn tools(self, table: &'static [Row]) -> Vec<Tool> {
+        match self {
+            Self::Core => core::tools(table),
+            Self::Full => full(table).collect(),
+            Self::Readonly => full(table).filter(Tool::only_reads).collect(),
+            Self::Knowledge => knowledge::tools(table),
+        }
+    }
+}
+
+/// Four of core's, which bundle facts and memories, and the rows that have a tool of another name.
+fn full(table: &'static [Row]) -> impl Iterator<Item = Tool> {
+    let bundled = core::four(table);
+    let names: Vec<&str> = bundled.iter().map(|tool| tool.name).collect();
+    let rows = table.iter().filter_map(|row| row.spec.tool.map(|tool| (row, tool)));
+    let rows = rows.filter(move |(_, tool)| !names.contains(&tool.name));
+    bundled.into_iter().chain(rows.map(|(row, tool)| Tool::of_row(row, tool.name, tool.title)))
+}

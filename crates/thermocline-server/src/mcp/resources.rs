@@ -1,0 +1,120 @@
+//! Resources: what can be read by an address instead of a question.
+
+use percent_encoding::percent_decode_str;
+use rmcp::{
+    ErrorData,
+    model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    mcp::{Mcp, shown},
+    ops::problem::{Code, Problem},
+};
+
+const MARKDOWN: &str = "text/markdown";
+const JSON: &str = "application/json";
+
+/// Those with one address.
+pub(super) fn list() -> Vec<Resource> {
+    let resource = |name: &str, title: &str, what: &str| {
+        Resource::new(format!("memory://{name}"), name)
+            .with_title(title)
+            .with_description(what)
+            .with_mime_type(MARKDOWN)
+    };
+    vec![
+        resource("core", "Core", "The memories that matter most, as CORE.md"),
+        resource("profile", "Profile", "Who the user is: every fact that holds"),
+        resource("reflection", "Reflection", "What the memories say as a whole, and what to look at"),
+    ]
+}
+
+/// Those with an address for each thing.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let template = |of: &str, name: &str, title: &str, what: &str| {
+        ResourceTemplate::new(format!("memory://{of}/{{{name}}}"), name)
+            .with_title(title)
+            .with_description(what)
+            .with_mime_type(JSON)
+    };
+    vec![
+        template("sessions", "session", "Session", "One conversation, by its key or id:<uuid>"),
+        template("turns", "turn", "Turn", "One message and its reply, to the letter"),
+        template("receipts", "receipt", "Receipt", "Why a context showed what it showed"),
+    ]
+}
+
+/// What stands at an address.
+pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResourceResult, ErrorData> {
+    let gone = || ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })));
+    let path = uri.strip_prefix("memory://").ok_or_else(gone)?;
+    let (kind, text) = match path.split_once('/') {
+        None => (MARKDOWN, document(mcp, path, client).await),
+        Some((of, name)) => {
+            let name = percent_decode_str(name).decode_utf8().map_err(|_| gone())?;
+            let (row, field) = match of {
+                "sessions" => ("session_show", "session"),
+                "turns" => ("turn_show", "turn"),
+                "receipts" => ("receipt_show", "receipt"),
+                _ => return Err(gone()),
+            };
+            let found = mcp.ask(row, json!({ field: name }), client).await;
+            (JSON, found.map(|found| Some(found.to_string())))
+        }
+    };
+    match text {
+        // Of a user whom nobody knows yet the listed ones are there, and empty.
+        Err(problem) if problem.code == Code::NotFound && kind == MARKDOWN => {
+            let nothing = "Nothing is known of this user yet.\n";
+            Ok(ReadResourceResult::new(vec![ResourceContents::text(nothing, uri).with_mime_type(kind)]))
+        }
+        Ok(Some(text)) => {
+            Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
+        }
+        Ok(None) => Err(gone()),
+        Err(problem) if problem.code == Code::NotFound => Err(gone()),
+        Err(problem) => Err(error(&problem)),
+    }
+}
+
+/// One of the documents; none: there is none of this name.
+async fn document(mcp: &Mcp, name: &str, client: &str) -> Result<Option<String>, Problem> {
+    let row = match name {
+        "core" => "core",
+        "reflection" => "reflection",
+        "profile" => return profile(mcp, client).await.map(Some),
+        _ => return Ok(None),
+    };
+    let response = mcp.ask(row, json!({}), client).await?;
+    Ok(response["text"].as_str().map(str::to_owned))
+}
+
+/// Every fact that holds, in the order of their keys.
+async fn profile(mcp: &Mcp, client: &str) -> Result<String, Problem> {
+    /// Pages are of 200: nobody has more facts than this.
+    const PAGES: usize = 50;
+    let mut lines = Vec::new();
+    let mut request = json!({ "limit": 200 });
+    for _ in 0..PAGES {
+        let page = mcp.ask("anchor_list", request.clone(), client).await?;
+        let facts = page["items"].as_array().into_iter().flatten();
+        lines
+            .extend(facts.filter(|fact| shown::holds(fact)).map(|fact| format!("- {}\n", shown::fact(fact))));
+        match &page["next_cursor"] {
+            Value::String(cursor) => request["cursor"] = cursor.as_str().into(),
+            _ => break,
+        }
+    }
+    lines.sort_unstable();
+    Ok(format!("# Who the user is\n\n{}", lines.concat()))
+}
+
+/// What failed, where MCP has no result that says so.
+pub(super) fn error(problem: &Problem) -> ErrorData {
+    let detail = shown::failure(problem);
+    match problem.code {
+        Code::BadRequest | Code::InvalidInput | Code::NotAllowed => ErrorData::invalid_params(detail, None),
+        _ => ErrorData::internal_error(detail, None),
+    }
+}

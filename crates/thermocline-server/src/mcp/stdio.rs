@@ -1,0 +1,31 @@
+//! MCP on standard input and output: one user, one client, until the input ends.
+
+use std::io;
+
+use rmcp::{ServiceExt, service::ServerInitializeError};
+use tokio::io::{AsyncRead, AsyncWrite, stdin, stdout};
+
+use crate::mcp::Mcp;
+
+/// Answers on standard input and output until the input ends. What was asked before that is answered still.
+///
+/// Nothing else of the process may write to the standard output.
+pub async fn serve_stdio(mcp: Mcp) -> io::Result<()> {
+    serve(mcp, stdin(), stdout()).await
+}
+
+/// As [`serve_stdio`], on any two streams: a message a line.
+pub async fn serve(
+    mcp: Mcp,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> io::Result<()> {
+    let running = match mcp.serve((input, output)).await {
+        Ok(running) => running,
+        // A client that said nothing, or only asked what there is.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(io::Error::other(error)),
+    };
+    running.waiting().await.map_err(io::Error::other)?;
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! A tool: what a model is shown of it, and how its arguments become a call of a row.
+
+use std::{fmt, sync::Arc};
+
+use rmcp::model::{JsonObject, ToolAnnotations};
+use serde_json::{Map, Value};
+
+use crate::{
+    caller::Caller,
+    mcp::{fit, schema},
+    ops::{
+        Row,
+        spec::{Again, Effect, Spec},
+    },
+};
+
+/// A tool.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) description: &'static str,
+    /// JSON Schema of its arguments.
+    pub(super) input: Arc<JsonObject>,
+    /// All that it may run, of which each call runs one.
+    pub(super) rows: Vec<&'static Row>,
+    plan: Plan,
+}
+
+/// Which row a call runs, and its request; or what is wrong with the arguments.
+type Plan = Box<dyn Fn(Map<String, Value>) -> Result<Step, String> + Send + Sync>;
+
+/// What a call runs.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// The row's name.
+    pub(super) row: &'static str,
+    /// Its request.
+    pub(super) request: Map<String, Value>,
+    /// What a model is told above the answer; empty: nothing.
+    pub(super) lead: &'static str,
+}
+
+impl Tool {
+    /// A tool that was written by hand. Every name among `rows` is one of the table.
+    pub(super) fn by_hand(
+        (name, title): (&'static str, &'static str),
+        description: &'static str,
+        input: Value,
+        rows: Vec<&'static Row>,
+        plan: fn(Map<String, Value>) -> Result<Step, String>,
+    ) -> Self {
+        let input = Arc::new(schema::object(input));
+        Self { name, title, description, input, rows, plan: Box::new(plan) }
+    }
+
+    /// A row as a tool: its arguments are the request.
+    pub(super) fn of_row(row: &'static Row, name: &'static str, title: &'static str) -> Self {
+        Self {
+            name,
+            title,
+            description: row.spec.summary,
+            input: Arc::new(schema::of_request(row)),
+            rows: vec![row],
+            plan: Box::new(|request| Ok(Step { row: row.spec.name, request, lead: "" })),
+        }
+    }
+
+    /// Whether it changes nothing.
+    pub(super) fn only_reads(&self) -> bool {
+        self.specs().all(|spec| spec.effect == Effect::Reads)
+    }
+
+    /// Whether the caller may run all that it runs for this user. What a caller may not do, it does not see.
+    pub(super) fn is_for(&self, caller: &Caller, user: &str) -> bool {
+        self.specs().all(|spec| caller.may(spec, Some(user)).is_ok())
+    }
+
+    /// As `tools/list` shows it.
+    pub(super) fn described(&self) -> rmcp::model::Tool {
+        rmcp::model::Tool::new(self.name, self.description, Arc::clone(&self.input))
+            .with_title(self.title)
+            .with_annotations(self.hints())
+    }
+
+    /// The row that these arguments ask for, and its request; or why they do not fit.
+    pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, Step), String> {
+        let arguments = Value::Object(arguments);
+        fit::check(&self.input, &arguments)?;
+        let Value::Object(arguments) = arguments else {
+            return Err("the arguments are not an object".to_owned());
+        };
+        let step = (self.plan)(arguments)?;
+        let row = self.rows.iter().find(|row| row.spec.name == step.row);
+        let row = row.expect("a plan names rows of its tool, which a test asks of each");
+        Ok((row, step))
+    }
+
+    fn specs(&self) -> impl Iterator<Item = &'static Spec> {
+        self.rows.iter().map(|row| row.spec)
+    }
+
+    /// What is left out is as MCP says: what changes something may destroy, which here is undone by other tools.
+    fn hints(&self) -> ToolAnnotations {
+        let hints = ToolAnnotations::new().open_world(false);
+        if self.only_reads() {
+            return hints.read_only(true);
+        }
+        let only_adds = self.specs().all(|spec| matches!(spec.effect, Effect::Reads | Effect::Adds));
+        let repeats = self.specs().all(|spec| spec.again == Again::Same);
+        let hints = if only_adds { hints.destructive(false) } else { hints };
+        if repeats { hints.idempotent(true) } else { hints }
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}

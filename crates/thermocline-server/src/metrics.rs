@@ -1,0 +1,258 @@
+//! What is counted for operators. No label can hold a user, a session or anything that anybody said: each is a word of ours.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64},
+    },
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
+    registry::{Registry, Unit},
+};
+use serde_json::Value;
+use thermocline::{Event, Health, OnEvent};
+
+use crate::ops::{problem::Code, spec::Class};
+
+/// From a tenth of a millisecond to the deadline, each bucket about 2.5 times the one before.
+const SECONDS: [f64; 14] =
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 30.0];
+
+/// What is counted.
+pub struct Metrics {
+    registry: Registry,
+    operations: Family<OfOperation, Histogram, fn() -> Histogram>,
+    rejected: Family<Reason, Counter>,
+    in_flight: Family<OfClass, Gauge>,
+    connections: Gauge,
+    missing: Counter,
+    events: Family<OfEvent, Counter>,
+    turns: Family<Tier, Gauge>,
+    jobs: Family<State, Gauge>,
+    memories: Gauge,
+    users: Gauge,
+    sessions: Gauge,
+    file_bytes: Gauge<i64, AtomicI64>,
+    log_bytes: Gauge<i64, AtomicI64>,
+    free_bytes: Gauge<i64, AtomicI64>,
+    queued: Gauge,
+    stats_age: Gauge<f64, AtomicU64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfOperation {
+    operation: &'static str,
+    surface: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Reason {
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfClass {
+    class: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfEvent {
+    event: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Tier {
+    tier: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    state: &'static str,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("thermocline"),
+            operations: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            rejected: Family::default(),
+            in_flight: Family::default(),
+            connections: Gauge::default(),
+            missing: Counter::default(),
+            events: Family::default(),
+            turns: Family::default(),
+            jobs: Family::default(),
+            memories: Gauge::default(),
+            users: Gauge::default(),
+            sessions: Gauge::default(),
+            file_bytes: Gauge::default(),
+            log_bytes: Gauge::default(),
+            free_bytes: Gauge::default(),
+            queued: Gauge::default(),
+            stats_age: Gauge::default(),
+        };
+        metrics.register();
+        metrics
+    }
+}
+
+impl Metrics {
+    fn register(&mut self) {
+        let to = &mut self.registry;
+        let operations = "How long operations took, by what came of them: ok, or a problem's code";
+        to.register_with_unit("operation", operations, Unit::Seconds, self.operations.clone());
+        let rejected = "Requests that were refused before they ran, by the problem's code";
+        to.register("rejected", rejected, self.rejected.clone());
+        to.register("in_flight", "Operations that run now, by their class", self.in_flight.clone());
+        to.register("connections", "Connections that are open", self.connections.clone());
+        let missing = "Recalls and contexts that did without something that is configured";
+        to.register("recall_missing", missing, self.missing.clone());
+        to.register(
+            "events",
+            "What happened behind the calls: jobs, providers, the file",
+            self.events.clone(),
+        );
+        to.register("turns", "Turns by tier", self.turns.clone());
+        to.register("jobs", "Jobs that wait or run, and those that were given up", self.jobs.clone());
+        to.register("memories", "Memories that are active", self.memories.clone());
+        to.register("users", "Users with a memory in the file", self.users.clone());
+        to.register("sessions_open", "Sessions that have not ended", self.sessions.clone());
+        to.register_with_unit("file", "Size of the file", Unit::Bytes, self.file_bytes.clone());
+        to.register_with_unit("log", "Size of the write-ahead log", Unit::Bytes, self.log_bytes.clone());
+        to.register_with_unit("disk_free", "What is free on the disk", Unit::Bytes, self.free_bytes.clone());
+        to.register("writer_queue_commands", "Commands that wait for the writer", self.queued.clone());
+        let age = "How old the counts of turns, jobs, users and sessions are";
+        to.register_with_unit("stats_age", age, Unit::Seconds, self.stats_age.clone());
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        to.register("build", "The version that runs", build);
+    }
+
+    /// An operation has ended.
+    pub(crate) fn ran(
+        &self,
+        operation: &'static str,
+        surface: &'static str,
+        outcome: &'static str,
+        took: Duration,
+    ) {
+        let of = OfOperation { operation, surface, outcome };
+        self.operations.get_or_create(&of).observe(took.as_secs_f64());
+    }
+
+    /// A request was refused before it ran.
+    pub(crate) fn rejected(&self, code: Code) {
+        self.rejected.get_or_create(&Reason { reason: code.facts().word }).inc();
+    }
+
+    /// One more operation runs; until this is dropped.
+    pub(crate) fn in_flight(self: &Arc<Self>, class: Class) -> Counted {
+        let gauge = self.in_flight.get_or_create(&OfClass { class: word_of(class) }).clone();
+        Counted::one_of(gauge)
+    }
+
+    /// One more connection is open; until this is dropped.
+    pub(crate) fn connection(&self) -> Counted {
+        Counted::one_of(self.connections.clone())
+    }
+
+    /// A recall or context did without something.
+    pub(crate) fn missing(&self) {
+        self.missing.inc();
+    }
+
+    /// Counts what happens behind the calls: for [`Config::on_event`](thermocline::Config::on_event).
+    pub fn on_event(self: &Arc<Self>) -> OnEvent {
+        let metrics = Arc::clone(self);
+        OnEvent::new(move |event| {
+            metrics.events.get_or_create(&OfEvent { event: event_word(event) }).inc();
+        })
+    }
+
+    /// Takes what the file says of itself.
+    pub(crate) fn take_health(&self, health: &Health) {
+        self.log_bytes.set(clamped(health.log_bytes));
+        self.free_bytes.set(clamped(health.free_bytes.unwrap_or(0)));
+        self.queued.set(clamped(health.queued_commands as u64));
+    }
+
+    /// Takes the counts that the operation `stats` gives.
+    pub(crate) fn take_stats(&self, counted: &Value) {
+        let number = |pointer: &str| counted.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
+        for tier in counted.pointer("/stats/tiers").and_then(Value::as_array).into_iter().flatten() {
+            let name = ["hot", "warm", "cold"].into_iter().find(|name| tier["tier"] == *name);
+            if let (Some(tier_name), Some(turns)) = (name, tier["turns"].as_i64()) {
+                self.turns.get_or_create(&Tier { tier: tier_name }).set(turns);
+            }
+        }
+        self.jobs.get_or_create(&State { state: "waiting" }).set(number("/stats/jobs_waiting"));
+        self.jobs.get_or_create(&State { state: "failed" }).set(number("/stats/jobs_failed"));
+        self.memories.set(number("/stats/memories/active"));
+        self.users.set(number("/stats/users"));
+        self.sessions.set(number("/stats/open_sessions"));
+        self.file_bytes.set(number("/stats/file_bytes"));
+        #[expect(clippy::cast_precision_loss, reason = "seconds, for a graph")]
+        self.stats_age.set(number("/age_ms") as f64 / 1_000.0);
+    }
+
+    /// All of it, in the text format of OpenMetrics.
+    pub(crate) fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// Counts for as long as it is there.
+#[derive(Debug)]
+pub(crate) struct Counted(Gauge);
+
+impl Counted {
+    fn one_of(gauge: Gauge) -> Self {
+        gauge.inc();
+        Self(gauge)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+fn word_of(class: Class) -> &'static str {
+    match class {
+        Class::Quick => "quick",
+        Class::Recall => "recall",
+        Class::Long => "long",
+    }
+}
+
+fn event_word(event: &Event) -> &'static str {
+    match event {
+        Event::JobStarted { .. } => "job_started",
+        Event::JobDone { .. } => "job_done",
+        Event::JobFellBack { .. } => "job_fell_back",
+        Event::JobWaiting { .. } => "job_waiting",
+        Event::JobFailed { .. } => "job_failed",
+        Event::ProviderFailed { .. } => "provider_failed",
+        Event::WriterReopened { .. } => "writer_reopened",
+        Event::ScrubPending => "scrub_pending",
+        _ => "other",
+    }
+}
+
+fn clamped(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

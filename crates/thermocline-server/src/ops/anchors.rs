@@ -1,0 +1,182 @@
+//! Anchors: who the user is, and those who speak in the user's sessions.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{Anchor, AnchorId, Attribute};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::Call,
+    page::{Asked, Cursor, Limit, Page},
+    problem::Problem,
+    row,
+    spec::{Route, Spec, Tool},
+};
+
+/// The rows about anchors.
+pub fn rows() -> Vec<Row> {
+    vec![
+        row::<AnchorList>(),
+        row::<AnchorShow>(),
+        row::<AnchorSet>(),
+        row::<AnchorReplace>(),
+        row::<AnchorRetract>(),
+    ]
+}
+
+/// An anchor.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfAnchor {
+    /// The anchor's id.
+    pub anchor: AnchorId,
+}
+
+/// A page of the user's anchors.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorListRequest {
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists anchors.
+#[derive(Debug)]
+pub struct AnchorList;
+
+impl Operation for AnchorList {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_facts", title: "Facts" }),
+        ..Spec::reads(
+            "anchor_list",
+            "Every fact about the user and those who speak with them, what holds and what held, with evidence.",
+            Route::get("/v1/users/{user}/anchors"),
+        )
+    };
+    type Request = AnchorListRequest;
+    type Response = Page<Anchor>;
+
+    async fn run(call: Call, request: AnchorListRequest) -> Result<Page<Anchor>> {
+        let asked: Asked<AnchorId> = Asked::new("anchor_list", request.limit, request.cursor.as_ref())?;
+        let anchors = call.user().await?.anchors(asked.after, asked.to_read()).await;
+        Ok(asked.page(anchors.map_err(|error| asked.failed(error))?, |anchor| anchor.id))
+    }
+}
+
+/// Shows an anchor.
+#[derive(Debug)]
+pub struct AnchorShow;
+
+impl Operation for AnchorShow {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_fact", title: "A fact" }),
+        ..Spec::reads(
+            "anchor_show",
+            "One fact with its evidence, quotes and history.",
+            Route::get("/v1/users/{user}/anchors/{anchor}"),
+        )
+    };
+    type Request = OfAnchor;
+    type Response = Anchor;
+
+    async fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
+        Ok(call.user().await?.anchor(request.anchor).await?)
+    }
+}
+
+/// A fact to set.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorSetRequest {
+    /// Whom it is about: `user`, `assistant`, or a name of at most 256 bytes. Default: user.
+    pub subject: Option<String>,
+    /// What it says of them.
+    pub attribute: Attribute,
+    /// The value, short, at most 256 bytes: a name, a place, a thing; a sentence only for `note`.
+    #[schemars(length(min = 1))]
+    pub value: String,
+}
+
+/// Sets an anchor.
+#[derive(Debug)]
+pub struct AnchorSet;
+
+impl Operation for AnchorSet {
+    const SPEC: Spec = Spec::adds(
+        "anchor_set",
+        "Set a fact by hand; under an attribute with one value it supersedes what held, which is kept.",
+        Route::post("/v1/users/{user}/anchors"),
+    );
+    type Request = AnchorSetRequest;
+    type Response = Anchor;
+
+    async fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
+        let user = call.user_or_new().await?;
+        let subject = request.subject.as_deref().unwrap_or("user");
+        let id = user.set_anchor(subject, request.attribute, &request.value).await?;
+        Ok(user.anchor(id).await?)
+    }
+}
+
+/// A value to put in the place of another one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorReplaceRequest {
+    /// The anchor's id.
+    pub anchor: AnchorId,
+    /// The value from now on, at most 256 bytes.
+    #[schemars(length(min = 1))]
+    pub value: String,
+}
+
+/// Replaces an anchor.
+#[derive(Debug)]
+pub struct AnchorReplace;
+
+impl Operation for AnchorReplace {
+    const SPEC: Spec = Spec::changes(
+        "anchor_replace",
+        "Put a corrected value in the place of one fact; the old one is kept with its dates, or as taken back.",
+        Route::put("/v1/users/{user}/anchors/{anchor}"),
+    );
+    type Request = AnchorReplaceRequest;
+    type Response = Anchor;
+
+    async fn run(call: Call, request: AnchorReplaceRequest) -> Result<Anchor> {
+        let user = call.user().await?;
+        let old = user.anchor(request.anchor).await?;
+        if !old.is_current() {
+            return Err(Problem::new(
+                crate::ops::problem::Code::Conflict,
+                "the fact holds no more; what holds is set under its own id",
+            ));
+        }
+        let id = user.set_anchor(&old.subject, old.attribute, &request.value).await?;
+        if id != old.id && user.anchor(old.id).await.is_ok_and(|old| old.is_current()) {
+            user.retract_anchor(old.id).await?;
+        }
+        Ok(user.anchor(id).await?)
+    }
+}
+
+/// Retracts an anchor.
+#[derive(Debug)]
+pub struct AnchorRetract;
+
+impl Operation for AnchorRetract {
+    const SPEC: Spec = Spec::changes(
+        "anchor_retract",
+        "Take one fact back: what it had superseded holds again, and it can be set anew.",
+        Route::delete("/v1/users/{user}/anchors/{anchor}"),
+    );
+    type Request = OfAnchor;
+    type Response = Anchor;
+
+    async fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
+        let user = call.user().await?;
+        user.retract_anchor(request.anchor).await?;
+        Ok(user.anchor(request.anchor).await?)
+    }
+}

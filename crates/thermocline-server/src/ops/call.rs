@@ -1,0 +1,200 @@
+//! One call of an operation: who asks, of which memory, for whom.
+
+use std::{
+    fs::File,
+    sync::{Arc, OnceLock},
+};
+
+use thermocline::{
+    ErrorKind, Memories, Origin, Session, SessionId, Thermocline, Trust, Turn, TurnId, User, UserId,
+};
+
+use crate::{
+    caller::Caller,
+    ops::{
+        Result,
+        problem::{Code, Problem},
+    },
+    service::Service,
+};
+
+/// By which door a call came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// HTTP.
+    Http,
+    /// MCP, with the client's own name for itself.
+    Mcp(String),
+    /// `thermocline call`.
+    Shell,
+}
+
+/// One call of an operation.
+#[derive(Debug)]
+pub struct Call {
+    /// What it is asked of.
+    pub service: Arc<Service>,
+    /// Who asks.
+    pub caller: Arc<Caller>,
+    /// The user it is about: a name, or `id:<uuid>`.
+    pub user: Option<String>,
+    /// Who that is, once the file was asked: logs and the audit file name no names.
+    pub user_id: Arc<OnceLock<UserId>>,
+    /// By which door.
+    pub surface: Surface,
+    /// Where lines are written to or read from, at its beginning; only for operations whose
+    /// [body](crate::ops::spec::Body) is lines.
+    pub spool: Option<File>,
+}
+
+/// What stands before an id where a name may stand.
+const ID: &str = "id:";
+
+impl Call {
+    /// The memory.
+    pub fn memory(&self) -> &Thermocline {
+        &self.service.memory
+    }
+
+    /// The user, if the file knows them.
+    pub async fn find_user(&self) -> Result<Option<User>> {
+        let name = self.user_name()?;
+        let found = match id_of::<UserId>(name)? {
+            Some(id) => self.memory().find_user_by_id(id).await?,
+            None => self.memory().find_user(name).await?,
+        };
+        Ok(found.inspect(|user| self.note(user)))
+    }
+
+    /// The user, who must be known.
+    pub async fn user(&self) -> Result<User> {
+        self.find_user().await?.ok_or_else(not_found)
+    }
+
+    /// The user, added if the file does not know them yet.
+    pub async fn user_or_new(&self) -> Result<User> {
+        let name = self.user_name()?;
+        let user = match id_of::<UserId>(name)? {
+            Some(id) => self.memory().user_by_id(id).await?,
+            None => self.memory().user(name).await?,
+        };
+        self.note(&user);
+        Ok(user)
+    }
+
+    fn note(&self, user: &User) {
+        // A call is about one user: the first is the one.
+        let _ = self.user_id.set(user.id());
+    }
+
+    /// The memories of the user, who must be known, for the caller's doing.
+    pub async fn memories(&self) -> Result<Memories> {
+        Ok(self.user().await?.memories().by(self.caller.origin))
+    }
+
+    /// Whose words are kept: the caller's, unless the request names somebody who is trusted less. Nobody makes their words
+    /// those of somebody who is trusted further.
+    pub fn origin(&self, named: Option<Origin>) -> Result<Origin> {
+        let own = self.caller.origin;
+        let Some(named) = named else { return Ok(own) };
+        let trust = Trust::of(named);
+        if named == own || trust == Trust::Foreign || trust < Trust::of(own) {
+            return Ok(named);
+        }
+        Err(Problem::invalid(
+            "origin",
+            format!("what this key says is of the origin {}, or of one that is trusted less", own.as_str()),
+        ))
+    }
+
+    /// The spool of an operation whose body is lines.
+    pub fn take_spool(&mut self) -> Result<File> {
+        self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
+    }
+
+    /// What the user is called, where a name and no id is needed.
+    pub fn new_user_name(&self) -> Result<&str> {
+        let name = self.user_name()?;
+        if name.starts_with(ID) {
+            return Err(Problem::invalid("user", "a user who is new has a name, and no id yet"));
+        }
+        Ok(name)
+    }
+
+    fn user_name(&self) -> Result<&str> {
+        self.user.as_deref().ok_or_else(|| Problem::new(Code::BadRequest, "the call names no user"))
+    }
+}
+
+/// The session of a user by the caller's key or `id:<uuid>`, if there is one.
+pub async fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
+    let Some(id) = id_of::<SessionId>(session)? else { return Ok(user.find_session(session).await?) };
+    match user.session_by_id(id).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => Ok(Some(found?)),
+    }
+}
+
+/// As [`find_session`]; there must be one.
+pub async fn session(user: &User, session: &str) -> Result<Session> {
+    find_session(user, session).await?.ok_or_else(not_found)
+}
+
+/// The session of a user under a key or an id, as [`find_session`]; one with a key is begun if there is none. Without a
+/// name: the open conversation without a key.
+pub async fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
+    let Some(key) = session else { return Ok(user.session().await?) };
+    match find_session(user, key).await? {
+        Some(session) => Ok(session),
+        None if key.starts_with(ID) => Err(not_found()),
+        None => Ok(user.session_named(key).await?),
+    }
+}
+
+/// The id of a session that a request names, if it names one.
+pub async fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
+    match named {
+        Some(name) => Ok(Some(session(user, name).await?.id())),
+        None => Ok(None),
+    }
+}
+
+/// What stands before a caller's own id where an id may stand.
+pub const KEY: &str = "key:";
+
+/// A turn by its id, or by `key:` and the caller's own id.
+pub async fn turn(user: &User, name: &str) -> Result<Turn> {
+    Ok(match name.strip_prefix(KEY) {
+        Some(caller_id) => user.turn_by_caller_id(caller_id).await?,
+        None => user.turn(turn_id(name)?).await?,
+    })
+}
+
+/// The id of a turn in its path.
+pub fn turn_id(name: &str) -> Result<TurnId> {
+    Ok(name.parse()?)
+}
+
+/// A whole number in a path.
+pub fn number<T: std::str::FromStr>(field: &str, text: &str) -> Result<T> {
+    let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    number.ok_or_else(|| Problem::invalid(field, "this is no number from 0 on"))
+}
+
+/// Something done to what is built, if it is stated.
+pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
+    match stated {
+        Some(stated) => add(built, stated),
+        None => built,
+    }
+}
+
+/// One answer for all that is missing, whatever it is and whosever it may be.
+pub fn not_found() -> Problem {
+    Problem::new(Code::NotFound, "there is no such thing for this user")
+}
+
+/// The id in `id:<uuid>`; `None` if this is a name or key.
+fn id_of<T: std::str::FromStr<Err = thermocline::Error>>(name: &str) -> Result<Option<T>> {
+    Ok(name.strip_prefix(ID).map(str::parse).transpose()?)
+}

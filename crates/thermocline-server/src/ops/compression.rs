@@ -1,0 +1,208 @@
+//! Ended sessions are compressed, looked into and restored.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{SessionInfo, Summary, Transition};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{self, Call},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    sessions::{Nothing, OfSession},
+    spec::{Class, Route, Spec, Tool},
+};
+
+/// The rows about the compression of sessions.
+pub fn rows() -> Vec<Row> {
+    vec![
+        row::<SessionSummaries>(),
+        row::<SessionTransitions>(),
+        row::<SessionCompress>(),
+        row::<SessionRestore>(),
+        row::<SessionCompressAgain>(),
+        row::<CompressAgain>(),
+    ]
+}
+
+/// A page of a list of a session's.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionPageRequest {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists the summaries of a session.
+#[derive(Debug)]
+pub struct SessionSummaries;
+
+impl Operation for SessionSummaries {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_summaries", title: "Summaries of a session" }),
+        ..Spec::reads(
+            "session_summaries",
+            "What stands for the summarized turns of a session, in their order.",
+            Route::get("/v1/users/{user}/sessions/{session}/summaries"),
+        )
+    };
+    type Request = SessionPageRequest;
+    type Response = Page<Summary>;
+
+    async fn run(call: Call, request: SessionPageRequest) -> Result<Page<Summary>> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        let asked: Asked<u32> = Asked::new("session_summaries", request.limit, request.cursor.as_ref())?;
+        let summaries = session.summaries(asked.after, asked.to_read()).await?;
+        Ok(asked.page(summaries, |summary| summary.turn_number))
+    }
+}
+
+/// A turn of a session, and its move.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    turn_number: u32,
+    move_number: u32,
+}
+
+impl FromStr for Move {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let (turn, moved) = text.split_once(' ').ok_or(())?;
+        Ok(Self { turn_number: turn.parse().map_err(drop)?, move_number: moved.parse().map_err(drop)? })
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.turn_number, self.move_number)
+    }
+}
+
+/// Lists the moves of a session's turns.
+#[derive(Debug)]
+pub struct SessionTransitions;
+
+impl Operation for SessionTransitions {
+    const SPEC: Spec = Spec::reads(
+        "session_transitions",
+        "Every move of a session's turns between tiers, in the turns' order, with its reason.",
+        Route::get("/v1/users/{user}/sessions/{session}/transitions"),
+    );
+    type Request = SessionPageRequest;
+    type Response = Page<Transition>;
+
+    async fn run(call: Call, request: SessionPageRequest) -> Result<Page<Transition>> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        let asked: Asked<Move> = Asked::new("session_transitions", request.limit, request.cursor.as_ref())?;
+        let after = asked.after.map(|seen| (seen.turn_number, seen.move_number));
+        let moves = session.transitions(after, asked.to_read()).await?;
+        Ok(asked.page(moves, |moved| Move { turn_number: moved.turn_number, move_number: moved.move_number }))
+    }
+}
+
+/// Compresses a session that was restored.
+#[derive(Debug)]
+pub struct SessionCompress;
+
+impl Operation for SessionCompress {
+    const SPEC: Spec = Spec::changes(
+        "session_compress",
+        "Have an ended session that was restored compressed by the next run of jobs; any other is queued when it ends.",
+        Route::post("/v1/users/{user}/sessions/{session}/compress"),
+    );
+    type Request = OfSession;
+    type Response = SessionInfo;
+
+    async fn run(call: Call, request: OfSession) -> Result<SessionInfo> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        session.compress().await?;
+        Ok(session.info().await?)
+    }
+}
+
+/// Turns that came back.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Restored {
+    /// Turns that came back out of the archive; 0: there was nothing to restore.
+    pub turns: u64,
+}
+
+/// Restores a session.
+#[derive(Debug)]
+pub struct SessionRestore;
+
+impl Operation for SessionRestore {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_restore", title: "Restore a session" }),
+        class: Class::Long,
+        ..Spec::changes(
+            "session_restore",
+            "Undo the compression of a session: its turns come back to the letter, its summaries go.",
+            Route::post("/v1/users/{user}/sessions/{session}/restore"),
+        )
+    };
+    type Request = OfSession;
+    type Response = Restored;
+
+    async fn run(call: Call, request: OfSession) -> Result<Restored> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(Restored { turns: session.restore().await? })
+    }
+}
+
+/// Compresses a session again.
+#[derive(Debug)]
+pub struct SessionCompressAgain;
+
+impl Operation for SessionCompressAgain {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::changes(
+            "session_compress_again",
+            "Have the configured summarizer asked again about a session in which the built-in one stood in for it.",
+            Route::post("/v1/users/{user}/sessions/{session}/compress-again"),
+        )
+    };
+    type Request = OfSession;
+    type Response = Restored;
+
+    async fn run(call: Call, request: OfSession) -> Result<Restored> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(Restored { turns: session.compress_again().await? })
+    }
+}
+
+/// Sessions that are queued.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Queued {
+    /// Sessions whose compression is queued.
+    pub sessions: u64,
+}
+
+/// Compresses all of a user's sessions again.
+#[derive(Debug)]
+pub struct CompressAgain;
+
+impl Operation for CompressAgain {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::changes(
+            "user_compress_again",
+            "Have the configured summarizer asked again about every session in which the built-in one stood in for it.",
+            Route::post("/v1/users/{user}/compress-again"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Queued;
+
+    async fn run(call: Call, _: Nothing) -> Result<Queued> {
+        Ok(Queued { sessions: call.user().await?.compress_again().await? })
+    }
+}

@@ -1,0 +1,231 @@
+//! The file as a whole: counts, checks, copies, vectors.
+
+use std::{
+    path::{Component, Path},
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{Diagnosis, EmbeddingStatus, Stats};
+use tokio::{sync::Mutex, time::Instant};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::Call,
+    page::Page,
+    problem::{Code, Problem},
+    row,
+    sessions::Nothing,
+    spec::{Again, Class, Effect, Route, Spec},
+};
+
+/// Counts are not older than this: they are read from all rows.
+const STATS_FRESH_FOR: Duration = Duration::from_secs(15);
+
+/// The rows about the file.
+pub fn rows() -> Vec<Row> {
+    vec![
+        row::<FileStats>(),
+        row::<Doctor>(),
+        row::<Backup>(),
+        row::<EmbedStatus>(),
+        row::<EmbedRebuild>(),
+        row::<EmbedDrop>(),
+    ]
+}
+
+/// The last counts that were read. One call at a time reads them; the others wait for it, and are shown what it read.
+#[derive(Debug, Default)]
+pub struct LastStats(Mutex<Option<(Instant, Stats)>>);
+
+/// Counts, and how old they are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CountedStats {
+    /// How long ago they were read, in milliseconds: up to 15 seconds.
+    pub age_ms: u64,
+    /// How much is in the file, of all users together.
+    pub stats: Stats,
+}
+
+/// Counts what is in the file.
+#[derive(Debug)]
+pub struct FileStats;
+
+impl Operation for FileStats {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::inspects(
+            "stats",
+            "How much is in the file: counts only, of all users together, read at most every 15 seconds.",
+            Route::get("/v1/stats"),
+        )
+    };
+    type Request = Nothing;
+    type Response = CountedStats;
+
+    async fn run(call: Call, _: Nothing) -> Result<CountedStats> {
+        let mut last = call.service.stats.0.lock().await;
+        if let Some((at, stats)) = &*last
+            && at.elapsed() < STATS_FRESH_FOR
+        {
+            let age_ms = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
+            return Ok(CountedStats { age_ms, stats: stats.clone() });
+        }
+        let stats = call.memory().stats().await?;
+        *last = Some((Instant::now(), stats.clone()));
+        Ok(CountedStats { age_ms: 0, stats })
+    }
+}
+
+/// Checks the file.
+#[derive(Debug)]
+pub struct Doctor;
+
+impl Operation for Doctor {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::administers(
+            "doctor",
+            "Check every page, row and text of the file; what is damaged of an index is queued to be made anew.",
+            Route::post("/v1/doctor"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Diagnosis;
+
+    async fn run(call: Call, _: Nothing) -> Result<Diagnosis> {
+        Ok(call.memory().doctor().await?)
+    }
+}
+
+/// A copy to make.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackupRequest {
+    /// The copy's name in the folder of backups: a plain file name that is not taken, `2026-11-25.db`.
+    #[schemars(length(min = 1, max = 200))]
+    pub name: String,
+}
+
+/// A copy that was made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BackedUp {
+    /// Its name in the folder of backups.
+    pub name: String,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+/// Makes a copy.
+#[derive(Debug)]
+pub struct Backup;
+
+impl Operation for Backup {
+    const SPEC: Spec = Spec {
+        effect: Effect::Adds,
+        class: Class::Long,
+        again: Again::Another,
+        ..Spec::administers(
+            "backup",
+            "Write a whole copy of the file under a new name in the configured folder.",
+            Route::post("/v1/backup"),
+        )
+    };
+    type Request = BackupRequest;
+    type Response = BackedUp;
+
+    async fn run(call: Call, request: BackupRequest) -> Result<BackedUp> {
+        let folder = call.service.backup_folder.as_deref().ok_or_else(|| {
+            Problem::new(Code::Unsupported, "no folder for backups is configured: set backup_folder")
+        })?;
+        if !is_plain(&request.name) {
+            return Err(Problem::invalid(
+                "name",
+                "a backup has a plain name of 1 to 200 letters, digits, dots, hyphens and underscores, and no dot first",
+            ));
+        }
+        let to = folder.join(&request.name);
+        if to.exists() {
+            return Err(Problem::new(Code::Conflict, "there is a backup of this name; none is replaced"));
+        }
+        let size_bytes = call.memory().backup(&to).await?;
+        Ok(BackedUp { name: request.name, size_bytes })
+    }
+}
+
+/// Whether a name is that of a file in a folder, on every system.
+fn is_plain(name: &str) -> bool {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let mut parts = Path::new(name).components();
+    (1..=200).contains(&name.len())
+        && !name.starts_with('.')
+        && name.bytes().all(is_safe)
+        && matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
+}
+
+/// Lists how far users are embedded.
+#[derive(Debug)]
+pub struct EmbedStatus;
+
+impl Operation for EmbedStatus {
+    const SPEC: Spec = Spec::inspects(
+        "embed_status",
+        "How far each user's turns are embedded, by each model that the file knows.",
+        Route::get("/v1/embeddings"),
+    );
+    type Request = Nothing;
+    type Response = Page<EmbeddingStatus>;
+
+    async fn run(call: Call, _: Nothing) -> Result<Page<EmbeddingStatus>> {
+        Ok(Page::whole(call.memory().embedding_status().await?))
+    }
+}
+
+/// Vectors that are made anew.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Rebuilding {
+    /// Users whose vectors are queued to be made anew.
+    pub users: u64,
+}
+
+/// Makes vectors anew.
+#[derive(Debug)]
+pub struct EmbedRebuild;
+
+impl Operation for EmbedRebuild {
+    const SPEC: Spec = Spec::administers(
+        "embed_rebuild",
+        "Queue that all vectors of the configured embedders are made anew; recall goes on by words meanwhile.",
+        Route::post("/v1/embeddings"),
+    );
+    type Request = Nothing;
+    type Response = Rebuilding;
+
+    async fn run(call: Call, _: Nothing) -> Result<Rebuilding> {
+        Ok(Rebuilding { users: call.memory().rebuild_vectors().await? })
+    }
+}
+
+/// Drops vectors of other models.
+#[derive(Debug)]
+pub struct EmbedDrop;
+
+impl Operation for EmbedDrop {
+    const SPEC: Spec = Spec {
+        effect: Effect::Destroys,
+        class: Class::Long,
+        ..Spec::administers(
+            "embed_drop",
+            "Remove the vectors of all models but the configured ones and the built-in one.",
+            Route::delete("/v1/embeddings"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Page<EmbeddingStatus>;
+
+    async fn run(call: Call, _: Nothing) -> Result<Page<EmbeddingStatus>> {
+        call.memory().drop_other_vectors().await?;
+        Ok(Page::whole(call.memory().embedding_status().await?))
+    }
+}

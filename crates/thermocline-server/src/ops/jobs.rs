@@ -1,0 +1,124 @@
+//! Jobs: work that outlives a process.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{JobInfo, JobKind, JobsReport, RunJobs, UserId};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{self, Call, set},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    spec::{Class, Route, Spec},
+};
+
+/// Names every job.
+const ALL: &str = "all";
+
+/// The rows about jobs.
+pub fn rows() -> Vec<Row> {
+    vec![row::<JobList>(), row::<JobRun>(), row::<JobRetry>()]
+}
+
+/// A page of the file's jobs.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobListRequest {
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists jobs.
+#[derive(Debug)]
+pub struct JobList;
+
+impl Operation for JobList {
+    const SPEC: Spec = Spec::inspects(
+        "job_list",
+        "The jobs of the file, in the order in which they were queued; ids and counts, nothing that was said.",
+        Route::get("/v1/jobs"),
+    );
+    type Request = JobListRequest;
+    type Response = Page<JobInfo>;
+
+    async fn run(call: Call, request: JobListRequest) -> Result<Page<JobInfo>> {
+        let asked: Asked<i64> = Asked::new("job_list", request.limit, request.cursor.as_ref())?;
+        Ok(asked.page(call.memory().jobs(asked.after, asked.to_read()).await?, |job| job.job_no))
+    }
+}
+
+/// Which jobs to run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobRunRequest {
+    /// How many at most. Default: all that are due.
+    pub max_jobs: Option<u64>,
+    /// Only jobs of this kind. Default: of any.
+    pub kind: Option<JobKind>,
+    /// Only jobs on the data of the user with this id. Default: of all.
+    pub user_id: Option<UserId>,
+}
+
+/// Runs jobs.
+#[derive(Debug)]
+pub struct JobRun;
+
+impl Operation for JobRun {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::administers(
+            "job_run",
+            "Run the jobs that are due until none is, and end what silence has ended; a worker may run beside it.",
+            Route::post("/v1/jobs/run"),
+        )
+    };
+    type Request = JobRunRequest;
+    type Response = JobsReport;
+
+    async fn run(call: Call, request: JobRunRequest) -> Result<JobsReport> {
+        let run = set(RunJobs::default(), request.max_jobs, RunJobs::max_jobs);
+        let run = set(run, request.kind, RunJobs::only);
+        let run = set(run, request.user_id, RunJobs::of_user);
+        Ok(call.memory().run_jobs(run).await?)
+    }
+}
+
+/// A job to try again.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfJob {
+    /// The job's number, or `all`.
+    #[schemars(regex(pattern = "^([0-9]{1,18}|all)$"))]
+    pub job: String,
+}
+
+/// Jobs that are tried again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Retried {
+    /// How many are queued to run now.
+    pub jobs: u64,
+}
+
+/// Retries jobs.
+#[derive(Debug)]
+pub struct JobRetry;
+
+impl Operation for JobRetry {
+    const SPEC: Spec = Spec::administers(
+        "job_retry",
+        "Have a job run now that was given up or waits for another try; or all of them.",
+        Route::post("/v1/jobs/{job}/retry"),
+    );
+    type Request = OfJob;
+    type Response = Retried;
+
+    async fn run(call: Call, request: OfJob) -> Result<Retried> {
+        let job_no = match request.job.as_str() {
+            ALL => None,
+            number => Some(call::number("job", number)?),
+        };
+        Ok(Retried { jobs: call.memory().retry_jobs(job_no).await? })
+    }
+}

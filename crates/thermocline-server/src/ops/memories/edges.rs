@@ -1,0 +1,133 @@
+//! Edges: how two memories stand to each other.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{Edge, EdgeId, EdgeType, MemoryId, Neighbour, NewEdge, Origin};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{Call, set},
+    memories::lists::MemoryPageRequest,
+    page::{Asked, Page},
+    row,
+    spec::{Effect, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<EdgeSet>(), row::<EdgeShow>(), row::<EdgeRemove>(), row::<Neighbours>()]
+}
+
+/// An edge between two memories.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeSetRequest {
+    /// Where it begins.
+    pub from: MemoryId,
+    /// How that stands to the other: `from` solves `to`. What took whose place, superseding says.
+    #[serde(rename = "type")]
+    pub edge_type: EdgeType,
+    /// Where it ends.
+    pub to: MemoryId,
+    /// How strong it is. Default: by its type.
+    #[schemars(range(min = 0, max = 1))]
+    pub strength: Option<f64>,
+    /// Why, in one line of at most 1,024 bytes.
+    pub context: Option<String>,
+    /// A text of its own, at most 64 KiB.
+    pub description: Option<String>,
+    /// Who says so: the caller, unless it is somebody who is trusted less.
+    pub origin: Option<Origin>,
+}
+
+/// Relates two memories.
+#[derive(Debug)]
+pub struct EdgeSet;
+
+impl Operation for EdgeSet {
+    const SPEC: Spec = Spec::changes(
+        "edge_set",
+        "Say how one memory stands to another; an edge of this type that is there is overwritten.",
+        Route::put("/v1/users/{user}/edges"),
+    );
+    type Request = EdgeSetRequest;
+    type Response = Edge;
+
+    async fn run(call: Call, request: EdgeSetRequest) -> Result<Edge> {
+        let edge = NewEdge::new(request.edge_type).origin(call.origin(request.origin)?);
+        let edge = set(edge, request.strength, NewEdge::strength);
+        let edge = set(edge, request.context, NewEdge::context);
+        let edge = set(edge, request.description, NewEdge::description);
+        Ok(call.memories().await?.relate(request.from, edge, request.to).await?)
+    }
+}
+
+/// An edge.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfEdge {
+    /// The edge's id.
+    pub edge: EdgeId,
+}
+
+/// Shows an edge.
+#[derive(Debug)]
+pub struct EdgeShow;
+
+impl Operation for EdgeShow {
+    const SPEC: Spec = Spec::reads(
+        "edge_show",
+        "One edge between two memories.",
+        Route::get("/v1/users/{user}/edges/{edge}"),
+    );
+    type Request = OfEdge;
+    type Response = Edge;
+
+    async fn run(call: Call, request: OfEdge) -> Result<Edge> {
+        Ok(call.memories().await?.edge(request.edge).await?)
+    }
+}
+
+/// Removes an edge.
+#[derive(Debug)]
+pub struct EdgeRemove;
+
+impl Operation for EdgeRemove {
+    const SPEC: Spec = Spec {
+        effect: Effect::Destroys,
+        ..Spec::changes(
+            "edge_remove",
+            "Remove an edge between two memories, for good, and say what it was.",
+            Route::delete("/v1/users/{user}/edges/{edge}"),
+        )
+    };
+    type Request = OfEdge;
+    type Response = Edge;
+
+    async fn run(call: Call, request: OfEdge) -> Result<Edge> {
+        let memories = call.memories().await?;
+        let edge = memories.edge(request.edge).await?;
+        memories.unrelate(request.edge).await?;
+        Ok(edge)
+    }
+}
+
+/// Lists what a memory stands beside.
+#[derive(Debug)]
+pub struct Neighbours;
+
+impl Operation for Neighbours {
+    const SPEC: Spec = Spec::reads(
+        "memory_neighbours",
+        "What a memory stands beside, whichever way the edges lead, the strongest first.",
+        Route::get("/v1/users/{user}/memories/{memory}/neighbours"),
+    );
+    type Request = MemoryPageRequest;
+    type Response = Page<Neighbour>;
+
+    async fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
+        let asked: Asked<EdgeId> = Asked::new("memory_neighbours", request.limit, request.cursor.as_ref())?;
+        let neighbours =
+            call.memories().await?.neighbours(request.memory, asked.after, asked.to_read()).await;
+        Ok(asked.page(neighbours.map_err(|error| asked.failed(error))?, |neighbour| neighbour.edge.id))
+    }
+}

@@ -1,0 +1,267 @@
+//! Memories are changed by hand, and what was done to them is taken back.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{
+    Edit, ErrorKind, Frequency, GroupId, InformationType, Memories, Memory, MemoryId, MemoryKind, Origin,
+    Procedure, Resurfacing, TaskType, Undone, Volatility,
+};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{Call, set},
+    memories::OfMemory,
+    problem::{Code, Problem},
+    row,
+    sessions::stated,
+    spec::{Again, Route, Spec, Tool},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        row::<MemoryEdit>(),
+        row::<MemoryPin>(),
+        row::<MemoryUnpin>(),
+        row::<MemoryUndo>(),
+        row::<UndoGroup>(),
+    ]
+}
+
+/// What to change of a memory. What is not named stays as it is, and so does what is null, but where null takes it away.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// The revision that the editor has read. If the memory has another one by now, nothing is changed.
+    pub expected_revision: Option<u32>,
+    /// Whose words they are: the caller's own, unless they are of somebody who is trusted less.
+    pub origin: Option<Origin>,
+    /// Another kind.
+    pub kind: Option<MemoryKind>,
+    /// Another title, of 1 to 200 bytes.
+    #[schemars(length(min = 1, max = 200))]
+    pub title: Option<String>,
+    /// Another text, at most 64 KiB.
+    #[schemars(length(min = 1))]
+    pub content: Option<String>,
+    /// Another summary; an empty one takes it away.
+    pub summary: Option<String>,
+    /// Other steps; null takes them away.
+    #[serde(default, deserialize_with = "stated")]
+    pub procedure: Option<Option<Procedure>>,
+    /// These tags in the place of those that are there.
+    pub tags: Option<Vec<String>>,
+    /// These entities in the place of those that are there.
+    pub entities: Option<Vec<String>>,
+    /// Another frequency, whatever the rules say.
+    pub frequency: Option<Frequency>,
+    /// Another importance.
+    #[schemars(range(min = 0, max = 1))]
+    pub importance: Option<f64>,
+    /// Another confidence.
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: Option<f64>,
+    /// Another reliability, from 0 to 1; null: nobody assessed it.
+    #[serde(default, deserialize_with = "stated")]
+    pub reliability: Option<Option<f64>>,
+    /// Another threshold, from 0 to 1; null: that of its frequency.
+    #[serde(default, deserialize_with = "stated")]
+    pub consolidation_threshold: Option<Option<f64>>,
+    /// Another sort of information.
+    pub information_type: Option<InformationType>,
+    /// Another volatility.
+    pub volatility: Option<Volatility>,
+    /// Another window, in seconds; null: as its volatility says.
+    #[serde(default, deserialize_with = "stated")]
+    pub validity_window_s: Option<Option<u64>>,
+    /// Whether it is kept from fading.
+    pub pinned: Option<bool>,
+    /// Another project; null: it is for all of them.
+    #[serde(default, deserialize_with = "stated")]
+    pub project: Option<Option<String>>,
+    /// Another slot; null: it has none.
+    #[serde(default, deserialize_with = "stated")]
+    pub goal_signature: Option<Option<String>>,
+    /// Another sort of task; null: none.
+    #[serde(default, deserialize_with = "stated")]
+    pub task_type: Option<Option<TaskType>>,
+    /// Whether it is shown again to a person after a time.
+    pub resurfacing: Option<Resurfacing>,
+}
+
+impl EditRequest {
+    fn into_edit(self, origin: Origin) -> Edit {
+        let edit = Edit::default().origin(origin);
+        let edit = set(edit, self.expected_revision, Edit::expected_revision);
+        let edit = set(edit, self.kind, Edit::kind);
+        let edit = set(edit, self.title, Edit::title);
+        let edit = set(edit, self.content, Edit::content);
+        let edit = set(edit, self.summary, Edit::summary);
+        let edit = set(edit, self.procedure, Edit::procedure);
+        let edit = set(edit, self.tags, Edit::tags);
+        let edit = set(edit, self.entities, Edit::entities);
+        let edit = set(edit, self.frequency, Edit::frequency);
+        let edit = set(edit, self.importance, Edit::importance);
+        let edit = set(edit, self.confidence, Edit::confidence);
+        let edit = set(edit, self.reliability, Edit::reliability);
+        let edit = set(edit, self.consolidation_threshold, Edit::consolidation_threshold);
+        let edit = set(edit, self.information_type, Edit::information_type);
+        let edit = set(edit, self.volatility, Edit::volatility);
+        let window = self.validity_window_s.map(|window| window.map(Duration::from_secs));
+        let edit = set(edit, window, Edit::validity_window);
+        let edit = set(edit, self.pinned, Edit::pinned);
+        let edit = set(edit, self.project, |edit, project| edit.project(project.as_deref()));
+        let edit = set(edit, self.goal_signature, |edit, slot| edit.goal_signature(slot.as_deref()));
+        let edit = set(edit, self.task_type, Edit::task_type);
+        set(edit, self.resurfacing, Edit::resurfacing)
+    }
+}
+
+/// Edits a memory; says whether a conflict is one of revisions.
+async fn edit(memories: &Memories, id: MemoryId, edit: Edit) -> Result<Memory> {
+    let expected = edit.expected_revision;
+    match memories.edit(id, edit).await {
+        Err(error) if error.kind() == ErrorKind::Conflict && expected.is_some() => {
+            let now = memories.get(id).await?.revision;
+            if Some(now) == expected {
+                return Err(error.into());
+            }
+            let detail = format!("the memory has the revision {now} by now; read it again");
+            Err(Problem {
+                pointer: Some("/expected_revision".to_owned()),
+                ..Problem::new(Code::ChangedSince, detail)
+            })
+        }
+        edited => Ok(edited?),
+    }
+}
+
+/// Edits a memory.
+#[derive(Debug)]
+pub struct MemoryEdit;
+
+impl Operation for MemoryEdit {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_update", title: "Correct" }),
+        ..Spec::changes(
+            "memory_edit",
+            "Change what the request names of a memory, and nothing else; it can be undone.",
+            Route::patch("/v1/users/{user}/memories/{memory}"),
+        )
+    };
+    type Request = EditRequest;
+    type Response = Memory;
+
+    async fn run(call: Call, request: EditRequest) -> Result<Memory> {
+        let (id, origin) = (request.memory, call.origin(request.origin)?);
+        edit(&call.memories().await?, id, request.into_edit(origin)).await
+    }
+}
+
+/// A memory as it was read.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PinRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// The revision that the caller has read. If the memory has another one by now, nothing is changed.
+    pub expected_revision: Option<u32>,
+}
+
+impl PinRequest {
+    async fn pin(self, call: &Call, pinned: bool) -> Result<Memory> {
+        let memories = call.memories().await?;
+        edit(
+            &memories,
+            self.memory,
+            set(Edit::default().pinned(pinned), self.expected_revision, Edit::expected_revision),
+        )
+        .await
+    }
+}
+
+/// Pins a memory.
+#[derive(Debug)]
+pub struct MemoryPin;
+
+impl Operation for MemoryPin {
+    const SPEC: Spec = Spec::changes(
+        "memory_pin",
+        "Keep a memory from fading, and from being archived by a rule.",
+        Route::put("/v1/users/{user}/memories/{memory}/pin"),
+    );
+    type Request = PinRequest;
+    type Response = Memory;
+
+    async fn run(call: Call, request: PinRequest) -> Result<Memory> {
+        request.pin(&call, true).await
+    }
+}
+
+/// Unpins a memory.
+#[derive(Debug)]
+pub struct MemoryUnpin;
+
+impl Operation for MemoryUnpin {
+    const SPEC: Spec = Spec::changes(
+        "memory_unpin",
+        "Let a memory fade again.",
+        Route::delete("/v1/users/{user}/memories/{memory}/pin"),
+    );
+    type Request = PinRequest;
+    type Response = Memory;
+
+    async fn run(call: Call, request: PinRequest) -> Result<Memory> {
+        request.pin(&call, false).await
+    }
+}
+
+/// Takes back what was done to a memory last.
+#[derive(Debug)]
+pub struct MemoryUndo;
+
+impl Operation for MemoryUndo {
+    const SPEC: Spec = Spec {
+        again: Again::Another,
+        ..Spec::changes(
+            "memory_undo",
+            "Take back the newest operation on a memory, in all memories that it changed; again, it goes further back.",
+            Route::post("/v1/users/{user}/memories/{memory}/undo"),
+        )
+    };
+    type Request = OfMemory;
+    type Response = Undone;
+
+    async fn run(call: Call, request: OfMemory) -> Result<Undone> {
+        Ok(call.memories().await?.undo(request.memory).await?)
+    }
+}
+
+/// An operation on memories.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfGroup {
+    /// The operation's id: the `group` of what it answered, or of a change of a memory's history.
+    pub group: GroupId,
+}
+
+/// Takes back an operation.
+#[derive(Debug)]
+pub struct UndoGroup;
+
+impl Operation for UndoGroup {
+    const SPEC: Spec = Spec::changes(
+        "group_undo",
+        "Take back one operation on memories by its id, in all that it changed, or in none.",
+        Route::post("/v1/users/{user}/groups/{group}/undo"),
+    );
+    type Request = OfGroup;
+    type Response = Undone;
+
+    async fn run(call: Call, request: OfGroup) -> Result<Undone> {
+        Ok(call.memories().await?.undo_group(request.group).await?)
+    }
+}

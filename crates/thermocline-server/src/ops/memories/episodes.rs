@@ -1,0 +1,124 @@
+//! Episodes: what happened, and notes of the day.
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{
+    Episode, EpisodeFilter, EpisodeId, EpisodeRole, MemoryId, MemoryKind, NewNote, Outcome as Ended,
+};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{self, Call, set},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    spec::{Again, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<EpisodeList>(), row::<EpisodeNote>()]
+}
+
+/// Which episodes to list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EpisodeListRequest {
+    /// Only of this role. Default: births and notes.
+    pub role: Option<EpisodeRole>,
+    /// Only what happened then or later (RFC 3339).
+    pub since: Option<DateTime<Utc>>,
+    /// Only what happened before (RFC 3339).
+    pub until: Option<DateTime<Utc>>,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists episodes.
+#[derive(Debug)]
+pub struct EpisodeList;
+
+impl Operation for EpisodeList {
+    const SPEC: Spec = Spec::reads(
+        "episode_list",
+        "What happened, newest first: memories began, were used, and notes of the day.",
+        Route::get("/v1/users/{user}/episodes"),
+    );
+    type Request = EpisodeListRequest;
+    type Response = Page<Episode>;
+
+    async fn run(call: Call, request: EpisodeListRequest) -> Result<Page<Episode>> {
+        let asked: Asked<EpisodeId> = Asked::new("episode_list", request.limit, request.cursor.as_ref())?;
+        let filter = set(EpisodeFilter::default(), request.role, |filter, role| filter.roles([role]));
+        let filter = set(filter, request.since, EpisodeFilter::since);
+        let filter = set(filter, request.until, EpisodeFilter::until);
+        let episodes = call.memories().await?.episodes(filter, asked.after, asked.to_read()).await;
+        Ok(asked.page(episodes.map_err(|error| asked.failed(error))?, |episode| episode.id))
+    }
+}
+
+/// A note of the day.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoteRequest {
+    /// What it is called, in 1 to 200 bytes.
+    #[schemars(length(min = 1, max = 200))]
+    pub title: String,
+    /// What it says, at most 1,024 bytes.
+    pub summary: Option<String>,
+    /// What sort of note it is.
+    pub kind: Option<MemoryKind>,
+    /// Its tags, with or without `#`.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// The memory that it is about. Default: none.
+    pub memory: Option<MemoryId>,
+    /// The session in which it happened: the caller's key, or `id:` and its id.
+    pub session: Option<String>,
+    /// How it ended.
+    pub outcome: Option<Ended>,
+    /// What it is filed under, at most 256 bytes.
+    pub project: Option<String>,
+    /// The task, by the caller's id, at most 256 bytes.
+    pub task_id: Option<String>,
+    /// The same task, for people, at most 256 bytes.
+    pub task_name: Option<String>,
+    /// What prompted it, at most 1,024 bytes.
+    pub trigger: Option<String>,
+    /// The caller's own id for it, unique per user, at most 256 bytes: noted again, it is known.
+    pub caller_id: Option<String>,
+    /// When it happened (RFC 3339). Default: now.
+    pub happened_at: Option<DateTime<Utc>>,
+}
+
+/// Keeps a note.
+#[derive(Debug)]
+pub struct EpisodeNote;
+
+impl Operation for EpisodeNote {
+    const SPEC: Spec = Spec {
+        again: Again::WithCallerId,
+        ..Spec::adds("episode_note", "Keep a note of the day.", Route::post("/v1/users/{user}/episodes"))
+    };
+    type Request = NoteRequest;
+    type Response = Episode;
+
+    async fn run(call: Call, request: NoteRequest) -> Result<Episode> {
+        let user = call.user_or_new().await?;
+        let session = call::session_id(&user, request.session.as_deref()).await?;
+        let note = NewNote::new(request.title).tags(request.tags);
+        let note = set(note, request.summary, NewNote::summary);
+        let note = set(note, request.kind, NewNote::kind);
+        let note = set(note, request.memory, NewNote::memory);
+        let note = set(note, session, NewNote::session);
+        let note = set(note, request.outcome, NewNote::outcome);
+        let note = set(note, request.project, NewNote::project);
+        let note = set(note, request.task_id, NewNote::task_id);
+        let note = set(note, request.task_name, NewNote::task_name);
+        let note = set(note, request.trigger, NewNote::trigger);
+        let note = set(note, request.caller_id, NewNote::caller_id);
+        let note = set(note, request.happened_at, NewNote::happened_at);
+        Ok(user.memories().by(call.caller.origin).note(note).await?)
+    }
+}

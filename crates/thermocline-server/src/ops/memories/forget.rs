@@ -1,0 +1,188 @@
+//! Memories are forgotten, which can be undone, and erased, which cannot.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{
+    Erased, Forgotten, Frequency, GroupId, Memories, Memory, MemoryFilter, MemoryId, MemoryKind,
+    MemoryStatus, Origin, TaskType, Trust,
+};
+
+use crate::ops::{
+    Operation, Outcome, Result, Row,
+    call::{Call, set},
+    memories::OfMemory,
+    row,
+    spec::{Class, Route, Spec, Tool},
+};
+
+/// Memories that are read at once by a dry run.
+const PAGE: u32 = 1_000;
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<MemoryForget>(), row::<ForgetAll>(), row::<MemoryErase>()]
+}
+
+/// What was forgotten, or would be.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Forgetting {
+    /// Whether nothing was changed, and this is only what would be.
+    pub dry_run: bool,
+    /// The operation: undoing it, or the change of any of them, brings all of them back. null: nothing was forgotten.
+    pub group: Option<GroupId>,
+    /// Which they are, newest first.
+    pub memories: Vec<MemoryId>,
+}
+
+impl From<Forgotten> for Forgetting {
+    fn from(Forgotten { group, memories, .. }: Forgotten) -> Self {
+        Self { dry_run: false, group, memories }
+    }
+}
+
+/// A memory to forget.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// Only say what would be forgotten. Default: no.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Forgets a memory.
+#[derive(Debug)]
+pub struct MemoryForget;
+
+impl Operation for MemoryForget {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_forget", title: "Forget" }),
+        ..Spec::changes(
+            "memory_forget",
+            "Forget a memory: it is kept, in no list by default and in no recall; undo brings it back.",
+            Route::post("/v1/users/{user}/memories/{memory}/forget"),
+        )
+    };
+    type Request = ForgetRequest;
+    type Response = Forgetting;
+
+    async fn run(call: Call, request: ForgetRequest) -> Result<Forgetting> {
+        let memories = call.memories().await?;
+        if !request.dry_run {
+            return Ok(memories.forget(request.memory).await?.into());
+        }
+        let memory = memories.get(request.memory).await?;
+        let goes = memory.status != MemoryStatus::Forgotten && may_forget(call.caller.origin, &memory);
+        let memories = if goes { vec![memory.id] } else { Vec::new() };
+        Ok(Forgetting { dry_run: true, group: None, memories })
+    }
+}
+
+/// A tool or a document takes nothing back that is trusted more.
+fn may_forget(origin: Origin, memory: &Memory) -> bool {
+    Trust::of(origin) > Trust::Foreign || memory.trust <= Trust::Foreign
+}
+
+/// Which memories to forget; all of it must hold.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetAllRequest {
+    /// Only of these kinds. Default: of any.
+    #[serde(default)]
+    pub kinds: Vec<MemoryKind>,
+    /// Only of these frequencies. Default: of any.
+    #[serde(default)]
+    pub frequencies: Vec<Frequency>,
+    /// Only of these statuses. Default: active.
+    pub statuses: Option<Vec<MemoryStatus>>,
+    /// Only for this sort of task.
+    pub task_type: Option<TaskType>,
+    /// Only what is filed under this project; what is filed under none stays.
+    pub project: Option<String>,
+    /// Only with every one of these tags, however they are spelled.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Only say what would be forgotten. Default: no.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl ForgetAllRequest {
+    fn into_filter(self) -> MemoryFilter {
+        let filter = MemoryFilter::default().kinds(self.kinds).frequencies(self.frequencies).project_alone();
+        let filter = set(filter, self.statuses, MemoryFilter::statuses);
+        let filter = set(filter, self.task_type, MemoryFilter::task_type);
+        let filter = set(filter, self.project, MemoryFilter::project);
+        self.tags.into_iter().fold(filter, MemoryFilter::tag)
+    }
+}
+
+/// Forgets many memories.
+#[derive(Debug)]
+pub struct ForgetAll;
+
+impl Operation for ForgetAll {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::changes(
+            "memory_forget_all",
+            "Forget all memories that a filter lets pass, as one operation, which can be undone.",
+            Route::post("/v1/users/{user}/memories/forget"),
+        )
+    };
+    type Request = ForgetAllRequest;
+    type Response = Forgetting;
+
+    async fn run(call: Call, request: ForgetAllRequest) -> Result<Forgetting> {
+        let memories = call.memories().await?;
+        let dry_run = request.dry_run;
+        let filter = request.into_filter();
+        if !dry_run {
+            return Ok(memories.forget_all(filter).await?.into());
+        }
+        let found = all(&memories, &filter, |memory| may_forget(call.caller.origin, memory)).await?;
+        Ok(Forgetting { dry_run, group: None, memories: found })
+    }
+}
+
+/// The ids of all that pass, newest first.
+async fn all(
+    memories: &Memories,
+    filter: &MemoryFilter,
+    goes: impl Fn(&Memory) -> bool,
+) -> Result<Vec<MemoryId>> {
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let page = memories.list(filter.clone(), after, PAGE).await?;
+        let is_last = page.len() < PAGE as usize;
+        after = page.last().map(|memory| memory.id);
+        let is_there = |memory: &&Memory| memory.status != MemoryStatus::Forgotten && goes(memory);
+        found.extend(page.iter().filter(is_there).map(|memory| memory.id));
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+/// Erases a memory.
+#[derive(Debug)]
+pub struct MemoryErase;
+
+impl Operation for MemoryErase {
+    const SPEC: Spec = Spec::erases(
+        "memory_erase",
+        "Erase a memory out of the bytes of the file, with its history, edges and episodes.",
+        Route::delete("/v1/users/{user}/memories/{memory}"),
+    );
+    type Request = OfMemory;
+    type Response = Erased;
+
+    async fn run(call: Call, request: OfMemory) -> Result<Erased> {
+        Ok(call.memories().await?.erase(request.memory).await?)
+    }
+
+    fn outcome(erased: &Erased) -> Outcome {
+        Outcome::of_erase(erased)
+    }
+}

@@ -1,0 +1,68 @@
+//! Quarantine: a source is hidden with all that came of it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{QuarantineSource, Quarantined, Undone};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::Call,
+    memories::edit::OfGroup,
+    row,
+    spec::{Class, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<Quarantine>(), row::<Lift>()]
+}
+
+/// A source to hide.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuarantineRequest {
+    /// What is hidden with all that came of it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`,
+    /// `{"call": id}`, `{"origin": word}`.
+    pub source: QuarantineSource,
+    /// Why, for the history: up to 256 bytes, and nothing that was said.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// Hides a source.
+#[derive(Debug)]
+pub struct Quarantine;
+
+impl Operation for Quarantine {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::changes(
+            "quarantine",
+            "Hide a source with all that jobs made of it, as one operation; lifting it brings all of it back.",
+            Route::post("/v1/users/{user}/quarantines"),
+        )
+    };
+    type Request = QuarantineRequest;
+    type Response = Quarantined;
+
+    async fn run(call: Call, request: QuarantineRequest) -> Result<Quarantined> {
+        Ok(call.memories().await?.quarantine(request.source, &request.why).await?)
+    }
+}
+
+/// Takes a quarantine back.
+#[derive(Debug)]
+pub struct Lift;
+
+impl Operation for Lift {
+    const SPEC: Spec = Spec::changes(
+        "quarantine_lift",
+        "Take a quarantine back: all is as it was before, but the history.",
+        Route::delete("/v1/users/{user}/quarantines/{group}"),
+    );
+    type Request = OfGroup;
+    type Response = Undone;
+
+    async fn run(call: Call, request: OfGroup) -> Result<Undone> {
+        Ok(call.memories().await?.lift(request.group).await?)
+    }
+}

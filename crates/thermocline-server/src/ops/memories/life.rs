@@ -1,0 +1,140 @@
+//! Memories are used, and shown again to a person.
+
+use chrono::NaiveDate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{Clock as _, Due, Memory, MemoryId, Outcome as Ended, ReceiptId, SystemClock, Use};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{self, Call, set},
+    memories::OfMemory,
+    page::{Limit, Page},
+    row,
+    spec::{Again, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<MemoryUsed>(), row::<DueList>(), row::<MemoryResurfaced>(), row::<MemoryDismiss>()]
+}
+
+/// A use of a memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UseRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// How it ended. Default: nobody knows.
+    pub outcome: Option<Ended>,
+    /// The session in which it was used: the caller's key, or `id:` and its id. Default: that of the receipt.
+    pub session: Option<String>,
+    /// The project for which it was used, at most 256 bytes. Default: that of the session.
+    pub project: Option<String>,
+    /// The receipt of the context that showed it. One context rates a memory once.
+    pub receipt: Option<ReceiptId>,
+    /// The task in which it was used, by the caller's id, at most 256 bytes.
+    pub task_id: Option<String>,
+    /// The same task, for people, at most 256 bytes.
+    pub task_name: Option<String>,
+    /// What prompted it, at most 1,024 bytes.
+    pub trigger: Option<String>,
+    /// The caller's own id for this report, unique per user, at most 256 bytes: reported again, it counts once.
+    pub caller_id: Option<String>,
+}
+
+/// Counts a use.
+#[derive(Debug)]
+pub struct MemoryUsed;
+
+impl Operation for MemoryUsed {
+    const SPEC: Spec = Spec {
+        again: Again::WithCallerId,
+        ..Spec::changes(
+            "memory_used",
+            "Count a use of a memory, and by how it ended rate it: what helped is believed more.",
+            Route::post("/v1/users/{user}/memories/{memory}/uses"),
+        )
+    };
+    type Request = UseRequest;
+    type Response = Memory;
+
+    async fn run(call: Call, request: UseRequest) -> Result<Memory> {
+        let user = call.user().await?;
+        let session = call::session_id(&user, request.session.as_deref()).await?;
+        let report = request.outcome.map_or_else(Use::default, Use::of);
+        let report = set(report, session, Use::session);
+        let report = set(report, request.project, Use::project);
+        let report = set(report, request.receipt, Use::receipt);
+        let report = set(report, request.task_id, Use::task_id);
+        let report = set(report, request.task_name, Use::task_name);
+        let report = set(report, request.trigger, Use::trigger);
+        let report = set(report, request.caller_id, Use::caller_id);
+        Ok(user.memories().by(call.caller.origin).used(request.memory, report).await?)
+    }
+}
+
+/// A day.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DueRequest {
+    /// The day (UTC): `2026-11-25`. Default: today.
+    pub on: Option<NaiveDate>,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+}
+
+/// Lists what is due.
+#[derive(Debug)]
+pub struct DueList;
+
+impl Operation for DueList {
+    const SPEC: Spec = Spec::reads(
+        "due_list",
+        "The memories that are to be shown again to a person on a day, those first that have been due for longest.",
+        Route::get("/v1/users/{user}/due"),
+    );
+    type Request = DueRequest;
+    type Response = Page<Due>;
+
+    async fn run(call: Call, request: DueRequest) -> Result<Page<Due>> {
+        let on = request.on.unwrap_or_else(|| SystemClock.now().date_naive());
+        let limit = request.limit.unwrap_or_default().checked()?;
+        Ok(Page::whole(call.memories().await?.due(on, limit).await?))
+    }
+}
+
+/// Notes that a person looked at a memory.
+#[derive(Debug)]
+pub struct MemoryResurfaced;
+
+impl Operation for MemoryResurfaced {
+    const SPEC: Spec = Spec::changes(
+        "memory_resurfaced",
+        "Note that a person looked at a memory again, once a day.",
+        Route::post("/v1/users/{user}/memories/{memory}/resurfaced"),
+    );
+    type Request = OfMemory;
+    type Response = Memory;
+
+    async fn run(call: Call, request: OfMemory) -> Result<Memory> {
+        Ok(call.memories().await?.resurfaced(request.memory).await?)
+    }
+}
+
+/// Notes that a person does not want to see a memory.
+#[derive(Debug)]
+pub struct MemoryDismiss;
+
+impl Operation for MemoryDismiss {
+    const SPEC: Spec = Spec::changes(
+        "memory_dismiss",
+        "Note that a person does not want to see a memory now, once a day; the third time is the last.",
+        Route::post("/v1/users/{user}/memories/{memory}/dismiss"),
+    );
+    type Request = OfMemory;
+    type Response = Memory;
+
+    async fn run(call: Call, request: OfMemory) -> Result<Memory> {
+        Ok(call.memories().await?.dismiss(request.memory).await?)
+    }
+}

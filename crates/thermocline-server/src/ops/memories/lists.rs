@@ -1,0 +1,211 @@
+//! Memories are read and listed, with what was done to them and what they were made of.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{
+    Change, Frequency, Memory, MemoryFilter, MemoryId, MemoryKind, MemorySource, MemoryStatus, TaskType,
+    TermCount,
+};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{Call, set},
+    memories::{OfMemory, named},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    spec::{Route, Spec},
+    turns::ListRequest,
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        row::<MemoryList>(),
+        row::<MemoryShow>(),
+        row::<MemoryHistory>(),
+        row::<MemorySources>(),
+        row::<TagList>(),
+        row::<EntityList>(),
+    ]
+}
+
+/// Which memories to list; all of it must hold.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryListRequest {
+    /// Only of this kind.
+    pub kind: Option<MemoryKind>,
+    /// Only of this frequency.
+    pub frequency: Option<Frequency>,
+    /// Only of this status. Default: active.
+    pub status: Option<MemoryStatus>,
+    /// Of any status. Default: no.
+    #[serde(default)]
+    pub any_status: bool,
+    /// Only for this sort of task.
+    pub task_type: Option<TaskType>,
+    /// Only of at least this confidence.
+    #[schemars(range(min = 0, max = 1))]
+    pub min_confidence: Option<f64>,
+    /// Only what is filed under this project, or under none.
+    pub project: Option<String>,
+    /// Of a project only what is filed under it. Default: no.
+    #[serde(default)]
+    pub project_alone: bool,
+    /// Only with this tag, however it is spelled.
+    pub tag: Option<String>,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+impl MemoryListRequest {
+    fn filter(&self) -> MemoryFilter {
+        let filter = set(MemoryFilter::default(), self.kind, |filter, kind| filter.kinds([kind]));
+        let filter = set(filter, self.frequency, |filter, frequency| filter.frequencies([frequency]));
+        let filter = set(filter, self.status, |filter, status| filter.statuses([status]));
+        let filter = if self.any_status { filter.statuses([]) } else { filter };
+        let filter = set(filter, self.task_type, MemoryFilter::task_type);
+        let filter = set(filter, self.min_confidence, MemoryFilter::min_confidence);
+        let filter = set(filter, self.project.as_deref(), MemoryFilter::project);
+        let filter = if self.project_alone { filter.project_alone() } else { filter };
+        set(filter, self.tag.as_deref(), MemoryFilter::tag)
+    }
+}
+
+/// Lists memories.
+#[derive(Debug)]
+pub struct MemoryList;
+
+impl Operation for MemoryList {
+    const SPEC: Spec = Spec::reads(
+        "memory_list",
+        "The memories that a filter lets pass, newest first; by default all that hold.",
+        Route::get("/v1/users/{user}/memories"),
+    );
+    type Request = MemoryListRequest;
+    type Response = Page<Memory>;
+
+    async fn run(call: Call, request: MemoryListRequest) -> Result<Page<Memory>> {
+        let asked: Asked<MemoryId> = Asked::new("memory_list", request.limit, request.cursor.as_ref())?;
+        let memories = call.memories().await?.list(request.filter(), asked.after, asked.to_read()).await;
+        Ok(asked.page(memories.map_err(|error| asked.failed(error))?, |memory| memory.id))
+    }
+}
+
+/// A memory, however it is named.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryShowRequest {
+    /// The memory's id, with or without `mem_`, or 4 or more of its first or last digits; or `key:` and the caller's own
+    /// id.
+    pub memory: String,
+}
+
+/// Shows a memory.
+#[derive(Debug)]
+pub struct MemoryShow;
+
+impl Operation for MemoryShow {
+    const SPEC: Spec = Spec::reads(
+        "memory_show",
+        "One memory, whatever its status.",
+        Route::get("/v1/users/{user}/memories/{memory}"),
+    );
+    type Request = MemoryShowRequest;
+    type Response = Memory;
+
+    async fn run(call: Call, request: MemoryShowRequest) -> Result<Memory> {
+        named(&call.memories().await?, &request.memory).await
+    }
+}
+
+/// A page of a list of a memory's.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryPageRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists what was done to a memory.
+#[derive(Debug)]
+pub struct MemoryHistory;
+
+impl Operation for MemoryHistory {
+    const SPEC: Spec = Spec::reads(
+        "memory_history",
+        "What was done to a memory, newest first: by whom, why, and what was before.",
+        Route::get("/v1/users/{user}/memories/{memory}/history"),
+    );
+    type Request = MemoryPageRequest;
+    type Response = Page<Change>;
+
+    async fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
+        let asked: Asked<u32> = Asked::new("memory_history", request.limit, request.cursor.as_ref())?;
+        let changes = call.memories().await?.history(request.memory, asked.after, asked.to_read()).await?;
+        Ok(asked.page(changes, |change| change.change_no))
+    }
+}
+
+/// Lists what a memory was made of.
+#[derive(Debug)]
+pub struct MemorySources;
+
+impl Operation for MemorySources {
+    const SPEC: Spec = Spec::reads(
+        "memory_sources",
+        "What a memory was made of: turns, other memories, calls.",
+        Route::get("/v1/users/{user}/memories/{memory}/sources"),
+    );
+    type Request = OfMemory;
+    type Response = Page<MemorySource>;
+
+    async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySource>> {
+        Ok(Page::whole(call.memories().await?.sources(request.memory).await?))
+    }
+}
+
+/// Lists tags.
+#[derive(Debug)]
+pub struct TagList;
+
+impl Operation for TagList {
+    const SPEC: Spec = Spec::reads(
+        "tag_list",
+        "The tags of the user's active memories, and how many have each.",
+        Route::get("/v1/users/{user}/tags"),
+    );
+    type Request = ListRequest;
+    type Response = Page<TermCount>;
+
+    async fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
+        let asked: Asked<String> = Asked::new("tag_list", request.limit, request.cursor.as_ref())?;
+        let tags = call.memories().await?.tags(asked.after.as_deref(), asked.to_read()).await?;
+        Ok(asked.page(tags, |tag| tag.term.clone()))
+    }
+}
+
+/// Lists entities.
+#[derive(Debug)]
+pub struct EntityList;
+
+impl Operation for EntityList {
+    const SPEC: Spec = Spec::reads(
+        "entity_list",
+        "What the user's active memories are about, by name, and how many are about each.",
+        Route::get("/v1/users/{user}/entities"),
+    );
+    type Request = ListRequest;
+    type Response = Page<TermCount>;
+
+    async fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
+        let asked: Asked<String> = Asked::new("entity_list", request.limit, request.cursor.as_ref())?;
+        let entities = call.memories().await?.entities(asked.after.as_deref(), asked.to_read()).await?;
+        Ok(asked.page(entities, |entity| entity.term.clone()))
+    }
+}

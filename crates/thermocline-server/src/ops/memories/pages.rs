@@ -1,0 +1,93 @@
+//! Texts about all memories: what matters most, and what runs through them.
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{Core, CoreOptions, Trust};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{Call, set},
+    problem::Problem,
+    row,
+    sessions::Nothing,
+    spec::{Class, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<CoreShow>(), row::<ReflectionShow>()]
+}
+
+/// How a text of what matters most is to be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoreRequest {
+    /// The moment for which it is written (RFC 3339). Default: now.
+    pub at: Option<DateTime<Utc>>,
+    /// Tokens at most. Default: 3,000.
+    #[schemars(range(min = 100))]
+    pub max_tokens: Option<u32>,
+    /// Memories of a section at most. Default: 15.
+    #[schemars(range(min = 1, max = 100))]
+    pub per_section: Option<u32>,
+    /// What is trusted less is left out: 2, what the assistant says; 3, the user; 4, what a person approved. Default: 2.
+    #[schemars(range(min = 2, max = 4))]
+    pub min_trust: Option<u8>,
+}
+
+/// Shows what matters most.
+#[derive(Debug)]
+pub struct CoreShow;
+
+impl Operation for CoreShow {
+    const SPEC: Spec = Spec {
+        class: Class::Recall,
+        ..Spec::reads(
+            "core",
+            "What matters most of the memories, as a text of a bounded number of tokens.",
+            Route::get("/v1/users/{user}/core"),
+        )
+    };
+    type Request = CoreRequest;
+    type Response = Core;
+
+    async fn run(call: Call, request: CoreRequest) -> Result<Core> {
+        let trust = request.min_trust.map(|number| {
+            Trust::from_number(number)
+                .ok_or_else(|| Problem::invalid("min_trust", "trust is a number from 2 to 4"))
+        });
+        let options = set(CoreOptions::default(), request.at, CoreOptions::at);
+        let options = set(options, request.max_tokens, CoreOptions::max_tokens);
+        let options = set(options, request.per_section, CoreOptions::per_section);
+        let options = set(options, trust.transpose()?, CoreOptions::min_trust);
+        Ok(call.memories().await?.core(options).await?)
+    }
+}
+
+/// What runs through all memories.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reflection {
+    /// The text, as `REFLECTION.md` has it.
+    pub text: String,
+}
+
+/// Shows what runs through all memories.
+#[derive(Debug)]
+pub struct ReflectionShow;
+
+impl Operation for ReflectionShow {
+    const SPEC: Spec = Spec {
+        class: Class::Recall,
+        ..Spec::reads(
+            "reflection",
+            "What runs through all memories, as a text: pairs of tags, what is used most, insights, merges.",
+            Route::get("/v1/users/{user}/reflection"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Reflection;
+
+    async fn run(call: Call, _: Nothing) -> Result<Reflection> {
+        Ok(Reflection { text: call.memories().await?.reflection().await? })
+    }
+}

@@ -1,0 +1,114 @@
+//! Reviews: questions about memories that wait for a person. No model decides one: they have no tool.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{Decided, Decision, Review, ReviewFilter, ReviewId, ReviewKind};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{Call, set},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    spec::{Again, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<ReviewList>(), row::<ReviewShow>(), row::<ReviewDecide>()]
+}
+
+/// Which reviews to list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewListRequest {
+    /// Only of this kind. Default: of any.
+    pub kind: Option<ReviewKind>,
+    /// Those that were decided or withdrawn, instead of those that are open. Default: no.
+    #[serde(default)]
+    pub decided: bool,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists reviews.
+#[derive(Debug)]
+pub struct ReviewList;
+
+impl Operation for ReviewList {
+    const SPEC: Spec = Spec::reads(
+        "review_list",
+        "The questions about memories that wait for a person, oldest first.",
+        Route::get("/v1/users/{user}/reviews"),
+    );
+    type Request = ReviewListRequest;
+    type Response = Page<Review>;
+
+    async fn run(call: Call, request: ReviewListRequest) -> Result<Page<Review>> {
+        let asked: Asked<ReviewId> = Asked::new("review_list", request.limit, request.cursor.as_ref())?;
+        let filter = ReviewFilter::default().decided(request.decided);
+        let filter = set(filter, request.kind, |filter, kind| filter.kinds([kind]));
+        let reviews = call.memories().await?.reviews(filter, asked.after, asked.to_read()).await;
+        Ok(asked.page(reviews.map_err(|error| asked.failed(error))?, |review| review.id))
+    }
+}
+
+/// A review.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfReview {
+    /// The review's id.
+    pub review: ReviewId,
+}
+
+/// Shows a review.
+#[derive(Debug)]
+pub struct ReviewShow;
+
+impl Operation for ReviewShow {
+    const SPEC: Spec = Spec::reads(
+        "review_show",
+        "One question about a memory, open or decided.",
+        Route::get("/v1/users/{user}/reviews/{review}"),
+    );
+    type Request = OfReview;
+    type Response = Review;
+
+    async fn run(call: Call, request: OfReview) -> Result<Review> {
+        Ok(call.memories().await?.review(request.review).await?)
+    }
+}
+
+/// What a person decides.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecideRequest {
+    /// The review's id.
+    pub review: ReviewId,
+    /// `approved` or `rejected`.
+    pub decision: Decision,
+    /// Who decides: a person's name, at most 256 bytes.
+    #[schemars(length(min = 1))]
+    pub by: String,
+}
+
+/// Decides a review.
+#[derive(Debug)]
+pub struct ReviewDecide;
+
+impl Operation for ReviewDecide {
+    const SPEC: Spec = Spec {
+        again: Again::Another,
+        ..Spec::changes(
+            "review_decide",
+            "Decide a question about a memory, once, as a person: only with a key whose words are the user's.",
+            Route::post("/v1/users/{user}/reviews/{review}/decide"),
+        )
+    };
+    type Request = DecideRequest;
+    type Response = Decided;
+
+    async fn run(call: Call, request: DecideRequest) -> Result<Decided> {
+        Ok(call.memories().await?.decide(request.review, request.decision, &request.by).await?)
+    }
+}

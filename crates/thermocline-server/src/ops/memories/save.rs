@@ -1,0 +1,152 @@
+//! Memories are saved: on their own, in the place of another, and in the place of several.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{MemoryId, MemoryKind, Merged, SaveOutcome, Saved};
+
+use crate::ops::{
+    Operation, Outcome, Result, Row,
+    call::Call,
+    memories::content::Content,
+    row,
+    spec::{Again, Route, Spec, Tool},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<MemorySave>(), row::<MemorySupersede>(), row::<MemorySupersedeBy>(), row::<MemoryMerge>()]
+}
+
+fn outcome(saved: &Saved) -> Outcome {
+    match saved.outcome {
+        SaveOutcome::Known | SaveOutcome::PutAway => Outcome::Known,
+        _ => Outcome::Added,
+    }
+}
+
+/// Saves a memory.
+#[derive(Debug)]
+pub struct MemorySave;
+
+impl Operation for MemorySave {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_save", title: "Save" }),
+        ..Spec::adds(
+            "memory_save",
+            "Save what is known, once: the same again is known, and a slot that another text holds is taken or waits.",
+            Route::post("/v1/users/{user}/memories"),
+        )
+    };
+    type Request = Content;
+    type Response = Saved;
+
+    async fn run(call: Call, request: Content) -> Result<Saved> {
+        let user = call.user_or_new().await?;
+        let new = request.into_new(&call, &user, MemoryKind::General).await?;
+        Ok(user.memories().by(call.caller.origin).save(new).await?)
+    }
+
+    fn outcome(saved: &Saved) -> Outcome {
+        outcome(saved)
+    }
+}
+
+/// A memory, and what is to take its place.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SupersedeRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// What is saved in its place. Kind, project, sort of task and slot are those of the old one, unless they are stated.
+    pub with: Content,
+}
+
+/// Saves a memory in the place of another.
+#[derive(Debug)]
+pub struct MemorySupersede;
+
+impl Operation for MemorySupersede {
+    const SPEC: Spec = Spec {
+        again: Again::WithCallerId,
+        ..Spec::adds(
+            "memory_supersede",
+            "Save a memory in the place of another one, which is kept, superseded.",
+            Route::post("/v1/users/{user}/memories/{memory}/supersede"),
+        )
+    };
+    type Request = SupersedeRequest;
+    type Response = Saved;
+
+    async fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
+        let user = call.user().await?;
+        let memories = user.memories().by(call.caller.origin);
+        let kind = memories.get(request.memory).await?.kind;
+        let new = request.with.into_new(&call, &user, kind).await?;
+        Ok(memories.supersede(request.memory, new).await?)
+    }
+
+    fn outcome(saved: &Saved) -> Outcome {
+        outcome(saved)
+    }
+}
+
+/// Two memories, of which one takes the place of the other.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SupersedeByRequest {
+    /// The one whose place is taken.
+    pub memory: MemoryId,
+    /// The one that takes it.
+    pub by: MemoryId,
+}
+
+/// Puts a memory in the place of another.
+#[derive(Debug)]
+pub struct MemorySupersedeBy;
+
+impl Operation for MemorySupersedeBy {
+    const SPEC: Spec = Spec::changes(
+        "memory_supersede_by",
+        "Put a memory that is there in the place of another one, which is kept, superseded.",
+        Route::put("/v1/users/{user}/memories/{memory}/successor"),
+    );
+    type Request = SupersedeByRequest;
+    type Response = Saved;
+
+    async fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
+        Ok(call.memories().await?.supersede_by(request.memory, request.by).await?)
+    }
+}
+
+/// Memories that are one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MergeRequest {
+    /// The memories that are one: 2 to 16.
+    #[schemars(length(min = 2, max = 16))]
+    pub memories: Vec<MemoryId>,
+    /// What is saved in their place. What it does not say of its project, slot, task and importance follows from theirs.
+    pub into: Content,
+}
+
+/// Saves a memory in the place of several.
+#[derive(Debug)]
+pub struct MemoryMerge;
+
+impl Operation for MemoryMerge {
+    const SPEC: Spec = Spec {
+        again: Again::Another,
+        ..Spec::adds(
+            "memory_merge",
+            "Save a memory in the place of 2 to 16 others, which are kept, superseded; undoing it brings them back.",
+            Route::post("/v1/users/{user}/memories/merge"),
+        )
+    };
+    type Request = MergeRequest;
+    type Response = Merged;
+
+    async fn run(call: Call, request: MergeRequest) -> Result<Merged> {
+        let user = call.user().await?;
+        let new = request.into.into_new(&call, &user, MemoryKind::General).await?;
+        Ok(user.memories().by(call.caller.origin).merge(request.memories, new).await?)
+    }
+}

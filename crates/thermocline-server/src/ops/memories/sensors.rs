@@ -1,0 +1,112 @@
+//! Sensors: what looks whether a memory still holds.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use thermocline::{Expect, Memories, MemoryId, MemorySensor, NewSensor};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::Call,
+    memories::OfMemory,
+    page::Page,
+    row,
+    spec::{Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<SensorList>(), row::<SensorWatch>(), row::<SensorUnwatch>()]
+}
+
+async fn list(memories: &Memories, id: MemoryId) -> Result<Page<MemorySensor>> {
+    Ok(Page::whole(memories.sensors(id).await?))
+}
+
+/// Lists what looks at a memory.
+#[derive(Debug)]
+pub struct SensorList;
+
+impl Operation for SensorList {
+    const SPEC: Spec = Spec::reads(
+        "sensor_list",
+        "What looks whether a memory still holds.",
+        Route::get("/v1/users/{user}/memories/{memory}/sensors"),
+    );
+    type Request = OfMemory;
+    type Response = Page<MemorySensor>;
+
+    async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
+        list(&call.memories().await?, request.memory).await
+    }
+}
+
+/// What is to look at a memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WatchRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// The name of a configured sensor, or `human`, a person.
+    #[schemars(length(min = 1, max = 200))]
+    pub sensor: String,
+    /// What it looks at, by a name that the configuration knows: `ops:nginx/api.conf`. At most 1,024 bytes.
+    #[serde(default)]
+    pub subject: String,
+    /// What it is to see there, at most 16 KiB; each sensor has fields of its own. Default: the least that it can look for.
+    #[serde(default)]
+    pub expect: Map<String, Value>,
+}
+
+/// Has a sensor look at a memory.
+#[derive(Debug)]
+pub struct SensorWatch;
+
+impl Operation for SensorWatch {
+    const SPEC: Spec = Spec::changes(
+        "sensor_watch",
+        "Have a configured sensor look whether a memory still holds, in the place of what it expected before.",
+        Route::put("/v1/users/{user}/memories/{memory}/sensors"),
+    );
+    type Request = WatchRequest;
+    type Response = Page<MemorySensor>;
+
+    async fn run(call: Call, request: WatchRequest) -> Result<Page<MemorySensor>> {
+        let memories = call.memories().await?;
+        let sensor =
+            NewSensor::new(request.sensor, request.subject).expect(Expect::new(request.expect.into())?);
+        memories.watch(request.memory, sensor).await?;
+        list(&memories, request.memory).await
+    }
+}
+
+/// What is to look at a memory no more.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnwatchRequest {
+    /// The memory's id, with or without `mem_`.
+    pub memory: MemoryId,
+    /// The sensor's name.
+    pub sensor: String,
+    /// What it looks at no more. Default: any subject.
+    pub subject: Option<String>,
+}
+
+/// Has a sensor look at a memory no more.
+#[derive(Debug)]
+pub struct SensorUnwatch;
+
+impl Operation for SensorUnwatch {
+    const SPEC: Spec = Spec::changes(
+        "sensor_unwatch",
+        "Have a sensor look at a memory no more.",
+        Route::delete("/v1/users/{user}/memories/{memory}/sensors"),
+    );
+    type Request = UnwatchRequest;
+    type Response = Page<MemorySensor>;
+
+    async fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
+        let memories = call.memories().await?;
+        memories.unwatch(request.memory, &request.sensor, request.subject.as_deref()).await?;
+        list(&memories, request.memory).await
+    }
+}

@@ -1,0 +1,103 @@
+//! Memories are looked over: what settles, what falls back, what is alike, what still holds.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{MemoryCheck, MemoryId, Reflected, TendOptions, Tended, ToCheck};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::Call,
+    page::Page,
+    row,
+    sessions::Nothing,
+    spec::{Again, Class, Route, Spec},
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![row::<Tend>(), row::<Reflect>(), row::<Validate>()]
+}
+
+/// How to look over all memories.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TendRequest {
+    /// Only say what would move and why. Default: no.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Looks over all memories.
+#[derive(Debug)]
+pub struct Tend;
+
+impl Operation for Tend {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::changes(
+            "tend",
+            "Look over all active memories now: what settles, falls back, is put away, is asked about; at most once a day.",
+            Route::post("/v1/users/{user}/tend"),
+        )
+    };
+    type Request = TendRequest;
+    type Response = Tended;
+
+    async fn run(call: Call, request: TendRequest) -> Result<Tended> {
+        let options = TendOptions::default();
+        let options = if request.dry_run { options.dry_run() } else { options };
+        Ok(call.memories().await?.tend(options).await?)
+    }
+}
+
+/// Looks which memories are alike.
+#[derive(Debug)]
+pub struct Reflect;
+
+impl Operation for Reflect {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::changes(
+            "reflect",
+            "Look which memories are alike, and propose edges and reviews; nothing holds before a person says so.",
+            Route::post("/v1/users/{user}/reflect"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Reflected;
+
+    async fn run(call: Call, _: Nothing) -> Result<Reflected> {
+        Ok(call.memories().await?.reflect().await?)
+    }
+}
+
+/// Which memories to check.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ValidateRequest {
+    /// These, stale or not: at most 1,000. Default: all that are stale and have a sensor that is configured.
+    #[schemars(length(max = 1000))]
+    pub memories: Option<Vec<MemoryId>>,
+}
+
+/// Has sensors look.
+#[derive(Debug)]
+pub struct Validate;
+
+impl Operation for Validate {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        again: Again::Another,
+        ..Spec::changes(
+            "memory_validate",
+            "Have the sensors of memories look now whether they still hold; what fails asks a person.",
+            Route::post("/v1/users/{user}/validate"),
+        )
+    };
+    type Request = ValidateRequest;
+    type Response = Page<MemoryCheck>;
+
+    async fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
+        let which = request.memories.map_or(ToCheck::Stale, ToCheck::Memories);
+        Ok(Page::whole(call.memories().await?.validate(which).await?))
+    }
+}

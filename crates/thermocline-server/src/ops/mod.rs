@@ -1,0 +1,148 @@
+//! The table of operations: each thing that can be asked of the memory, written once.
+//!
+//! HTTP routes, OpenAPI, MCP's full profile, `thermocline call`, metrics, the audit file and what a key may do are all
+//! read off the rows. Nothing here knows HTTP or MCP.
+
+pub mod anchors;
+pub mod call;
+pub mod compression;
+pub mod context;
+pub mod file;
+pub mod jobs;
+pub mod memories;
+pub mod page;
+pub mod problem;
+pub mod recall;
+pub mod receipts;
+pub mod record;
+pub mod request;
+pub mod schema;
+pub mod sessions;
+pub mod spec;
+pub mod turns;
+pub mod users;
+
+use std::{future::Future, pin::Pin, sync::LazyLock};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use thermocline::Erased;
+
+use crate::ops::{
+    call::Call,
+    problem::Problem,
+    spec::{Effect, Spec},
+};
+
+/// What an operation gives, or why it gives nothing.
+pub type Result<T> = std::result::Result<T, Problem>;
+
+/// One thing that can be asked of the memory. Everything that a surface needs to know of it is in `SPEC`.
+pub trait Operation: 'static {
+    /// What it is.
+    const SPEC: Spec;
+    /// What is asked. Unknown fields are refused (`deny_unknown_fields`): a typing error is an error.
+    type Request: DeserializeOwned + JsonSchema + Send;
+    /// What is answered. Fields may be added, and never change their meaning.
+    type Response: Serialize + JsonSchema + Send;
+
+    /// Does it.
+    fn run(call: Call, request: Self::Request) -> impl Future<Output = Result<Self::Response>> + Send;
+
+    /// What came of it.
+    fn outcome(_response: &Self::Response) -> Outcome {
+        match Self::SPEC.effect {
+            Effect::Adds => Outcome::Added,
+            _ => Outcome::Done,
+        }
+    }
+}
+
+/// What came of an operation that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// Something new is there.
+    Added,
+    /// What was to be added was there: an earlier call did it.
+    Known,
+    /// A job is still to finish it.
+    Pending,
+}
+
+impl Outcome {
+    /// Of erasing.
+    pub fn of_erase(erased: &Erased) -> Self {
+        if erased.is_pending { Self::Pending } else { Self::Done }
+    }
+}
+
+/// An operation's answer, whichever operation it is.
+#[derive(Debug)]
+pub struct Reply {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The response as JSON, an object, its fields in the order of their type.
+    pub body: String,
+}
+
+type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
+
+/// A row of the table: an operation whose types are forgotten. A service may have rows beside those of [`table`].
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What it is.
+    pub spec: &'static Spec,
+    /// The schema of its request. [`schema`] has it whole, with plain descriptions.
+    pub request: fn(&mut SchemaGenerator) -> Schema,
+    /// The schema of its response.
+    pub response: fn(&mut SchemaGenerator) -> Schema,
+    /// Reads a request from JSON, and does it.
+    pub run: fn(Call, Value) -> Running,
+}
+
+/// The row of an operation.
+pub fn row<O: Operation>() -> Row {
+    Row {
+        spec: const { &O::SPEC },
+        request: SchemaGenerator::subschema_for::<O::Request>,
+        response: SchemaGenerator::subschema_for::<O::Response>,
+        run: |call, request| Box::pin(run_erased::<O>(call, request)),
+    }
+}
+
+async fn run_erased<O: Operation>(call: Call, request: Value) -> Result<Reply> {
+    let request = request::read::<O::Request>(request)?;
+    let response = O::run(call, request).await?;
+    let outcome = O::outcome(&response);
+    let body = serde_json::to_string(&response).map_err(|error| Problem::unexpected(&error))?;
+    Ok(Reply { outcome, body })
+}
+
+/// All operations, in the order of the documentation.
+pub fn table() -> &'static [Row] {
+    static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+        [
+            record::rows(),
+            vec![row::<context::Context>(), row::<recall::Recall>()],
+            turns::rows(),
+            sessions::rows(),
+            compression::rows(),
+            anchors::rows(),
+            receipts::rows(),
+            memories::rows(),
+            users::rows(),
+            file::rows(),
+            jobs::rows(),
+        ]
+        .concat()
+    });
+    &TABLE
+}
+
+/// The operation of this name.
+pub fn find(name: &str) -> Option<&'static Row> {
+    table().iter().find(|row| row.spec.name == name)
+}

@@ -1,0 +1,233 @@
+//! What can go wrong, once, for every surface: the library's kinds of errors and what a server adds.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use thermocline::{Error, ErrorKind};
+
+/// What went wrong, and what the caller can do.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Which of the known problems it is.
+    pub code: Code,
+    /// A sentence for people, without what anybody said.
+    pub detail: String,
+    /// The field of the request it is about, as a JSON pointer.
+    pub pointer: Option<String>,
+    /// When to ask again, where that is known better than by `Retry::Later`: in so many seconds.
+    pub retry_after_s: Option<u64>,
+}
+
+/// Every problem. The words never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "`facts` says what each is")]
+pub enum Code {
+    InvalidInput,
+    BadRequest,
+    UnsupportedMedia,
+    SlowBody,
+    TooLarge,
+    NoSuchRoute,
+    NoSuchMethod,
+    Conflict,
+    SessionEnded,
+    ChangedSince,
+    NotFound,
+    NoKey,
+    NotAllowed,
+    ForeignRequest,
+    Busy,
+    TimedOut,
+    TooFast,
+    Io,
+    ReadOnly,
+    Corrupt,
+    Unsupported,
+    Provider,
+    ProviderRefused,
+    Closing,
+    Unexpected,
+}
+
+/// Whether asking again helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Not as it is.
+    Never,
+    /// At once, with the same `caller_id`: it may have been done.
+    SameId,
+    /// In a second or more.
+    Later,
+}
+
+/// What every surface says of a problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Its word.
+    pub word: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// HTTP's status.
+    pub status: u16,
+    /// Whether asking again helps.
+    pub retry: Retry,
+    /// The exit code of `thermocline call`.
+    pub exit: u8,
+}
+
+impl Code {
+    /// All of them, as the page of errors lists them.
+    pub const EVERY: [Self; 25] = [
+        Self::InvalidInput,
+        Self::BadRequest,
+        Self::UnsupportedMedia,
+        Self::SlowBody,
+        Self::TooLarge,
+        Self::NoSuchRoute,
+        Self::NoSuchMethod,
+        Self::Conflict,
+        Self::SessionEnded,
+        Self::ChangedSince,
+        Self::NotFound,
+        Self::NoKey,
+        Self::NotAllowed,
+        Self::ForeignRequest,
+        Self::Busy,
+        Self::TimedOut,
+        Self::TooFast,
+        Self::Io,
+        Self::ReadOnly,
+        Self::Corrupt,
+        Self::Unsupported,
+        Self::Provider,
+        Self::ProviderRefused,
+        Self::Closing,
+        Self::Unexpected,
+    ];
+
+    /// What a kind of the library's errors is here.
+    pub fn of(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidInput => Self::InvalidInput,
+            ErrorKind::Conflict => Self::Conflict,
+            ErrorKind::SessionEnded => Self::SessionEnded,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::Busy => Self::Busy,
+            ErrorKind::TimedOut => Self::TimedOut,
+            ErrorKind::Io => Self::Io,
+            ErrorKind::ReadOnly => Self::ReadOnly,
+            ErrorKind::Corrupt | ErrorKind::ForeignFile | ErrorKind::NewerSchema => Self::Corrupt,
+            ErrorKind::Unsupported => Self::Unsupported,
+            ErrorKind::Closed => Self::Closing,
+            ErrorKind::Provider => Self::Provider,
+            ErrorKind::ProviderRefused | ErrorKind::ProviderMisconfigured => Self::ProviderRefused,
+            // A bug of ours, a writer that panicked, and what is new.
+            _ => Self::Unexpected,
+        }
+    }
+
+    /// The one map of errors.
+    pub const fn facts(self) -> Facts {
+        use Retry::{Later, Never, SameId};
+        let (word, title, status, retry, exit) = match self {
+            Self::InvalidInput => ("invalid-input", "The input breaks a rule", 422, Never, 3),
+            Self::BadRequest => ("bad-request", "The request cannot be read", 400, Never, 2),
+            Self::UnsupportedMedia => ("unsupported-media", "The body is not JSON", 415, Never, 2),
+            Self::SlowBody => ("slow-body", "The body came too slowly", 408, Later, 6),
+            Self::TooLarge => ("too-large", "The body is too large", 413, Never, 2),
+            Self::NoSuchRoute => ("no-such-route", "There is no such address", 404, Never, 2),
+            Self::NoSuchMethod => ("no-such-method", "The address has other methods", 405, Never, 2),
+            Self::Conflict => ("conflict", "It contradicts what is there", 409, Never, 3),
+            Self::SessionEnded => ("session-ended", "The session has ended", 409, Never, 3),
+            Self::ChangedSince => ("changed-since", "It has changed since it was read", 412, Never, 3),
+            Self::NotFound => ("not-found", "There is no such thing", 404, Never, 4),
+            Self::NoKey => ("no-key", "A key is needed", 401, Never, 3),
+            Self::NotAllowed => ("not-allowed", "The key may not do that", 403, Never, 3),
+            Self::ForeignRequest => {
+                ("foreign-request", "It comes from a foreign page or address", 403, Never, 3)
+            }
+            Self::Busy => ("busy", "All places are taken", 503, Later, 6),
+            Self::TimedOut => ("timed-out", "It took too long", 503, Later, 6),
+            Self::TooFast => ("too-fast", "The key asks too often", 429, Later, 6),
+            Self::Io => ("io", "The disk failed", 500, SameId, 5),
+            Self::ReadOnly => ("read-only", "The file cannot be written", 503, Never, 5),
+            Self::Corrupt => ("corrupt", "The file is damaged", 503, Never, 5),
+            Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 3),
+            Self::Provider => ("provider", "A provider failed", 502, Later, 6),
+            Self::ProviderRefused => ("provider-refused", "A provider refuses it", 502, Never, 3),
+            Self::Closing => ("closing", "The server is ending", 503, Later, 1),
+            Self::Unexpected => ("unexpected", "Something unexpected happened", 500, SameId, 1),
+        };
+        Facts { word, title, status, retry, exit }
+    }
+}
+
+impl Retry {
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::SameId => "same_id",
+            Self::Later => "later",
+        }
+    }
+}
+
+impl Problem {
+    /// A problem, and its sentence.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), pointer: None, retry_after_s: None }
+    }
+
+    /// A request that cannot be read.
+    pub fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(Code::BadRequest, detail)
+    }
+
+    /// A field of the request that breaks a rule.
+    pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
+        Self { pointer: Some(format!("/{field}")), ..Self::new(Code::InvalidInput, detail) }
+    }
+
+    /// A bug of ours.
+    pub fn unexpected(error: &dyn fmt::Display) -> Self {
+        Self::new(Code::Unexpected, format!("this is a bug, please report it: {error}"))
+    }
+}
+
+/// A problem within an answer: of one of many things that were asked for at once.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Said {
+    /// Its word: `conflict`.
+    pub code: &'static str,
+    /// A sentence for people.
+    pub detail: String,
+    /// Whether asking again helps: `never`, `same_id`, `later`.
+    pub retry: &'static str,
+}
+
+impl Said {
+    /// What is said of a problem.
+    pub fn of(problem: &Problem) -> Self {
+        let Facts { word, retry, .. } = problem.code.facts();
+        Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match Code::of(error.kind()) {
+            Code::NotFound => crate::ops::call::not_found(),
+            code => Self::new(code, error.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}

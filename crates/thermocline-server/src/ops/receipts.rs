@@ -1,0 +1,135 @@
+//! Receipts: why a recall or a context showed what it showed.
+
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{Receipt, ReceiptId};
+
+use crate::ops::{
+    Operation, Result, Row,
+    call::{self, Call},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    spec::{Route, Spec, Tool},
+};
+
+/// Receipts that a user has at most; more are not asked for.
+const MOST: u32 = 100_000;
+/// Names the newest receipt.
+const LAST: &str = "last";
+
+/// The rows about receipts.
+pub fn rows() -> Vec<Row> {
+    vec![row::<ReceiptList>(), row::<ReceiptShow>()]
+}
+
+/// A page of the user's receipts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiptListRequest {
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Where a page of receipts begins: behind so many, the last of which was this one.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    seen: u32,
+    last: ReceiptId,
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let (seen, last) = text.split_once(' ').ok_or(())?;
+        Ok(Self { seen: seen.parse().map_err(|_| ())?, last: last.parse().map_err(|_| ())? })
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.seen, self.last)
+    }
+}
+
+/// Lists receipts.
+#[derive(Debug)]
+pub struct ReceiptList;
+
+impl Operation for ReceiptList {
+    const SPEC: Spec = Spec::reads(
+        "receipt_list",
+        "The newest receipts of recalls and contexts, newest first, without their items.",
+        Route::get("/v1/users/{user}/receipts"),
+    );
+    type Request = ReceiptListRequest;
+    type Response = Page<Receipt>;
+
+    async fn run(call: Call, request: ReceiptListRequest) -> Result<Page<Receipt>> {
+        let asked: Asked<Place> = Asked::new("receipt_list", request.limit, request.cursor.as_ref())?;
+        let user = call.user().await?;
+        let Some(after) = asked.after else {
+            let receipts = user.receipts(asked.to_read()).await?;
+            let limit = asked.to_read() - 1;
+            return Ok(asked.page(receipts, |receipt| Place { seen: limit, last: receipt.id }));
+        };
+        // New ones push the last one seen further down.
+        let reach = after.seen.saturating_mul(2).saturating_add(asked.to_read() + 1_000).min(MOST);
+        let mut receipts = user.receipts(reach).await?;
+        let at =
+            receipts.iter().position(|receipt| receipt.id == after.last).ok_or_else(Asked::<Place>::gone)?;
+        receipts.drain(..=at);
+        receipts.truncate(asked.to_read() as usize);
+        let seen = u32::try_from(at).unwrap_or(MOST).saturating_add(asked.to_read());
+        Ok(asked.page(receipts, |receipt| Place { seen, last: receipt.id }))
+    }
+}
+
+/// A receipt.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfReceipt {
+    /// The receipt's id, or `last`.
+    pub receipt: String,
+}
+
+/// A receipt, and what it says in words.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Explained {
+    /// The receipt.
+    pub receipt: Receipt,
+    /// What it says, in words, for people.
+    pub text: String,
+}
+
+/// Shows a receipt.
+#[derive(Debug)]
+pub struct ReceiptShow;
+
+impl Operation for ReceiptShow {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_why", title: "Why" }),
+        ..Spec::reads(
+            "receipt_show",
+            "Why a recall or context showed what it showed: everything considered, scores, what was left out and why.",
+            Route::get("/v1/users/{user}/receipts/{receipt}"),
+        )
+    };
+    type Request = OfReceipt;
+    type Response = Explained;
+
+    async fn run(call: Call, request: OfReceipt) -> Result<Explained> {
+        let user = call.user().await?;
+        let id = match request.receipt.as_str() {
+            LAST => user.receipts(1).await?.first().ok_or_else(call::not_found)?.id,
+            id => id.parse()?,
+        };
+        let receipt = user.receipt(id).await?;
+        let text = receipt.explain();
+        Ok(Explained { receipt, text })
+    }
+}

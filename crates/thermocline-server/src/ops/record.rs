@@ -1,0 +1,299 @@
+//! Turns are recorded: whole, as a message whose reply is to come, and many at once.
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{NewTurn, Origin, ReceiptId, RecordOutcome, Recorded, Reply, SnapshotId, TurnId, User};
+
+use crate::ops::{
+    Operation, Outcome, Result, Row,
+    call::{self, Call, set},
+    problem::{Problem, Said},
+    row,
+    spec::{Again, Class, Route, Spec, Tool},
+};
+
+/// Turns of one call of `record_many` at most.
+const MOST_TURNS: usize = 1_000;
+
+/// The rows about recording.
+pub fn rows() -> Vec<Row> {
+    vec![row::<Record>(), row::<RecordMessage>(), row::<TurnComplete>(), row::<RecordMany>()]
+}
+
+/// A turn to record.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordRequest {
+    /// The caller's key for the conversation, at most 256 bytes, or `id:` and the id of one that is there. A key that is
+    /// new begins a conversation. Default: the open conversation without a key.
+    pub session: Option<String>,
+    /// What the user said; may be empty if the assistant spoke first. At most 1 MiB.
+    pub user_message: String,
+    /// The reply; may be empty. At most 1 MiB.
+    #[serde(default)]
+    pub ai_response: String,
+    /// The caller's own id for the turn, unique per user, at most 256 bytes. Recording the same id again gives the first
+    /// result, for ever; with other text it is a conflict.
+    pub caller_id: Option<String>,
+    /// When it was said (RFC 3339). Default: now.
+    pub said_at: Option<DateTime<Utc>>,
+    /// Who wrote the message, where there are names.
+    pub user_name: Option<String>,
+    /// Who wrote the reply, where there are names.
+    pub assistant_name: Option<String>,
+    /// Where the message comes from. Default: user.
+    pub user_origin: Option<Origin>,
+    /// Where the reply comes from. Default: assistant.
+    pub assistant_origin: Option<Origin>,
+    /// Keeps the turn verbatim for ever.
+    #[serde(default)]
+    pub critical: bool,
+    /// The receipt of the context that the reply was made with.
+    pub answering: Option<ReceiptId>,
+    /// The turn of the same session, which must be open, in whose place this one is put: a message that was edited, a reply
+    /// that was made again. That turn and all behind it are set aside, and kept.
+    pub replacing: Option<TurnId>,
+    /// The backend's state at this turn.
+    pub snapshot: Option<SnapshotId>,
+    /// A JSON object of the caller's, at most 16 KiB: kept with the turn, never searched or shown to an LLM.
+    pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl RecordRequest {
+    fn into_turn(self) -> NewTurn {
+        let turn = NewTurn::new(self.user_message, self.ai_response);
+        let turn = set(turn, self.caller_id, NewTurn::caller_id);
+        let turn = set(turn, self.said_at, NewTurn::said_at);
+        let turn = set(turn, self.user_name, NewTurn::user_name);
+        let turn = set(turn, self.assistant_name, NewTurn::assistant_name);
+        let turn = set(turn, self.user_origin, NewTurn::user_origin);
+        let turn = set(turn, self.assistant_origin, NewTurn::assistant_origin);
+        let turn = if self.critical { turn.critical() } else { turn };
+        let turn = set(turn, self.answering, NewTurn::answering);
+        let turn = set(turn, self.replacing, NewTurn::replacing);
+        let turn = set(turn, self.snapshot, NewTurn::snapshot);
+        set(turn, self.metadata, |turn, metadata| turn.metadata(metadata.into()))
+    }
+
+    async fn record(self, user: &User) -> Result<Recorded> {
+        let session = call::session_or_new(user, self.session.as_deref()).await?;
+        Ok(session.record(self.into_turn()).await?)
+    }
+}
+
+fn outcome(recorded: &Recorded) -> Outcome {
+    match recorded.outcome {
+        RecordOutcome::Known => Outcome::Known,
+        _ => Outcome::Added,
+    }
+}
+
+/// Records a turn.
+#[derive(Debug)]
+pub struct Record;
+
+impl Operation for Record {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_record", title: "Record a turn" }),
+        again: Again::WithCallerId,
+        ..Spec::adds(
+            "record",
+            "Record a user message and the reply to it; durable once this answers.",
+            Route::post("/v1/users/{user}/turns"),
+        )
+    };
+    type Request = RecordRequest;
+    type Response = Recorded;
+
+    async fn run(call: Call, request: RecordRequest) -> Result<Recorded> {
+        request.record(&call.user_or_new().await?).await
+    }
+
+    fn outcome(recorded: &Recorded) -> Outcome {
+        outcome(recorded)
+    }
+}
+
+/// A message whose reply is to come.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MessageRequest {
+    /// The caller's key for the conversation, or `id:` and the id of one that is there. A key that is new begins a
+    /// conversation. Default: the open conversation without a key.
+    pub session: Option<String>,
+    /// What the user said, at most 1 MiB.
+    #[schemars(length(min = 1))]
+    pub user_message: String,
+    /// The caller's own id for the turn, unique per user, at most 256 bytes.
+    pub caller_id: Option<String>,
+    /// When it was said (RFC 3339). Default: now.
+    pub said_at: Option<DateTime<Utc>>,
+    /// Who wrote the message, where there are names.
+    pub user_name: Option<String>,
+    /// Where the message comes from. Default: user.
+    pub user_origin: Option<Origin>,
+    /// Keeps the turn verbatim for ever.
+    #[serde(default)]
+    pub critical: bool,
+    /// The turn of the same session, which must be open, in whose place this one is put.
+    pub replacing: Option<TurnId>,
+    /// The backend's state at this turn.
+    pub snapshot: Option<SnapshotId>,
+    /// A JSON object of the caller's, at most 16 KiB.
+    pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// Records a message whose reply is to come.
+#[derive(Debug)]
+pub struct RecordMessage;
+
+impl Operation for RecordMessage {
+    const SPEC: Spec = Spec {
+        again: Again::WithCallerId,
+        ..Spec::adds(
+            "record_message",
+            "Record a user message whose reply is to come; turn_complete gives it that.",
+            Route::post("/v1/users/{user}/messages"),
+        )
+    };
+    type Request = MessageRequest;
+    type Response = Recorded;
+
+    async fn run(call: Call, request: MessageRequest) -> Result<Recorded> {
+        let user = call.user_or_new().await?;
+        let session = call::session_or_new(&user, request.session.as_deref()).await?;
+        let turn = NewTurn::new(request.user_message, "");
+        let turn = set(turn, request.caller_id, NewTurn::caller_id);
+        let turn = set(turn, request.said_at, NewTurn::said_at);
+        let turn = set(turn, request.user_name, NewTurn::user_name);
+        let turn = set(turn, request.user_origin, NewTurn::user_origin);
+        let turn = if request.critical { turn.critical() } else { turn };
+        let turn = set(turn, request.replacing, NewTurn::replacing);
+        let turn = set(turn, request.snapshot, NewTurn::snapshot);
+        let turn = set(turn, request.metadata, |turn, metadata| turn.metadata(metadata.into()));
+        Ok(session.record_message(turn).await?)
+    }
+
+    fn outcome(recorded: &Recorded) -> Outcome {
+        outcome(recorded)
+    }
+}
+
+/// A reply to a message that was recorded before it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplyRequest {
+    /// The turn: its id, or `key:` and the caller's own id.
+    pub turn: String,
+    /// The reply, or as much of it as had arrived when it was cut short. At most 1 MiB.
+    #[schemars(length(min = 1))]
+    pub ai_response: String,
+    /// Who wrote it, where there are names.
+    pub assistant_name: Option<String>,
+    /// Where it comes from. Default: assistant.
+    pub assistant_origin: Option<Origin>,
+    /// The receipt of the context that it was made with.
+    pub answering: Option<ReceiptId>,
+}
+
+/// Gives a message its reply.
+#[derive(Debug)]
+pub struct TurnComplete;
+
+impl Operation for TurnComplete {
+    const SPEC: Spec = Spec::changes(
+        "turn_complete",
+        "Give a message that was recorded alone its reply; the same reply again changes nothing.",
+        Route::put("/v1/users/{user}/turns/{turn}/reply"),
+    );
+    type Request = ReplyRequest;
+    type Response = Recorded;
+
+    async fn run(call: Call, request: ReplyRequest) -> Result<Recorded> {
+        let user = call.user().await?;
+        let turn = call::turn(&user, &request.turn).await?;
+        let session = user.session_by_id(turn.session_id).await?;
+        let reply = Reply::new(request.ai_response);
+        let reply = set(reply, request.assistant_name, Reply::assistant_name);
+        let reply = set(reply, request.assistant_origin, Reply::assistant_origin);
+        let reply = set(reply, request.answering, Reply::answering);
+        Ok(session.complete(turn.id, reply).await?)
+    }
+
+    fn outcome(recorded: &Recorded) -> Outcome {
+        match recorded.outcome {
+            RecordOutcome::Known => Outcome::Known,
+            _ => Outcome::Done,
+        }
+    }
+}
+
+/// Turns to record.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManyRequest {
+    /// The turns, oldest first, each with a `caller_id`: at most 1,000.
+    #[schemars(length(min = 1, max = MOST_TURNS))]
+    pub turns: Vec<RecordRequest>,
+}
+
+/// What became of many turns.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ManyRecorded {
+    /// What became of each, in their order.
+    pub items: Vec<OneRecorded>,
+}
+
+/// What became of one of many turns.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OneRecorded {
+    /// It is recorded.
+    Recorded(Recorded),
+    /// It is not.
+    Problem(Said),
+}
+
+/// Records many turns.
+#[derive(Debug)]
+pub struct RecordMany;
+
+impl Operation for RecordMany {
+    const SPEC: Spec = Spec {
+        class: Class::Long,
+        ..Spec::adds(
+            "record_many",
+            "Record up to 1,000 turns, one by one, each with a caller_id, and say of each what became of it; for imports.",
+            Route::post("/v1/users/{user}/turns/batch"),
+        )
+    };
+    type Request = ManyRequest;
+    type Response = ManyRecorded;
+
+    async fn run(call: Call, request: ManyRequest) -> Result<ManyRecorded> {
+        if !(1..=MOST_TURNS).contains(&request.turns.len()) {
+            return Err(Problem::invalid("turns", format!("1 to {MOST_TURNS} turns are recorded at once")));
+        }
+        if let Some(at) = request.turns.iter().position(|turn| turn.caller_id.is_none()) {
+            return Err(Problem::invalid(
+                &format!("turns/{at}/caller_id"),
+                "each of many turns has a caller_id, so that all may be sent again",
+            ));
+        }
+        let user = call.user_or_new().await?;
+        let mut items = Vec::with_capacity(request.turns.len());
+        for turn in request.turns {
+            items.push(match turn.record(&user).await {
+                Ok(recorded) => OneRecorded::Recorded(recorded),
+                Err(problem) => OneRecorded::Problem(Said::of(&problem)),
+            });
+        }
+        Ok(ManyRecorded { items })
+    }
+
+    fn outcome(many: &ManyRecorded) -> Outcome {
+        let is_new = |one: &OneRecorded| matches!(one, OneRecorded::Recorded(recorded) if recorded.outcome != RecordOutcome::Known);
+        if many.items.iter().any(is_new) { Outcome::Added } else { Outcome::Done }
+    }
+}

@@ -1,0 +1,100 @@
+//! A request from JSON.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Deserializer, Track};
+
+use crate::ops::{Result, problem::Problem};
+
+/// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
+/// wrong would let everything through.
+///
+/// JSON Schema calls `53.0` an integer, and serde does not: where the request does not read as it is, whole floats are
+/// integers.
+pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
+    match known(&request) {
+        Ok(request) => request,
+        Err(error) => {
+            if !make_whole(&mut request) {
+                return Err(unreadable(&error));
+            }
+            known(&request).map_err(|error| unreadable(&error))?
+        }
+    }
+}
+
+/// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
+fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, Unread> {
+    let (mut track, mut unknown) = (Track::new(), None);
+    let tracked = Deserializer::new(request, &mut track);
+    let read = serde_ignored::deserialize(tracked, |path| {
+        unknown.get_or_insert_with(|| path.to_string().replace('.', "/"));
+    });
+    match (read, unknown) {
+        (Ok(read), None) => Ok(Ok(read)),
+        (Ok(_), Some(path)) => Ok(Err(at(&path, UNKNOWN.to_owned()))),
+        (Err(error), _) => {
+            let parts: Vec<String> = track.path().iter().map(ToString::to_string).collect();
+            Err((parts.join("/").replace(['[', ']'], ""), error))
+        }
+    }
+}
+
+type Unread = (String, serde_json::Error);
+
+const UNKNOWN: &str = "the request has a field that this operation does not know";
+
+/// What cannot be read, in words of ours: serde's own repeat the value, which somebody may have said.
+fn unreadable((path, error): &Unread) -> Problem {
+    let message = error.to_string();
+    let detail = if message.starts_with("unknown field") {
+        UNKNOWN.to_owned()
+    } else if message.starts_with("missing field") {
+        format!("the request is not what this operation takes: {message}")
+    } else {
+        // What is expected is said by the types, behind all that is the caller's.
+        let expected =
+            message.rsplit_once(", expected ").map(|(_, expected)| format!(": expected {expected}"));
+        format!("the request is not what this operation takes{}", expected.unwrap_or_default())
+    };
+    at(path, detail)
+}
+
+/// A request that cannot be read, and where, as far as that are names of fields.
+fn at(path: &str, detail: String) -> Problem {
+    let is_name = |part: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        (1..=64).contains(&part.len()) && part.bytes().all(is_plain)
+    };
+    let names: String =
+        path.split('/').take_while(|part| is_name(part)).map(|part| format!("/{part}")).collect();
+    Problem { pointer: Some(names).filter(|names| !names.is_empty()), ..Problem::bad_request(detail) }
+}
+
+/// Makes integers of whole floats; whether there were any.
+fn make_whole(value: &mut Value) -> bool {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            // Whole numbers up to 2^53 are exact in a float.
+            Some(float)
+                if number.is_f64() && float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0 =>
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "whole, and within an i64")]
+                let whole = float as i64;
+                *number = whole.into();
+                true
+            }
+            _ => false,
+        },
+        Value::Array(items) => items.iter_mut().filter_map(|item| make_whole(item).then_some(())).count() > 0,
+        Value::Object(fields) => {
+            fields
+                .iter_mut()
+                .filter(|(name, _)| *name != "metadata")
+                .filter_map(|(_, field)| make_whole(field).then_some(()))
+                .count()
+                > 0
+        }
+        _ => false,
+    }
+}

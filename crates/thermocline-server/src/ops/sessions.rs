@@ -1,0 +1,352 @@
+//! Sessions are begun, named, looked at and ended.
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Map;
+use thermocline::{Erased, HotTier, SessionId, SessionInfo, SessionState, WarmTier};
+
+use crate::ops::{
+    Operation, Outcome, Result, Row,
+    call::{self, Call},
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    spec::{Again, Route, Spec, Tool},
+};
+
+/// The rows about sessions, but for those about their compression.
+pub fn rows() -> Vec<Row> {
+    vec![
+        row::<SessionList>(),
+        row::<SessionShow>(),
+        row::<SessionHot>(),
+        row::<SessionWarm>(),
+        row::<SessionStart>(),
+        row::<SessionSet>(),
+        row::<StateList>(),
+        row::<StateSet>(),
+        row::<SessionEnd>(),
+        row::<SessionErase>(),
+    ]
+}
+
+/// A session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfSession {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+}
+
+/// A page of the user's sessions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionListRequest {
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists sessions.
+#[derive(Debug)]
+pub struct SessionList;
+
+impl Operation for SessionList {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_sessions", title: "Sessions" }),
+        ..Spec::reads(
+            "session_list",
+            "The user's sessions, newest first.",
+            Route::get("/v1/users/{user}/sessions"),
+        )
+    };
+    type Request = SessionListRequest;
+    type Response = Page<SessionInfo>;
+
+    async fn run(call: Call, request: SessionListRequest) -> Result<Page<SessionInfo>> {
+        let asked: Asked<SessionId> = Asked::new("session_list", request.limit, request.cursor.as_ref())?;
+        let sessions = call.user().await?.sessions(asked.after, asked.to_read()).await;
+        Ok(asked.page(sessions.map_err(|error| asked.failed(error))?, |session| session.id))
+    }
+}
+
+/// What a session is, and where its turns are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionShown {
+    /// The session.
+    pub info: SessionInfo,
+    /// Its hot turns, by their numbers, oldest first.
+    pub hot: Vec<u32>,
+    /// Tokens of those.
+    pub hot_tokens: u32,
+    /// Its warm turns that a context may show for their place, by their numbers, oldest first.
+    pub warm: Vec<u32>,
+    /// Tokens of those.
+    pub warm_tokens: u32,
+}
+
+/// Shows a session.
+#[derive(Debug)]
+pub struct SessionShow;
+
+impl Operation for SessionShow {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_session_show", title: "A session" }),
+        ..Spec::reads(
+            "session_show",
+            "State, counts and tiers of one session.",
+            Route::get("/v1/users/{user}/sessions/{session}"),
+        )
+    };
+    type Request = OfSession;
+    type Response = SessionShown;
+
+    async fn run(call: Call, request: OfSession) -> Result<SessionShown> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        let info = session.info().await?;
+        if info.ended_at.is_some() {
+            return Ok(SessionShown {
+                info,
+                hot: Vec::new(),
+                hot_tokens: 0,
+                warm: Vec::new(),
+                warm_tokens: 0,
+            });
+        }
+        let (hot, warm) = (session.hot().await?, session.warm().await?);
+        Ok(SessionShown {
+            info,
+            hot: hot.turns().map(|turn| turn.turn_number).collect(),
+            hot_tokens: hot.total_tokens(),
+            warm: warm.turns.iter().map(|turn| turn.turn_number).collect(),
+            warm_tokens: warm.total_tokens,
+        })
+    }
+}
+
+/// Shows the hot turns of a session.
+#[derive(Debug)]
+pub struct SessionHot;
+
+impl Operation for SessionHot {
+    const SPEC: Spec = Spec::reads(
+        "session_hot",
+        "The last turns of a session, which are in every context of it; none once it has ended.",
+        Route::get("/v1/users/{user}/sessions/{session}/hot"),
+    );
+    type Request = OfSession;
+    type Response = HotTier;
+
+    async fn run(call: Call, request: OfSession) -> Result<HotTier> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(HotTier::clone(&*session.hot().await?))
+    }
+}
+
+/// Shows the warm turns of a session.
+#[derive(Debug)]
+pub struct SessionWarm;
+
+impl Operation for SessionWarm {
+    const SPEC: Spec = Spec::reads(
+        "session_warm",
+        "The newest turns of a session outside of the hot ones.",
+        Route::get("/v1/users/{user}/sessions/{session}/warm"),
+    );
+    type Request = OfSession;
+    type Response = WarmTier;
+
+    async fn run(call: Call, request: OfSession) -> Result<WarmTier> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(session.warm().await?)
+    }
+}
+
+/// No fields.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// Begins a session without a key.
+#[derive(Debug)]
+pub struct SessionStart;
+
+impl Operation for SessionStart {
+    const SPEC: Spec = Spec {
+        again: Again::Another,
+        ..Spec::adds(
+            "session_start",
+            "End the open sessions without a key, and begin another one; one with a key is begun by its first turn.",
+            Route::post("/v1/users/{user}/sessions"),
+        )
+    };
+    type Request = Nothing;
+    type Response = SessionInfo;
+
+    async fn run(call: Call, _: Nothing) -> Result<SessionInfo> {
+        Ok(call.user_or_new().await?.new_session().await?.info().await?)
+    }
+}
+
+/// What to set of a session. What is not named stays as it is; null takes it away.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSetRequest {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// What the session is filed under, at most 256 bytes; null: under nothing.
+    #[serde(default, deserialize_with = "stated")]
+    pub project: Option<Option<String>>,
+    /// Its title in lists, at most 256 bytes; null: none. No LLM is shown it.
+    #[serde(default, deserialize_with = "stated")]
+    pub title: Option<Option<String>>,
+    /// A JSON object of the caller's in the place of the one before, at most 16 KiB; null: none.
+    #[serde(default, deserialize_with = "stated")]
+    pub metadata: Option<Option<Map<String, serde_json::Value>>>,
+}
+
+/// A field that is there, whether it is null or not; one that is not there is the default.
+pub fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    field: D,
+) -> std::result::Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+/// Sets something of a session.
+#[derive(Debug)]
+pub struct SessionSet;
+
+impl Operation for SessionSet {
+    const SPEC: Spec = Spec::changes(
+        "session_set",
+        "Set the project, the title or the metadata of a session.",
+        Route::patch("/v1/users/{user}/sessions/{session}"),
+    );
+    type Request = SessionSetRequest;
+    type Response = SessionInfo;
+
+    async fn run(call: Call, request: SessionSetRequest) -> Result<SessionInfo> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        if let Some(project) = request.project {
+            session.set_project(project.as_deref()).await?;
+        }
+        if let Some(title) = request.title {
+            session.set_title(title.as_deref()).await?;
+        }
+        if let Some(metadata) = request.metadata {
+            session.set_metadata(metadata.map(Into::into)).await?;
+        }
+        Ok(session.info().await?)
+    }
+}
+
+/// Lists what a session keeps for as long as it lasts.
+#[derive(Debug)]
+pub struct StateList;
+
+impl Operation for StateList {
+    const SPEC: Spec = Spec::reads(
+        "session_state",
+        "What a session keeps for as long as it lasts, by name: an agent's plan, its variables.",
+        Route::get("/v1/users/{user}/sessions/{session}/state"),
+    );
+    type Request = OfSession;
+    type Response = Page<SessionState>;
+
+    async fn run(call: Call, request: OfSession) -> Result<Page<SessionState>> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(Page::whole(session.state().await?))
+    }
+}
+
+/// Something to keep for as long as a session lasts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StateSetRequest {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// Its name, of 1 to 200 bytes: `plan`.
+    #[schemars(length(min = 1, max = 200))]
+    pub name: String,
+    /// What it says, at most 64 KiB, in the place of what it said before; an empty text takes it away.
+    pub text: String,
+}
+
+/// Keeps something for as long as a session lasts.
+#[derive(Debug)]
+pub struct StateSet;
+
+impl Operation for StateSet {
+    const SPEC: Spec = Spec::changes(
+        "session_state_set",
+        "Keep a text under a name for as long as a session lasts; without a history, and not searched.",
+        Route::put("/v1/users/{user}/sessions/{session}/state"),
+    );
+    type Request = StateSetRequest;
+    type Response = Page<SessionState>;
+
+    async fn run(call: Call, request: StateSetRequest) -> Result<Page<SessionState>> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        session.set_state(&request.name, &request.text).await?;
+        Ok(Page::whole(session.state().await?))
+    }
+}
+
+/// A session to end.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionEndRequest {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// When it ended (RFC 3339), for replays of old talks. Default: now.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// Ends a session.
+#[derive(Debug)]
+pub struct SessionEnd;
+
+impl Operation for SessionEnd {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_end", title: "End a session" }),
+        ..Spec::changes(
+            "session_end",
+            "End a session: it never reopens, and its turns are summarized.",
+            Route::post("/v1/users/{user}/sessions/{session}/end"),
+        )
+    };
+    type Request = SessionEndRequest;
+    type Response = SessionInfo;
+
+    async fn run(call: Call, request: SessionEndRequest) -> Result<SessionInfo> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(match request.at {
+            Some(at) => session.end_at(at).await?,
+            None => session.end().await?,
+        })
+    }
+}
+
+/// Erases a session.
+#[derive(Debug)]
+pub struct SessionErase;
+
+impl Operation for SessionErase {
+    const SPEC: Spec = Spec::erases(
+        "session_erase",
+        "Erase a session out of the bytes of the file, with all that jobs made of it.",
+        Route::delete("/v1/users/{user}/sessions/{session}"),
+    );
+    type Request = OfSession;
+    type Response = Erased;
+
+    async fn run(call: Call, request: OfSession) -> Result<Erased> {
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(session.erase().await?)
+    }
+
+    fn outcome(erased: &Erased) -> Outcome {
+        Outcome::of_erase(erased)
+    }
+}

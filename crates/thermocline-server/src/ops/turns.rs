@@ -1,0 +1,304 @@
+//! Turns are read, looked for and erased.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thermocline::{Erased, Found, PastTurn, ReplacedTurn, Summary, SummaryId, Turn, TurnId};
+
+use crate::ops::{
+    Operation, Outcome, Result, Row,
+    call::{self, Call, KEY},
+    page::{Asked, Cursor, Limit, Page},
+    problem::Problem,
+    row,
+    spec::{Class, Route, Spec, Tool},
+};
+
+/// The rows about turns that are there.
+pub fn rows() -> Vec<Row> {
+    vec![
+        row::<TurnShow>(),
+        row::<TurnList>(),
+        row::<TurnAt>(),
+        row::<TurnReplaced>(),
+        row::<TurnSearch>(),
+        row::<TurnSummary>(),
+        row::<TurnErase>(),
+        row::<ColdList>(),
+        row::<SummaryList>(),
+    ]
+}
+
+/// A turn.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfTurn {
+    /// The turn: its id, or `key:` and the caller's own id.
+    pub turn: String,
+}
+
+/// A place in a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfPlace {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// The turn's place in it, from 1.
+    #[schemars(regex(pattern = "^[0-9]{1,9}$"))]
+    pub number: String,
+}
+
+/// Shows a turn.
+#[derive(Debug)]
+pub struct TurnShow;
+
+impl Operation for TurnShow {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_turn", title: "A turn" }),
+        ..Spec::reads(
+            "turn_show",
+            "One turn, to the letter, wherever it lives.",
+            Route::get("/v1/users/{user}/turns/{turn}"),
+        )
+    };
+    type Request = OfTurn;
+    type Response = Turn;
+
+    async fn run(call: Call, request: OfTurn) -> Result<Turn> {
+        call::turn(&call.user().await?, &request.turn).await
+    }
+}
+
+/// A part of a session's history.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnListRequest {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// Whether the pages begin at the end and go back, as programs for chats show it. Within a page the order is that of
+    /// the talk, too. Default: no.
+    #[serde(default)]
+    pub from_end: bool,
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists the turns of a session.
+#[derive(Debug)]
+pub struct TurnList;
+
+impl Operation for TurnList {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_turns", title: "Turns of a session" }),
+        ..Spec::reads(
+            "turn_list",
+            "The turns of a session in order, wherever they live.",
+            Route::get("/v1/users/{user}/sessions/{session}/turns"),
+        )
+    };
+    type Request = TurnListRequest;
+    type Response = Page<PastTurn>;
+
+    async fn run(call: Call, request: TurnListRequest) -> Result<Page<PastTurn>> {
+        let user = call.user().await?;
+        let session = call::session(&user, &request.session).await?;
+        if !request.from_end {
+            let asked: Asked<u32> = Asked::new("turn_list", request.limit, request.cursor.as_ref())?;
+            let turns = session.turns(asked.after, asked.to_read()).await?;
+            return Ok(asked.page(turns, PastTurn::turn_number));
+        }
+        let asked: Asked<u32> = Asked::new("turn_list.back", request.limit, request.cursor.as_ref())?;
+        let mut turns = session.turns_before(asked.after, asked.to_read()).await?;
+        turns.reverse();
+        let mut page = asked.page(turns, PastTurn::turn_number);
+        page.items.reverse();
+        Ok(page)
+    }
+}
+
+/// Shows a turn by its place.
+#[derive(Debug)]
+pub struct TurnAt;
+
+impl Operation for TurnAt {
+    const SPEC: Spec = Spec::reads(
+        "turn_at",
+        "One turn by its place in its session.",
+        Route::get("/v1/users/{user}/sessions/{session}/turns/{number}"),
+    );
+    type Request = OfPlace;
+    type Response = Turn;
+
+    async fn run(call: Call, request: OfPlace) -> Result<Turn> {
+        let number = call::number("number", &request.number)?;
+        let session = call::session(&call.user().await?, &request.session).await?;
+        session.turn(number).await?.ok_or_else(call::not_found)
+    }
+}
+
+/// Lists what stood at a place before.
+#[derive(Debug)]
+pub struct TurnReplaced;
+
+impl Operation for TurnReplaced {
+    const SPEC: Spec = Spec::reads(
+        "turn_replaced",
+        "The turns that stood at a place of a session before, oldest first, with what replaced them.",
+        Route::get("/v1/users/{user}/sessions/{session}/turns/{number}/replaced"),
+    );
+    type Request = OfPlace;
+    type Response = Page<ReplacedTurn>;
+
+    async fn run(call: Call, request: OfPlace) -> Result<Page<ReplacedTurn>> {
+        let number = call::number("number", &request.number)?;
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(Page::whole(session.replaced_at(number).await?))
+    }
+}
+
+/// Words to look for in a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnSearchRequest {
+    /// The session: the caller's key, or `id:` and its id.
+    pub session: String,
+    /// The words.
+    pub query: String,
+    /// How many turns at most, from 1 to 200. Default: 10.
+    #[schemars(range(min = 1, max = 200))]
+    pub k: Option<u32>,
+}
+
+/// Looks for words in a session.
+#[derive(Debug)]
+pub struct TurnSearch;
+
+impl Operation for TurnSearch {
+    const SPEC: Spec = Spec {
+        class: Class::Recall,
+        ..Spec::reads(
+            "turn_search",
+            "The best turns of one session for a query, by words.",
+            Route::post("/v1/users/{user}/sessions/{session}/search"),
+        )
+    };
+    type Request = TurnSearchRequest;
+    type Response = Page<Found>;
+
+    async fn run(call: Call, request: TurnSearchRequest) -> Result<Page<Found>> {
+        let k = request.k.unwrap_or(10);
+        if !(1..=200).contains(&k) {
+            return Err(Problem::invalid("k", "k is a number from 1 to 200"));
+        }
+        let session = call::session(&call.user().await?, &request.session).await?;
+        Ok(Page::whole(session.search(&request.query, k as usize).await?))
+    }
+}
+
+/// What stands for a turn.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SummaryOfTurn {
+    /// The summary; null: none stands for it.
+    pub summary: Option<Summary>,
+}
+
+/// Shows what stands for a turn.
+#[derive(Debug)]
+pub struct TurnSummary;
+
+impl Operation for TurnSummary {
+    const SPEC: Spec = Spec::reads(
+        "turn_summary",
+        "The summary that stands for a turn, if one does; where originals are deleted it is all that is left.",
+        Route::get("/v1/users/{user}/turns/{turn}/summary"),
+    );
+    type Request = OfTurn;
+    type Response = SummaryOfTurn;
+
+    async fn run(call: Call, request: OfTurn) -> Result<SummaryOfTurn> {
+        let user = call.user().await?;
+        let summary = match request.turn.strip_prefix(KEY) {
+            Some(caller_id) => user.summary_by_caller_id(caller_id).await?,
+            None => user.summary(call::turn_id(&request.turn)?).await?,
+        };
+        Ok(SummaryOfTurn { summary })
+    }
+}
+
+/// Erases a turn.
+#[derive(Debug)]
+pub struct TurnErase;
+
+impl Operation for TurnErase {
+    const SPEC: Spec = Spec::erases(
+        "turn_erase",
+        "Erase one turn out of the bytes of the file, wherever it lives, with all that jobs made of it.",
+        Route::delete("/v1/users/{user}/turns/{turn}"),
+    );
+    type Request = OfTurn;
+    type Response = Erased;
+
+    async fn run(call: Call, request: OfTurn) -> Result<Erased> {
+        let user = call.user().await?;
+        let turn = match request.turn.strip_prefix(KEY) {
+            Some(_) => call::turn(&user, &request.turn).await?.id,
+            None => call::turn_id(&request.turn)?,
+        };
+        Ok(user.erase_turn(turn).await?)
+    }
+
+    fn outcome(erased: &Erased) -> Outcome {
+        Outcome::of_erase(erased)
+    }
+}
+
+/// A page of a list of a user's.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListRequest {
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists cold turns.
+#[derive(Debug)]
+pub struct ColdList;
+
+impl Operation for ColdList {
+    const SPEC: Spec = Spec::reads(
+        "cold_list",
+        "The user's cold turns of all sessions, newest first: verbatim ones, and those of the archive.",
+        Route::get("/v1/users/{user}/cold"),
+    );
+    type Request = ListRequest;
+    type Response = Page<Turn>;
+
+    async fn run(call: Call, request: ListRequest) -> Result<Page<Turn>> {
+        let asked: Asked<TurnId> = Asked::new("cold_list", request.limit, request.cursor.as_ref())?;
+        let turns = call.user().await?.cold_turns(asked.after, asked.to_read()).await;
+        Ok(asked.page(turns.map_err(|error| asked.failed(error))?, |turn| turn.id))
+    }
+}
+
+/// Lists summaries.
+#[derive(Debug)]
+pub struct SummaryList;
+
+impl Operation for SummaryList {
+    const SPEC: Spec = Spec::reads(
+        "summary_list",
+        "The user's summaries of all sessions, newest first.",
+        Route::get("/v1/users/{user}/summaries"),
+    );
+    type Request = ListRequest;
+    type Response = Page<Summary>;
+
+    async fn run(call: Call, request: ListRequest) -> Result<Page<Summary>> {
+        let asked: Asked<SummaryId> = Asked::new("summary_list", request.limit, request.cursor.as_ref())?;
+        let summaries = call.user().await?.summaries(asked.after, asked.to_read()).await;
+        Ok(asked.page(summaries.map_err(|error| asked.failed(error))?, |summary| summary.id))
+    }
+}

@@ -1,0 +1,144 @@
+//! Users: what there is of one, and all of it at once.
+
+use std::io::{BufReader, BufWriter};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{Erased, Transferred, UserId, UserInfo};
+
+use crate::ops::{
+    Operation, Outcome, Result, Row,
+    call::Call,
+    page::{Asked, Cursor, Limit, Page},
+    row,
+    sessions::Nothing,
+    spec::{Again, Body, Class, Effect, Route, Scope, Spec, Tool},
+};
+
+/// The rows about users.
+pub fn rows() -> Vec<Row> {
+    vec![row::<UserList>(), row::<UserShow>(), row::<UserErase>(), row::<UserExport>(), row::<UserImport>()]
+}
+
+/// A page of the file's users.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserListRequest {
+    /// How many at most. Default: 50.
+    pub limit: Option<Limit>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<Cursor>,
+}
+
+/// Lists users.
+#[derive(Debug)]
+pub struct UserList;
+
+impl Operation for UserList {
+    const SPEC: Spec = Spec::inspects(
+        "user_list",
+        "The users of the file, in the order in which they were added: names and counts.",
+        Route::get("/v1/users"),
+    );
+    type Request = UserListRequest;
+    type Response = Page<UserInfo>;
+
+    async fn run(call: Call, request: UserListRequest) -> Result<Page<UserInfo>> {
+        let asked: Asked<UserId> = Asked::new("user_list", request.limit, request.cursor.as_ref())?;
+        let users = call.memory().users(asked.after, asked.to_read()).await;
+        Ok(asked.page(users.map_err(|error| asked.failed(error))?, |user| user.id))
+    }
+}
+
+/// Shows a user.
+#[derive(Debug)]
+pub struct UserShow;
+
+impl Operation for UserShow {
+    const SPEC: Spec = Spec {
+        tool: Some(Tool { name: "memory_stats", title: "How much there is" }),
+        ..Spec::reads(
+            "user_show",
+            "How many sessions, turns and tokens there are of the user.",
+            Route::get("/v1/users/{user}"),
+        )
+    };
+    type Request = Nothing;
+    type Response = UserInfo;
+
+    async fn run(call: Call, _: Nothing) -> Result<UserInfo> {
+        Ok(call.user().await?.info().await?)
+    }
+}
+
+/// Erases a user.
+#[derive(Debug)]
+pub struct UserErase;
+
+impl Operation for UserErase {
+    const SPEC: Spec = Spec::erases(
+        "user_erase",
+        "Erase all of a user out of the bytes of the file: sessions, memories, facts, jobs and the name.",
+        Route::delete("/v1/users/{user}"),
+    );
+    type Request = Nothing;
+    type Response = Erased;
+
+    async fn run(call: Call, _: Nothing) -> Result<Erased> {
+        Ok(call.user().await?.erase().await?)
+    }
+
+    fn outcome(erased: &Erased) -> Outcome {
+        Outcome::of_erase(erased)
+    }
+}
+
+/// Exports a user.
+#[derive(Debug)]
+pub struct UserExport;
+
+impl Operation for UserExport {
+    const SPEC: Spec = Spec {
+        scope: Scope::Admin,
+        class: Class::Long,
+        body: Body::LinesOut,
+        ..Spec::reads(
+            "user_export",
+            "All of the user's memory as lines of JSON, as of this moment; user_import reads them.",
+            Route::get("/v1/users/{user}/export"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Transferred;
+
+    async fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
+        let user = call.user().await?;
+        Ok(user.export(BufWriter::new(call.take_spool()?)).await?)
+    }
+}
+
+/// Imports a user.
+#[derive(Debug)]
+pub struct UserImport;
+
+impl Operation for UserImport {
+    const SPEC: Spec = Spec {
+        scope: Scope::Admin,
+        effect: Effect::Adds,
+        class: Class::Long,
+        body: Body::LinesIn,
+        again: Again::Same,
+        ..Spec::reads(
+            "user_import",
+            "Read what user_export wrote, as the memory of a user of this name who has none yet; all of it, or nothing.",
+            Route::post("/v1/users/{user}/import"),
+        )
+    };
+    type Request = Nothing;
+    type Response = Transferred;
+
+    async fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
+        let lines = BufReader::new(call.take_spool()?);
+        Ok(call.memory().import(call.new_user_name()?, lines).await?)
+    }
+}

@@ -1,0 +1,160 @@
+//! A server from its settings: what listens where, who may ask, and what refuses to start.
+
+use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
+
+use tokio::net::lookup_host;
+
+use crate::{
+    caller::Caller,
+    health::Health,
+    http::{self, Address, Callers, Guard, Http, Listener},
+    keys::Keys,
+    service::Service,
+    settings::ServiceSettings,
+    tls::Tls,
+};
+
+/// A server that listens, and answers once it runs.
+#[derive(Debug)]
+pub struct Server {
+    http: Arc<Http>,
+    listener: Listener,
+    address: Address,
+    tls: Option<Tls>,
+}
+
+/// Why a server has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was told to.
+    Told,
+    /// The writer of the file is dead: whoever supervises the process starts another one.
+    Broken,
+}
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub struct Refusal(String);
+
+const UNIX: &str = "unix:";
+
+impl Server {
+    /// Listens. Whatever would leave a door open that its owner believes to be shut is a refusal.
+    pub async fn start(service: Arc<Service>, settings: &ServiceSettings) -> Result<Self, Refusal> {
+        let keys = settings.keys.as_deref().map(Keys::open).transpose();
+        let keys = keys.map_err(|error| Refusal(error.to_string()))?.map(Arc::new);
+        let tls = tls(settings)?;
+        let has_keys = keys.as_ref().and_then(|keys| keys.count()).is_some_and(|count| count > 0);
+        let listener = listener(settings, has_keys, tls.clone()).await?;
+        let address = listener.address().map_err(|error| cannot_listen(settings, &error))?;
+        let health = Arc::new(Health::new(Arc::clone(&service), keys.clone()));
+        let mut guard = Guard {
+            allowed_hosts: settings.allowed_hosts.clone(),
+            allowed_origins: settings.allowed_origins.clone(),
+        };
+        // No name leads here that is an address: rebinding needs one of DNS.
+        if let Address::Tcp(address) = address {
+            guard.allowed_hosts.push(address.to_string());
+        }
+        let callers = keys.map_or_else(|| Callers::Local(Arc::new(Caller::local())), Callers::Keys);
+        let http = Http {
+            service,
+            callers,
+            guard,
+            max_body_bytes: settings.max_body_bytes,
+            max_import_bytes: settings.max_import_bytes,
+            run: format!("{:08x}", getrandom::u32().unwrap_or_default()),
+            health,
+        };
+        Ok(Self { http: Arc::new(http), listener, address, tls })
+    }
+
+    /// Where it is reached.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// What can be told to read the certificate again.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
+    /// Answers until `end` comes, or nothing can be written any more, then lets what runs finish. The memory is still open
+    /// then.
+    pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
+        let health = Arc::clone(&self.http.health);
+        let mut ended = Ended::Told;
+        let either = async {
+            tokio::select! {
+                () = end => {}
+                () = health.broken() => {
+                    tracing::error!("nothing can be written any more; start the server again, which opens the file anew");
+                    ended = Ended::Broken;
+                }
+            }
+        };
+        http::serve(self.http, self.listener, either).await;
+        ended
+    }
+}
+
+async fn listener(settings: &ServiceSettings, has_keys: bool, tls: Option<Tls>) -> Result<Listener, Refusal> {
+    if settings.require_key && !has_keys {
+        return Err(no_keys("require_key is set"));
+    }
+    if settings.keys.is_some() && !has_keys {
+        return Err(no_keys("the key file is empty"));
+    }
+    if let Some(path) = settings.listen.strip_prefix(UNIX) {
+        #[cfg(unix)]
+        return Listener::unix(path.into()).map_err(|error| cannot_listen(settings, &error));
+        #[cfg(not(unix))]
+        return Err(Refusal(format!("this system has no sockets in its files: {path}")));
+    }
+    let addresses = lookup_host(&settings.listen).await.map_err(|error| cannot_listen(settings, &error))?;
+    let addresses: Vec<SocketAddr> = addresses.collect();
+    let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
+    if !is_loopback && !has_keys {
+        return Err(no_keys("others than this machine would reach it"));
+    }
+    if !is_loopback && tls.is_none() && !settings.behind_proxy {
+        return Err(Refusal(
+            "others than this machine would reach it, and keys would go over the net in the clear: name tls_cert and \
+             tls_key, or set behind_proxy if something in front speaks TLS"
+                .to_owned(),
+        ));
+    }
+    Listener::tcp(&addresses, tls).await.map_err(|error| cannot_listen(settings, &error))
+}
+
+fn tls(settings: &ServiceSettings) -> Result<Option<Tls>, Refusal> {
+    match (&settings.tls_cert, &settings.tls_key) {
+        (None, None) => Ok(None),
+        (Some(cert), Some(key)) => Tls::open(cert, key)
+            .map(Some)
+            .map_err(|error| Refusal(format!("the certificate cannot be used: {error}"))),
+        _ => Err(Refusal("tls_cert and tls_key go together; name both".to_owned())),
+    }
+}
+
+fn no_keys(why: &str) -> Refusal {
+    Refusal(format!(
+        "{why}, and there is no key: make one with `thermocline key add`, and name its file in keys"
+    ))
+}
+
+fn cannot_listen(settings: &ServiceSettings, error: &io::Error) -> Refusal {
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse => "; is another server running there? `thermocline health` asks it",
+        _ => "",
+    };
+    Refusal(format!("cannot listen on {}: {error}{hint}", settings.listen))
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}

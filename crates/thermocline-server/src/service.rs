@@ -1,0 +1,266 @@
+//! The way of a call, whoever asks: what the caller may, how often, a place, a deadline; then the operation, and what is
+//! noted of it.
+
+use std::{
+    fs::File,
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use serde_json::{Map, Value};
+use thermocline::{Thermocline, UserId};
+use tokio::{
+    sync::Notify,
+    time::{self, Instant},
+};
+use tracing::{Instrument, Span};
+
+use crate::{
+    audit::{self, Audit, Line},
+    caller::Caller,
+    limits::Limits,
+    metrics::Metrics,
+    ops::{
+        self, Reply, Row,
+        call::{Call, Surface},
+        file::LastStats,
+        problem::{Code, Problem},
+        spec::Effect,
+    },
+};
+
+/// The memory, and what every surface shares.
+#[derive(Debug)]
+pub struct Service {
+    /// The memory.
+    pub memory: Thermocline,
+    /// What can be asked of it.
+    pub table: &'static [Row],
+    /// Where backups are written; `None`: the operation is refused.
+    pub backup_folder: Option<PathBuf>,
+    /// The last counts of the file.
+    pub stats: LastStats,
+    /// How much may be asked at once.
+    pub limits: Limits,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// What is written down of who did what.
+    pub audit: Option<Audit>,
+    /// What was found wrong with the file: bits of `TROUBLES`.
+    troubles: AtomicU8,
+    alarm: Notify,
+}
+
+/// What keeps a server from being ready once it was met.
+const TROUBLES: [(Code, &str); 2] = [(Code::ReadOnly, "read-only"), (Code::Corrupt, "corrupt")];
+
+/// One call, before it is decided whether it may be.
+#[derive(Debug)]
+pub struct Asked {
+    /// Who asks.
+    pub caller: Arc<Caller>,
+    /// The user it is about: a name, or `id:<uuid>`.
+    pub user: Option<String>,
+    /// By which door.
+    pub surface: Surface,
+    /// The request, as JSON.
+    pub request: Value,
+    /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file that it writes them to, or a file of
+    /// lines that it reads, at its beginning. The surface keeps a clone of the handle (`File::try_clone`), and goes back to
+    /// the beginning before it sends what was written.
+    pub spool: Option<File>,
+}
+
+/// A call that may be, before its request is read.
+#[derive(Debug)]
+pub struct Admitted {
+    row: &'static Row,
+    call: Call,
+}
+
+/// What is known of a call that runs, for what is noted of it.
+struct Noted {
+    row: &'static Row,
+    service: Arc<Service>,
+    caller: Arc<Caller>,
+    surface: Surface,
+    user_id: Arc<OnceLock<UserId>>,
+    /// Ids and counts of the request, if they are to be written down.
+    about: Map<String, Value>,
+    begun: Instant,
+}
+
+impl Service {
+    /// The whole table over this memory, without a folder for backups and without an audit file.
+    pub fn new(memory: Thermocline) -> Self {
+        Self {
+            memory,
+            table: ops::table(),
+            backup_folder: None,
+            stats: LastStats::default(),
+            limits: Limits::default(),
+            metrics: Arc::default(),
+            audit: None,
+            troubles: AtomicU8::new(0),
+            alarm: Notify::new(),
+        }
+    }
+
+    /// The operation of this name.
+    pub fn find(&self, name: &str) -> Option<&'static Row> {
+        self.table.iter().find(|row| row.spec.name == name)
+    }
+
+    /// Runs an operation for a caller, if the caller may.
+    pub async fn run(self: &Arc<Self>, row: &'static Row, asked: Asked) -> Result<Reply, Problem> {
+        let Asked { caller, user, surface, request, spool } = asked;
+        self.admit(row, caller, user, surface)?.run(request, spool).await
+    }
+
+    /// Decides from who asks, and for whom, whether a call may be, before anything is read of its request or of the file.
+    pub fn admit(
+        self: &Arc<Self>,
+        row: &'static Row,
+        caller: Arc<Caller>,
+        user: Option<String>,
+        surface: Surface,
+    ) -> Result<Admitted, Problem> {
+        Span::current().record("operation", row.spec.name).record("key", caller.id.as_str());
+        let may = caller.may(row.spec, user.as_deref()).and_then(|()| self.limits.count(&caller));
+        if let Err(problem) = may {
+            self.metrics.rejected(problem.code);
+            let line = Line {
+                key: &caller.id,
+                surface: word_of(&surface),
+                operation: row.spec.name,
+                user_id: None,
+                outcome: problem.code.facts().word,
+                about: Map::new(),
+            };
+            self.write_down(&line, false);
+            return Err(problem);
+        }
+        let call =
+            Call { service: Arc::clone(self), caller, user, user_id: Arc::default(), surface, spool: None };
+        Ok(Admitted { row, call })
+    }
+
+    /// What was found wrong with the file since the server began.
+    pub(crate) fn trouble(&self) -> impl Iterator<Item = &'static str> {
+        let met = self.troubles.load(Ordering::Relaxed);
+        TROUBLES.into_iter().enumerate().filter(move |(bit, _)| met & (1 << bit) != 0).map(|(_, of)| of.1)
+    }
+
+    /// Returns when somebody meets what nobody expected.
+    pub(crate) async fn alarm(&self) {
+        self.alarm.notified().await;
+    }
+
+    fn notice(&self, code: Code) {
+        if let Some(bit) = TROUBLES.iter().position(|of| of.0 == code) {
+            self.troubles.fetch_or(1 << bit, Ordering::Relaxed);
+        }
+        if code == Code::Unexpected {
+            self.alarm.notify_one();
+        }
+    }
+
+    fn write_down(&self, line: &Line<'_>, is_synced: bool) {
+        let Some(audit) = &self.audit else { return };
+        if let Err(error) = audit.write(line, is_synced) {
+            tracing::error!(kind = %error.kind(), "the audit file cannot be written");
+        }
+    }
+}
+
+impl Admitted {
+    /// Whose memory it is about, and its revision, if the file knows them.
+    pub async fn revision(&self) -> Result<Option<(UserId, u64)>, Problem> {
+        let Some(user) = self.call.find_user().await? else { return Ok(None) };
+        Ok(Some((user.id(), user.revision().await?)))
+    }
+
+    /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
+    pub async fn run(self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
+        let Self { row, mut call } = self;
+        call.spool = spool;
+        let class = row.spec.class;
+        let place = call.service.limits.place(class).await;
+        let place = place.inspect_err(|problem| call.service.metrics.rejected(problem.code))?;
+        let is_audited = call.service.audit.is_some() && Audit::is_for(row.spec);
+        let noted = Noted {
+            row,
+            service: Arc::clone(&call.service),
+            caller: Arc::clone(&call.caller),
+            surface: call.surface.clone(),
+            user_id: Arc::clone(&call.user_id),
+            about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
+            begun: Instant::now(),
+        };
+        let running = async move {
+            let in_flight = noted.service.metrics.in_flight(class);
+            // A task of its own: a panic in it is an answer, and not the end of a connection.
+            let done = tokio::spawn((row.run)(call, request).in_current_span());
+            let abort = done.abort_handle();
+            let done = match time::timeout(Limits::deadline(class), done).await {
+                Ok(Ok(done)) => done,
+                // What it panicked with may hold what somebody said.
+                Ok(Err(_)) => Err(Problem::unexpected(&"the operation panicked")),
+                Err(_) => {
+                    abort.abort();
+                    Err(Problem::new(Code::TimedOut, "it took too long; it may have been done"))
+                }
+            };
+            drop((place, in_flight));
+            noted.note(&done, is_audited);
+            done
+        };
+        let done = tokio::spawn(running.in_current_span()).await;
+        done.unwrap_or_else(|_| Err(Problem::unexpected(&"the call panicked")))
+    }
+}
+
+impl Noted {
+    fn note(self, done: &Result<Reply, Problem>, is_audited: bool) {
+        let (name, surface) = (self.row.spec.name, word_of(&self.surface));
+        let outcome = done.as_ref().err().map_or("ok", |problem| problem.code.facts().word);
+        let took = self.begun.elapsed();
+        self.service.metrics.ran(name, surface, outcome, took);
+        let user_id = self.user_id.get().copied();
+        if let Some(user) = user_id {
+            Span::current().record("user", tracing::field::display(user));
+        }
+        match done {
+            Err(problem) => self.service.notice(problem.code),
+            // In a text both quotes would be escaped.
+            Ok(reply) if reply.body.contains("\"missing\":[\"") => self.service.metrics.missing(),
+            Ok(_) => {}
+        }
+        if self.surface != Surface::Http {
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            let user = user_id.map(tracing::field::display);
+            tracing::info!(surface, operation = name, key = self.caller.id, user, outcome, micros, "ran");
+        }
+        if is_audited {
+            let mut about = self.about;
+            if let Ok(reply) = done {
+                let said = serde_json::from_str(&reply.body).unwrap_or_default();
+                about.extend(audit::ids_and_counts(&said));
+            }
+            let key = &self.caller.id;
+            let line = Line { key, surface, operation: name, user_id, outcome, about };
+            self.service.write_down(&line, self.row.spec.effect == Effect::Destroys);
+        }
+    }
+}
+
+fn word_of(surface: &Surface) -> &'static str {
+    match surface {
+        Surface::Http => "http",
+        Surface::Mcp(_) => "mcp",
+        Surface::Shell => "shell",
+    }
+}

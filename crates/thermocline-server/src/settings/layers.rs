@@ -1,0 +1,268 @@
+//! From a file, the environment and flags to settings, each value with where it came from.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use toml::{Table, Value};
+
+use crate::settings::Settings;
+
+/// What stands before the name of a setting in the environment.
+const PREFIX: &str = "THERMOCLINE_";
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody said anything else.
+    Default,
+    /// A file.
+    File(PathBuf),
+    /// An environment variable.
+    Variable(String),
+    /// The command line.
+    Flag,
+}
+
+/// Why settings are of no use: which value, and where it came from.
+#[derive(Debug)]
+pub struct Wrong(String);
+
+/// Settings, as far as they are known.
+#[derive(Debug)]
+pub struct Layers {
+    table: Table,
+    sources: BTreeMap<(String, String), Source>,
+}
+
+impl Layers {
+    /// The defaults.
+    pub fn new() -> Self {
+        let table = Table::try_from(Settings::default()).expect("settings are numbers, words and lists");
+        Self { table, sources: BTreeMap::new() }
+    }
+
+    /// Adds what a file says.
+    pub fn file(&mut self, path: &Path) -> Result<(), Wrong> {
+        let named = |error: &dyn fmt::Display| Wrong(format!("{}: {error}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| named(&error))?;
+        let said: Table = text.parse().map_err(|error: toml::de::Error| named(&error.message()))?;
+        for (section, fields) in said {
+            let Value::Table(fields) = fields else {
+                return Err(named(&format!("{section} stands in no section")));
+            };
+            for (name, value) in fields {
+                self.set(&section, &name, value, Source::File(path.to_owned()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the environment says: `THERMOCLINE_SERVICE_LISTEN` is `listen` of the section `service`.
+    pub fn environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), Wrong> {
+        for (variable, text) in variables {
+            let Some(name) = variable.strip_prefix(PREFIX).map(str::to_lowercase) else { continue };
+            let Some((section, name)) = name.split_once('_') else { continue };
+            let source = Source::Variable(variable.clone());
+            match self.known(section, name).cloned() {
+                Some(known) => {
+                    let value = read(&known, &text).map_err(|error| wrong(section, name, &source, &error))?;
+                    self.set(section, name, value, source)?;
+                }
+                // Who misspells a setting of the server may have left a door open; other variables are others'.
+                None if section == "service" => {
+                    return Err(wrong(section, name, &source, &"there is no such setting"));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a flag says: `memory.hot_turns` and its value as text.
+    pub fn flag(&mut self, path: &str, text: &str) -> Result<(), Wrong> {
+        let unknown = || Wrong(format!("there is no setting {path}; --print-config names all"));
+        let (section, name) = path.split_once('.').ok_or_else(unknown)?;
+        let known = self.known(section, name).ok_or_else(unknown)?;
+        let value = read(known, text).map_err(|error| wrong(section, name, &Source::Flag, &error))?;
+        self.set(section, name, value, Source::Flag)
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> Result<Settings, Wrong> {
+        // One section at a time, so that what is wrong can be said with its place.
+        for (place, source) in &self.sources {
+            let mut alone =
+                Table::try_from(Settings::default()).expect("settings are numbers, words and lists");
+            let Some(Value::Table(fields)) = alone.get_mut(&place.0) else { continue };
+            fields.insert(place.1.clone(), self.table[&place.0][&place.1].clone());
+            if let Err(error) = alone.try_into::<Settings>() {
+                return Err(wrong(&place.0, &place.1, source, &error.message()));
+            }
+        }
+        self.table.clone().try_into().map_err(|error: toml::de::Error| Wrong(error.message().to_owned()))
+    }
+
+    /// All settings as the file that would say them, each with where it came from.
+    pub fn shown(&self) -> String {
+        let mut text = String::new();
+        for (section, fields) in &self.table {
+            let _ = writeln!(text, "[{section}]"); // To a String, which takes all.
+            for (name, value) in fields.as_table().into_iter().flatten() {
+                let source = self.sources.get(&(section.clone(), name.clone())).unwrap_or(&Source::Default);
+                let _ = writeln!(text, "{:<44} # {source}", format!("{name} = {value}"));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn known(&self, section: &str, name: &str) -> Option<&Value> {
+        self.table.get(section)?.get(name)
+    }
+
+    fn set(&mut self, section: &str, name: &str, value: Value, source: Source) -> Result<(), Wrong> {
+        let Some(known) = self.table.get_mut(section).and_then(|section| section.get_mut(name)) else {
+            return Err(wrong(section, name, &source, &"there is no such setting; --print-config names all"));
+        };
+        if !known.same_type(&value) {
+            let error = format!(
+                "it is of the type {}, and has to be of the type {}",
+                value.type_str(),
+                known.type_str()
+            );
+            return Err(wrong(section, name, &source, &error));
+        }
+        *known = value;
+        self.sources.insert((section.to_owned(), name.to_owned()), source);
+        Ok(())
+    }
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A value of the type that another one has, from text; lists are parted by commas.
+fn read(known: &Value, text: &str) -> Result<Value, String> {
+    match known {
+        Value::Integer(_) => {
+            text.parse().map(Value::Integer).map_err(|_| "it has to be a whole number".to_owned())
+        }
+        Value::Boolean(_) => {
+            text.parse().map(Value::Boolean).map_err(|_| "it has to be true or false".to_owned())
+        }
+        Value::Array(_) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Ok(Value::Array(items.map(|item| Value::String(item.to_owned())).collect()))
+        }
+        _ => Ok(Value::String(text.to_owned())),
+    }
+}
+
+fn wrong(section: &str, name: &str, source: &Source, error: &dyn fmt::Display) -> Wrong {
+    Wrong(format!("{section}.{name} ({source}): {error}"))
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(file: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Layers, Wrong> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thermocline.toml");
+        fs::write(&path, file).unwrap();
+        let mut layers = Layers::new();
+        layers.file(&path)?;
+        layers
+            .environment(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))?;
+        flags.iter().try_for_each(|(name, value)| layers.flag(name, value))?;
+        layers.settings()?;
+        Ok(layers)
+    }
+
+    #[track_caller]
+    fn check_wrong(file: &str, variables: &[(&str, &str)], flags: &[(&str, &str)], why: &str) {
+        let error = layers(file, variables, flags).expect_err("refused").to_string();
+        assert!(error.contains(why), "{error}");
+    }
+
+    #[test]
+    fn the_last_one_to_say_something_counts() {
+        let file = "[service]\nlisten = \"127.0.0.1:1\"\nmax_body_bytes = 1\n[memory]\nhot_turns = 1\nwarm_turns = 7\n";
+        let variables = [
+            ("THERMOCLINE_SERVICE_MAX_BODY_BYTES", "2"),
+            ("THERMOCLINE_MEMORY_HOT_TURNS", "2"),
+            ("PATH", "x"),
+        ];
+        let layers =
+            layers(file, &variables, &[("memory.hot_turns", "3"), ("service.allowed_hosts", "a, b")])
+                .unwrap();
+        let settings = layers.settings().unwrap();
+        assert_eq!(settings.service.listen, "127.0.0.1:1");
+        assert_eq!(settings.service.max_body_bytes, 2);
+        assert_eq!(
+            (settings.memory.hot_turns, settings.memory.warm_turns, settings.memory.hot_tokens),
+            (3, 7, 1_500)
+        );
+        assert_eq!(settings.service.allowed_hosts, ["a", "b"]);
+        let shown = layers.shown();
+        for line in [
+            "max_body_bytes = 2",
+            "THERMOCLINE_SERVICE_MAX_BODY_BYTES",
+            "thermocline.toml",
+            "# flag",
+            "# default",
+        ] {
+            assert!(shown.contains(line), "{line}: {shown}");
+        }
+        let read_again: Settings = toml::from_str(&shown).unwrap();
+        assert_eq!(read_again, settings);
+    }
+
+    #[test]
+    fn what_is_no_setting_or_not_of_its_kind_is_refused_with_its_place() {
+        check_wrong("[service]\nlisen = \"x\"", &[], &[], "service.lisen");
+        check_wrong("[servce]\nlisten = \"x\"", &[], &[], "servce.listen");
+        check_wrong("listen = \"x\"", &[], &[], "no section");
+        check_wrong("[service]\nlisten = 1", &[], &[], "of the type");
+        check_wrong("", &[("THERMOCLINE_SERVICE_LISEN", "x")], &[], "THERMOCLINE_SERVICE_LISEN");
+        check_wrong("", &[("THERMOCLINE_MEMORY_HOT_TURNS", "many")], &[], "whole number");
+        check_wrong("", &[], &[("memory.hot", "1")], "memory.hot");
+        check_wrong("", &[], &[("memory.durability", "maybe")], "memory.durability (flag)");
+        check_wrong("[memory]\nhot_turns = -1", &[], &[], "memory.hot_turns");
+    }
+
+    #[test]
+    fn variables_of_other_verbs_are_others() {
+        let others =
+            [("THERMOCLINE_DB", "x"), ("THERMOCLINE_LLM_KEY", "secret"), ("THERMOCLINE_SENSORS", "x")];
+        let layers = layers("", &others, &[]).unwrap();
+        assert_eq!(layers.settings().unwrap(), Settings::default());
+        assert!(!layers.shown().contains("secret"));
+    }
+}

@@ -1,0 +1,179 @@
+//! A server in this process, over a memory of its own.
+
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use thermocline::{Config, Thermocline};
+use thermocline_server::{
+    caller::Users,
+    http::Address,
+    keys::{Key, KeyFile, New},
+    ops::spec::Scope,
+    server::{Refusal, Server},
+    service::Service,
+    settings::ServiceSettings,
+};
+use tokio::sync::oneshot;
+
+use crate::client::{Answer, Client};
+
+/// A server that runs until this is dropped.
+pub struct Running {
+    pub address: Address,
+    pub service: Arc<Service>,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    /// Gone with the server.
+    _folder: TempDir,
+}
+
+/// How a test's server differs from others.
+pub struct Setup {
+    pub settings: ServiceSettings,
+    pub config: Config,
+    pub change: Box<dyn FnOnce(&mut Service)>,
+    pub folder: TempDir,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let mut config = Config::default();
+        config.worker = false;
+        let settings = ServiceSettings { listen: "127.0.0.1:0".to_owned(), ..ServiceSettings::default() };
+        Self { settings, config, change: Box::new(|_| {}), folder: TempDir::new().unwrap() }
+    }
+}
+
+impl Setup {
+    /// A path in the test's folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// With a file of these keys; the keys' texts.
+    pub fn keys<const N: usize>(mut self, new: [New; N]) -> (Self, [String; N]) {
+        let path = self.path("keys.toml");
+        let mut file = KeyFile::default();
+        let texts = new.map(|new| {
+            let (key, text) = Key::make(new).unwrap();
+            file.keys.push(key);
+            text
+        });
+        file.write(&path).unwrap();
+        self.settings.keys = Some(path);
+        (self, texts)
+    }
+
+    pub fn start(self) -> Running {
+        self.try_start().unwrap()
+    }
+
+    pub fn try_start(self) -> Result<Running, Refusal> {
+        let Self { settings, config, change, folder } = self;
+        let path = folder.path().join("memory.db");
+        let (started, start) = std::sync::mpsc::channel();
+        let (end, ended) = oneshot::channel::<()>();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let service = runtime.block_on(async {
+            let mut service = Service::new(Thermocline::open_with(path, config).await.unwrap());
+            change(&mut service);
+            Arc::new(service)
+        });
+        let served = Arc::clone(&service);
+        let thread = thread::spawn(move || {
+            runtime.block_on(async {
+                let memory = served.memory.clone();
+                match Server::start(served, &settings).await {
+                    Err(refusal) => started.send(Err(refusal)).unwrap(),
+                    Ok(server) => {
+                        started.send(Ok(server.address().clone())).unwrap();
+                        server
+                            .run(async {
+                                let _ = ended.await;
+                            })
+                            .await;
+                        memory.close().await.unwrap();
+                    }
+                }
+            });
+        });
+        let address = start.recv().unwrap()?;
+        Ok(Running { address, service, end: Some(end), thread: Some(thread), _folder: folder })
+    }
+}
+
+/// A server as one is without any settings.
+pub fn server() -> Running {
+    Setup::default().start()
+}
+
+impl Running {
+    pub fn client(&self) -> Client {
+        let Address::Tcp(address) = &self.address else { panic!("a server on TCP") };
+        Client::new(*address)
+    }
+
+    pub fn post(&self, path: &str, body: &str) -> Answer {
+        self.client().send("POST", path, &[("content-type", "application/json")], body.as_bytes())
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.client().send("GET", path, &[], b"")
+    }
+
+    /// Tells the server to end, without waiting.
+    pub fn tell_to_end(&mut self) {
+        if let Some(end) = self.end.take() {
+            let _ = end.send(());
+        }
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) {
+        self.tell_to_end();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            self.wait();
+        }
+    }
+}
+
+/// A key for everything of all users.
+pub fn whole_key() -> New {
+    New {
+        name: "test".to_owned(),
+        scopes: vec![Scope::Read, Scope::Write, Scope::Erase, Scope::Inspect, Scope::Admin],
+        users: Users::Any,
+        expires_at: None,
+        rate: None,
+        origin: thermocline::Origin::Assistant,
+    }
+}
+
+/// A turn to record.
+pub const TURN: &str = r#"{"user_message":"My boat is called Petrel.","ai_response":"A good name."}"#;
+
+/// Tries until something holds; a test that waits longer has failed.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..1_000 {
+        if holds() {
+            return;
+        }
+        thread::park_timeout(Duration::from_millis(10));
+    }
+    panic!("never: {what}");
+}

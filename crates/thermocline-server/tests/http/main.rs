@@ -1,0 +1,17 @@
+//! What the HTTP door promises, over real sockets of the loopback; one module per behaviour.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
+
+mod client;
+mod fixture;
+
+mod access;
+mod bodies;
+mod conditions;
+mod guards;
+mod keys;
+mod listening;
+mod load;
+mod names;
+mod tenants;
+mod transfers;

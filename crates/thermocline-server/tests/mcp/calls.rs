@@ -1,0 +1,123 @@
+//! Every tool of every profile does what it is asked, by the calls that foreign clients make as well (`clients/calls`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thermocline_server::mcp::Profile;
+
+use crate::talk::{Called, Home, NEW, OLD, Talk, everything};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    tool: String,
+    arguments: Value,
+    #[serde(default)]
+    keep: BTreeMap<String, String>,
+    expect: Option<String>,
+    absent: Option<String>,
+}
+
+fn calls(profile: Profile) -> Vec<Call> {
+    let path = format!("{}/../../clients/calls/{}.json", env!("CARGO_MANIFEST_DIR"), profile.as_str());
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn filled(text: &str, kept: &BTreeMap<String, String>) -> String {
+    kept.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
+}
+
+/// What was kept of an answer, and whether it says what it is to say.
+fn looked_at(call: &Call, called: &Called, kept: &mut BTreeMap<String, String>) {
+    let text = called.text();
+    if let Some(expected) = &call.expect {
+        assert!(text.contains(&filled(expected, kept)), "{} {}: {text}", call.tool, call.arguments);
+    }
+    if let Some(absent) = &call.absent {
+        assert!(!text.contains(&filled(absent, kept)), "{} {}: {text}", call.tool, call.arguments);
+    }
+    for (name, pointer) in &call.keep {
+        kept.insert(name.clone(), called.at(pointer));
+    }
+    // No line of stored text begins in the first column.
+    assert!(called.response().is_object(), "{}: {}", call.tool, called.0);
+}
+
+async fn play(talk: &mut Talk, profile: Profile) {
+    let mut kept = BTreeMap::new();
+    let mut called = BTreeSet::new();
+    for call in calls(profile) {
+        let arguments = serde_json::from_str(&filled(&call.arguments.to_string(), &kept)).unwrap();
+        let answer = talk.call(&call.tool, arguments).await;
+        looked_at(&call, &answer, &mut kept);
+        called.insert(call.tool);
+    }
+    let shown: BTreeSet<String> = talk.names().await.into_iter().collect();
+    assert_eq!(called, shown, "every tool is called");
+}
+
+async fn check(profile: Profile) {
+    for version in [OLD, "2025-03-26", "2025-06-18", "2025-11-25", NEW] {
+        let home = Home::new().await;
+        play(&mut home.alex(profile, version).await, profile).await;
+    }
+}
+
+#[tokio::test]
+async fn every_tool_of_the_core_profile_does_what_it_is_asked_in_each_revision() {
+    check(Profile::Core).await;
+}
+
+#[tokio::test]
+async fn every_tool_of_the_full_profile_does_what_it_is_asked_in_each_revision() {
+    check(Profile::Full).await;
+}
+
+#[tokio::test]
+async fn every_tool_of_the_knowledge_profile_does_what_it_is_asked_in_each_revision() {
+    check(Profile::Knowledge).await;
+}
+
+#[tokio::test]
+async fn every_tool_that_only_reads_does_what_it_is_asked() {
+    let home = Home::new().await;
+    let mut full = home.alex(Profile::Full, NEW).await;
+    let mut reading = home.alex(Profile::Readonly, NEW).await;
+    let shown: BTreeSet<String> = reading.names().await.into_iter().collect();
+    let mut kept = BTreeMap::new();
+    let mut called = BTreeSet::new();
+    for call in calls(Profile::Full) {
+        let arguments = serde_json::from_str(&filled(&call.arguments.to_string(), &kept)).unwrap();
+        let talk = if shown.contains(&call.tool) { &mut reading } else { &mut full };
+        let answer = talk.call(&call.tool, arguments).await;
+        looked_at(&call, &answer, &mut kept);
+        called.insert(call.tool);
+    }
+    assert!(called.is_superset(&shown), "{shown:?}");
+    assert!(shown.len() < called.len(), "some tools write");
+}
+
+#[tokio::test]
+async fn what_one_user_keeps_no_other_reads() {
+    let home = Home::new().await;
+    let mut alex = home.alex(Profile::Core, NEW).await;
+    play(&mut alex, Profile::Core).await;
+    let saved = alex.call("memory_save", json!({ "kind": "decision", "content": "CANARY of alex" })).await;
+    let id = saved.at("/memory/id");
+
+    let mut maria = home.talk(Profile::Core, everything(), "maria", NEW).await;
+    for query in ["CANARY", "Which berth do we take?"] {
+        assert_eq!(
+            maria.call("memory_recall", json!({ "query": query })).await.text(),
+            "Nothing is known of this yet."
+        );
+    }
+    for arguments in [json!({ "op": "pin", "id": id }), json!({ "op": "edit", "id": id, "title": "x" })] {
+        let said = maria.refused("memory_update", arguments).await;
+        assert!(!said.contains("CANARY"), "{said}");
+    }
+    let missing = maria.refused("memory_browse", json!({ "view": "memory", "id": id })).await;
+    let nobodys = id.replace(|c: char| c.is_ascii_digit(), "0");
+    assert_eq!(missing, maria.refused("memory_browse", json!({ "view": "memory", "id": nobodys })).await);
+}

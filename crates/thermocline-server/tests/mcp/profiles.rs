@@ -1,0 +1,159 @@
+//! Which tools there are, what they cost, and who sees them.
+
+use serde_json::{Value, json};
+use thermocline::Tokenizer;
+use thermocline_server::{mcp::Profile, ops::spec::Scope};
+
+use crate::talk::{Home, NEW, OLD, Talk, everything, key, text};
+
+const KNOWLEDGE: [&str; 18] = [
+    "memory_store",
+    "memory_search",
+    "memory_get",
+    "memory_update",
+    "memory_forget",
+    "memory_relate",
+    "memory_edge",
+    "memory_related",
+    "memory_episode",
+    "memory_pin",
+    "memory_stats",
+    "memory_core",
+    "memory_reflection",
+    "memory_reflect",
+    "memory_decay",
+    "memory_reindex",
+    "memory_embed",
+    "memory_config",
+];
+
+async fn list(talk: &mut Talk) -> Value {
+    talk.result("tools/list", json!({})).await
+}
+
+#[tokio::test]
+async fn the_lists_of_tools_cost_no_more_than_they_may() {
+    let home = Home::new().await;
+    for (profile, most) in [
+        (Profile::Core, 1_200),
+        (Profile::Full, 2_400),
+        (Profile::Readonly, 2_400),
+        (Profile::Knowledge, 2_400),
+    ] {
+        for version in [OLD, NEW] {
+            let list = list(&mut home.alex(profile, version).await).await;
+            let tokens = Tokenizer::O200kBase.count(&list.to_string());
+            println!("{} in {version}: {tokens} tokens", profile.as_str());
+            assert!(tokens <= most, "{} in {version}: {tokens} tokens\n{list:#}", profile.as_str());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_profiles_have_their_names_in_a_fixed_order() {
+    let home = Home::new().await;
+    let core = home.alex(Profile::Core, NEW).await.names().await;
+    assert_eq!(
+        core,
+        ["memory_recall", "memory_save", "memory_update", "memory_forget", "memory_browse", "memory_session"]
+    );
+    assert_eq!(home.alex(Profile::Knowledge, NEW).await.names().await, KNOWLEDGE);
+    let full = home.alex(Profile::Full, NEW).await.names().await;
+    let readonly = home.alex(Profile::Readonly, NEW).await.names().await;
+    let mut rest = full.iter();
+    assert!(readonly.iter().all(|name| rest.any(|other| other == name)), "{readonly:?} of {full:?}");
+    for again in [full, home.alex(Profile::Full, OLD).await.names().await] {
+        assert_eq!(again, home.alex(Profile::Full, NEW).await.names().await);
+    }
+}
+
+#[tokio::test]
+async fn no_tool_takes_a_user_a_path_or_a_key_and_none_erases() {
+    let home = Home::new().await;
+    for profile in Profile::EVERY {
+        let list = list(&mut home.alex(profile, NEW).await).await;
+        for tool in list["tools"].as_array().unwrap() {
+            let name = text(&tool["name"]);
+            assert!(!name.contains("erase") && !name.contains("delete"), "{name}");
+            let mut arguments = Vec::new();
+            names_in(&tool["inputSchema"], &mut arguments);
+            for argument in arguments {
+                let words = argument.split('_');
+                let is_foreign = |word: &str| {
+                    [
+                        "user", "users", "tenant", "path", "file", "folder", "key", "token", "db", "url",
+                        "scope",
+                    ]
+                    .contains(&word)
+                };
+                // What the user said is no user.
+                let is_said = argument == "user_message" || argument == "user_name";
+                assert!(is_said || !words.into_iter().any(is_foreign), "{name} takes {argument}");
+            }
+        }
+    }
+}
+
+/// The names of all arguments, at any depth.
+fn names_in(schema: &Value, names: &mut Vec<String>) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Object(properties)) = fields.get("properties") {
+                names.extend(properties.keys().cloned());
+            }
+            fields.values().for_each(|value| names_in(value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn no_tool_runs_what_erases() {
+    let home = Home::new().await;
+    let mut caller = everything();
+    caller.scopes.push(Scope::Erase);
+    for profile in Profile::EVERY {
+        let with = home.talk(profile, caller.clone(), "alex", NEW).await.names().await;
+        assert_eq!(with, home.alex(profile, NEW).await.names().await);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_may_only_read_sees_only_tools_that_read() {
+    let home = Home::new().await;
+    let reader = key(&[Scope::Read], "alex");
+    let mut talk = home.talk(Profile::Core, reader.clone(), "alex", NEW).await;
+    assert_eq!(talk.names().await, ["memory_recall", "memory_browse"]);
+    let save = json!({ "name": "memory_save", "arguments": { "attribute": "home", "value": "Lisbon" } });
+    let (code, unknown) = talk.error("tools/call", save).await;
+    let nonsense = json!({ "name": "memory_nonsense", "arguments": {} });
+    assert_eq!((code, unknown), talk.error("tools/call", nonsense).await);
+
+    let of_user = home.talk(Profile::Full, reader.clone(), "alex", NEW).await.names().await;
+    assert_eq!(of_user, home.talk(Profile::Readonly, reader, "alex", NEW).await.names().await);
+    let writer = key(&[Scope::Write], "alex");
+    assert_eq!(
+        home.talk(Profile::Core, writer, "alex", NEW).await.names().await,
+        ["memory_save", "memory_update", "memory_session"]
+    );
+    let nobody = key(&[], "alex");
+    assert!(home.talk(Profile::Full, nobody, "alex", NEW).await.names().await.is_empty());
+}
+
+#[tokio::test]
+async fn what_reads_is_said_to_read() {
+    let home = Home::new().await;
+    for profile in Profile::EVERY {
+        let shown = list(&mut home.alex(profile, NEW).await).await;
+        for tool in shown["tools"].as_array().unwrap() {
+            let hints = &tool["annotations"];
+            assert_eq!(hints["openWorldHint"], false, "{tool}");
+            if profile == Profile::Readonly {
+                assert_eq!(hints["readOnlyHint"], true, "{tool}");
+            }
+            assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+            assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+        }
+    }
+}

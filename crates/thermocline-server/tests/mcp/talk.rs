@@ -1,0 +1,219 @@
+//! A client that speaks raw JSON-RPC, over two streams or over HTTP, in either era of the protocol.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use thermocline::Thermocline;
+use thermocline_server::{
+    caller::{Caller, Users},
+    mcp::{self, Profile, Toolbox},
+    ops::spec::Scope,
+    service::Service,
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, split},
+    task::JoinHandle,
+    time::timeout,
+};
+
+/// The revision without a handshake.
+pub const NEW: &str = "2026-07-28";
+/// The first one.
+pub const OLD: &str = "2024-11-05";
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A memory in a folder that goes with it.
+pub struct Home {
+    pub service: Arc<Service>,
+    pub toolbox: Toolbox,
+    _folder: TempDir,
+}
+
+impl Home {
+    pub async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// With a service that differs from others.
+    pub async fn with(change: impl FnOnce(&mut Service)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Thermocline::open(folder.path().join("memory.db")).await.unwrap();
+        let mut service = Service::new(memory);
+        change(&mut service);
+        let service = Arc::new(service);
+        Self { toolbox: Toolbox::new(Arc::clone(&service)), service, _folder: folder }
+    }
+
+    /// Alex, over two streams, with all that a tool can need.
+    pub async fn alex(&self, profile: Profile, version: &str) -> Talk {
+        self.talk(profile, everything(), "alex", version).await
+    }
+
+    pub async fn talk(&self, profile: Profile, caller: Caller, user: &str, version: &str) -> Talk {
+        let server = self.toolbox.server(profile, Arc::new(caller), user);
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (input, output) = split(theirs);
+        let served = tokio::spawn(mcp::serve(server, input, output));
+        let (reader, writer) = split(ours);
+        let mut talk =
+            Talk { lines: BufReader::new(reader).lines(), writer, served, version: version.to_owned() };
+        if version < NEW {
+            talk.handshake().await;
+        }
+        talk
+    }
+}
+
+/// A caller who may do all that a tool can need.
+pub fn everything() -> Caller {
+    let mut caller = Caller::local();
+    caller.scopes = vec![Scope::Read, Scope::Write, Scope::Inspect, Scope::Admin];
+    caller
+}
+
+/// A caller with these rights for this one user.
+pub fn key(scopes: &[Scope], user: &str) -> Caller {
+    let mut caller = Caller::local();
+    caller.scopes = scopes.to_vec();
+    caller.users = Users::One(user.to_owned());
+    caller
+}
+
+pub fn message(id: u64, method: &str, mut params: Value, version: &str) -> Value {
+    if version >= NEW {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+pub fn hello(version: &str) -> Value {
+    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } })
+}
+
+pub fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A conversation over two streams.
+pub struct Talk {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+    served: JoinHandle<std::io::Result<()>>,
+    version: String,
+}
+
+impl Talk {
+    async fn handshake(&mut self) {
+        let answer = self.ask("initialize", hello(&self.version.clone())).await;
+        assert_eq!(answer["result"]["protocolVersion"], self.version, "{answer}");
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
+    }
+
+    pub async fn send(&mut self, line: &str) {
+        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    pub async fn receive(&mut self) -> Value {
+        let line = timeout(DEADLINE, self.lines.next_line()).await.expect("an answer in time").unwrap();
+        serde_json::from_str(&line.expect("an answer")).expect("JSON")
+    }
+
+    /// Asks, without waiting; the id to be answered.
+    pub async fn begin(&mut self, method: &str, params: Value) -> u64 {
+        let id = next_id();
+        let message = message(id, method, params, &self.version);
+        self.send(&message.to_string()).await;
+        id
+    }
+
+    /// The whole answer, result or error.
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params).await;
+        let answer = self.receive().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// The result of what has one.
+    pub async fn result(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.ask(method, params).await;
+        assert!(answer["error"].is_null(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The answer to a tool that must do what it is asked.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Called {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let result = self.result("tools/call", params.clone()).await;
+        assert_eq!(result["isError"], false, "{params}: {result}");
+        Called(result)
+    }
+
+    /// What a tool says that does not do what it is asked.
+    pub async fn refused(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.result("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        assert_eq!(result["isError"], true, "{result}");
+        Called(result).text()
+    }
+
+    /// The code and message of a call that is against the protocol.
+    pub async fn error(&mut self, method: &str, params: Value) -> (i64, String) {
+        let answer = self.ask(method, params).await;
+        let error = &answer["error"];
+        (error["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")), text(&error["message"]))
+    }
+
+    pub async fn names(&mut self) -> Vec<String> {
+        let list = self.result("tools/list", json!({})).await;
+        list["tools"].as_array().unwrap().iter().map(|tool| text(&tool["name"])).collect()
+    }
+
+    /// Ends the input, and waits for the server to end.
+    pub async fn end(mut self) -> Vec<Value> {
+        self.writer.shutdown().await.unwrap();
+        let mut rest = Vec::new();
+        while let Some(line) = timeout(DEADLINE, self.lines.next_line()).await.unwrap().unwrap() {
+            rest.push(serde_json::from_str(&line).unwrap());
+        }
+        timeout(DEADLINE, self.served).await.unwrap().unwrap().unwrap();
+        rest
+    }
+}
+
+/// A tool's result.
+pub struct Called(pub Value);
+
+impl Called {
+    /// What a model reads.
+    pub fn text(&self) -> String {
+        let blocks = self.0["content"].as_array().unwrap();
+        blocks.iter().map(|block| text(&block["text"])).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn response(&self) -> &Value {
+        &self.0["structuredContent"]
+    }
+
+    /// The text at a JSON pointer of the response.
+    #[track_caller]
+    pub fn at(&self, pointer: &str) -> String {
+        let found = self.response().pointer(pointer);
+        found.and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer} of {}", self.response())).to_owned()
+    }
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
