@@ -46,8 +46,14 @@ class Calls:
 
     @staticmethod
     def missing(tools):
-        turn = "00000000-0000-7000-8000-000000000000"
-        return {"turn": turn} if "memory_turn" in tools else {"view": "turn", "id": turn}
+        """A call of one of these tools for something that is not there."""
+        nobody = "00000000-0000-7000-8000-000000000000"
+        calls = {
+            "memory_turn": {"turn": nobody},
+            "memory_browse": {"view": "turn", "id": nobody},
+            "memory_get": {"memory": f"mem_{nobody}"},
+        }
+        return next((tool, arguments) for tool, arguments in calls.items() if tool in tools)
 
     def _filled(self, value):
         if isinstance(value, dict):

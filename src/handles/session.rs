@@ -272,10 +272,15 @@ impl Session {
         self.read(move |snapshot, scope| Ok(snapshot.session(scope, id)?.info)).await
     }
 
-    /// Every move of its turns between tiers, in the turns' order.
-    pub async fn transitions(&self) -> Result<Vec<Transition>> {
-        let id = self.id();
-        self.read(move |snapshot, scope| snapshot.transitions(scope, &snapshot.session(scope, id)?)).await
+    /// A page of the moves of its turns between tiers, in the turns' order and each turn's own: at most `limit` of them (1
+    /// to 1,000) behind `after`, the [turn](Transition::turn_number) and the [move](Transition::move_number) of the last one
+    /// seen; `None`: from the first on. Over an index.
+    pub async fn transitions(&self, after: Option<(u32, u32)>, limit: u32) -> Result<Vec<Transition>> {
+        let (id, after, limit) = (self.id(), after.unwrap_or((0, 0)), checked_limit(limit)?);
+        self.read(move |snapshot, scope| {
+            snapshot.transitions(scope, &snapshot.session(scope, id)?, after, limit)
+        })
+        .await
     }
 
     /// Files the session under a project (1 to 256 bytes), or under none.
@@ -344,12 +349,12 @@ impl Session {
         Ok(info)
     }
 
-    /// What stands for its summarized turns, in their order.
-    pub async fn summaries(&self) -> Result<Vec<Summary>> {
-        let id = self.id();
+    /// A page of what stands for its summarized turns, in their order: at most `limit` of them (1 to 1,000) behind the turn
+    /// `after`, that of the last one seen; `None`: from the first on. Over an index.
+    pub async fn summaries(&self, after: Option<u32>, limit: u32) -> Result<Vec<Summary>> {
+        let (id, after, limit) = (self.id(), after.unwrap_or(0), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
-            let session = snapshot.session(scope, id)?;
-            snapshot.summaries(scope, session.info.id)
+            snapshot.summaries(scope, &snapshot.session(scope, id)?, after, limit)
         })
         .await
     }
@@ -393,7 +398,8 @@ impl Session {
             return Err(Error::invalid("the session is open; it is compressed once it has ended"));
         }
         let mut restored = 0;
-        if !self.summaries().await?.iter().any(Summary::is_built_in) {
+        let built_in = self.read(|snapshot, scope| snapshot.built_in_sessions(scope)).await?;
+        if !built_in.contains(&id) {
             return Ok(restored);
         }
         loop {

@@ -184,7 +184,7 @@ mod tests {
         }
         told.extend(
             session
-                .summaries()
+                .summaries(None, 1_000)
                 .await
                 .unwrap()
                 .iter()

@@ -11,6 +11,7 @@ use crate::{
         place::Place,
         receipt::Receipt,
         summary::Summary,
+        tier::Transition,
         turn::Turn,
         user::UserInfo,
     },
@@ -20,7 +21,7 @@ use crate::{
             cold::{self, Said},
             history, jobs, originals, receipts,
             sessions::{self, SessionRow},
-            summaries,
+            summaries, turns,
         },
         scope::Scope,
         snapshot::Snapshot,
@@ -62,6 +63,28 @@ impl Snapshot<'_> {
             other => other,
         };
         Ok(page.into_iter().map(recounted).collect())
+    }
+
+    /// A page of the summaries of a session, in its order.
+    pub(crate) fn summaries(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        after: u32,
+        limit: u32,
+    ) -> Result<Vec<Summary>> {
+        self.ask(|sql| summaries::page(sql, scope, session.session_no, after, limit))
+    }
+
+    /// A page of the moves of a session's turns, in the turns' order and each turn's own.
+    pub(crate) fn transitions(
+        &self,
+        scope: &Scope,
+        session: &SessionRow,
+        after: (u32, u32),
+        limit: u32,
+    ) -> Result<Vec<Transition>> {
+        self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no), after, limit))
     }
 
     /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left

@@ -19,7 +19,6 @@ use crate::{
         place::{Owner, Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
         summary::Summary,
-        tier::Transition,
         turn::{Recorded, ReplacedTurn, Turn},
     },
     store::{
@@ -242,11 +241,6 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| record::find(sql, scope, caller_id, hash))
     }
 
-    /// Every move of a session's turns, in the turns' order and each turn's own.
-    pub(crate) fn transitions(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Transition>> {
-        self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no)))
-    }
-
     /// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
     pub(crate) fn state_at(
         &self,
@@ -298,11 +292,6 @@ impl<'s> Snapshot<'s> {
     /// The sessions of the user in which the built-in summarizer wrote a summary, the oldest first.
     pub(crate) fn built_in_sessions(&self, scope: &Scope) -> Result<Vec<SessionId>> {
         self.ask(|sql| summaries::built_in_sessions(sql, scope))
-    }
-
-    /// The summaries of a session, in its order.
-    pub(crate) fn summaries(&self, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
-        self.ask(|sql| summaries::of_session(sql, scope, session))
     }
 
     /// Every anchor, but for those that are damaged, themselves or their evidence; and how many those are.

@@ -173,7 +173,7 @@ async fn live(folder: &Path, is_mixed: bool) -> Vec<String> {
     let second = user.session_named("second").await.unwrap();
     life.ask(&memory, &user, &second).await;
     second.end().await.unwrap();
-    life.tell("moves", second.transitions().await.unwrap().len());
+    life.tell("moves", second.transitions(None, 1_000).await.unwrap().len());
     life.run_jobs(&memory).await;
     life.tell("restored", first.restore().await.unwrap());
     life.ask(&memory, &user, &second).await;

@@ -57,7 +57,8 @@ fn run(memory: &Thermocline) -> u64 {
 
 /// Who wrote its summaries.
 fn summarizers(session: &Session) -> Vec<String> {
-    let mut by: Vec<String> = session.summaries().unwrap().into_iter().map(|one| one.summarizer).collect();
+    let mut by: Vec<String> =
+        session.summaries(None, 1_000).unwrap().into_iter().map(|one| one.summarizer).collect();
     by.dedup();
     by
 }
@@ -87,7 +88,7 @@ fn what_fell_back_is_summarized_by_the_summarizer_and_other_sessions_are_left_al
     is_down.store(false, Ordering::SeqCst);
     fixture.clock.advance(TimeDelta::hours(1));
 
-    let (calls, moves) = (summarizer.calls(), good.transitions().unwrap());
+    let (calls, moves) = (summarizer.calls(), good.transitions(None, 1_000).unwrap());
     assert_eq!(good.compress_again().unwrap(), 0, "the summarizer did all of it");
     assert_eq!(fell_back[0].compress_again().unwrap(), TURNS as u64);
     assert_eq!(fell_back[0].info().unwrap().memory_tier, MemoryTier::Warm);
@@ -103,7 +104,7 @@ fn what_fell_back_is_summarized_by_the_summarizer_and_other_sessions_are_left_al
         assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold);
         check_texts(session);
     }
-    assert_eq!(good.transitions().unwrap(), moves, "it was never touched");
+    assert_eq!(good.transitions(None, 1_000).unwrap(), moves, "it was never touched");
     assert_eq!(summarizer.calls() - calls, 4, "two chunks of two sessions");
     assert!(memory.doctor().unwrap().is_healthy());
 }

@@ -202,7 +202,7 @@ fn the_evidence_of_every_anchor_can_be_read_and_stands_in_its_turn() {
         }
     }
     let oslo = user.anchors(None, 1_000).unwrap().into_iter().find(|anchor| anchor.value == "Oslo").unwrap();
-    let summary = session.summaries().unwrap().into_iter().next().unwrap();
+    let summary = session.summaries(None, 1_000).unwrap().into_iter().next().unwrap();
     assert_eq!(
         (summary.turn_number, summary.identity_anchor_ids),
         (2, vec![oslo.id]),

@@ -64,7 +64,7 @@ fn an_ended_session_is_compressed_and_every_turn_can_still_be_read() {
         assert_eq!((report.done, report.turns), (1, 40));
         assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
         assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold);
-        let summaries = session.summaries().unwrap();
+        let summaries = session.summaries(None, 1_000).unwrap();
         assert_eq!(summaries.len(), 34, "those of more than 60 tokens");
         for n in 1..=40 {
             let found = session.turn(n).unwrap();
@@ -82,7 +82,7 @@ fn every_turn_is_found_before_and_after_compression() {
     let (memory, session) = ended(&fixture, 70);
     check_all_there(&session, 70);
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert!(session.summaries().unwrap().len() > 60);
+    assert!(session.summaries(None, 1_000).unwrap().len() > 60);
     check_all_there(&session, 70);
     check_all_there(&fixture.alex().session_named("chat").unwrap(), 70);
 }
@@ -114,7 +114,7 @@ fn short_turns_stay_verbatim_and_only_marked_ones_are_critical() {
 }
 
 fn summary_of(session: &Session, turn: &Turn) -> Option<Summary> {
-    session.summaries().unwrap().into_iter().find(|summary| summary.original_turn_id == turn.id)
+    session.summaries(None, 1_000).unwrap().into_iter().find(|summary| summary.original_turn_id == turn.id)
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn every_turn_moves_to_cold_for_compression_and_the_move_is_on_record() {
         let (memory, session) = ended(&fixture, 20);
         fixture.clock.advance(TimeDelta::minutes(1));
         memory.run_jobs(RunJobs::default()).unwrap();
-        let moves = session.transitions().unwrap();
+        let moves = session.transitions(None, 1_000).unwrap();
         let last: Vec<_> = moves.iter().filter(|moved| moved.move_number == 2).collect();
         assert_eq!(
             last.iter().map(|moved| moved.turn_number).collect::<Vec<_>>(),
@@ -239,7 +239,7 @@ fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
     );
     assert_eq!(memory.jobs(None, 1_000).unwrap(), [], "{what}");
     assert_eq!(session.info().unwrap().memory_tier, MemoryTier::Cold, "{what}");
-    let summaries = session.summaries().unwrap();
+    let summaries = session.summaries(None, 1_000).unwrap();
     let by_summarizer = summaries.iter().filter(|summary| summary.summarizer == "scripted").count();
     assert_eq!((summaries.len(), by_summarizer), (19, by_it), "{what}: all but the first, which is critical");
     assert!(memory.doctor().unwrap().is_healthy(), "{what}");
@@ -293,7 +293,7 @@ fn nothing_is_deleted_while_the_summarizer_is_down_and_later_it_is_asked_again()
         fixture.clock.advance(TimeDelta::hours(1));
     }
     assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
-    let summaries = session.summaries().unwrap();
+    let summaries = session.summaries(None, 1_000).unwrap();
     let is_safe = |summary: &Summary| summary.original == Original::Archived;
     assert!(summaries.len() == 19 && summaries.iter().all(is_safe), "all but the first, which is critical");
     check_all_there(&session, 20);
@@ -303,7 +303,7 @@ fn nothing_is_deleted_while_the_summarizer_is_down_and_later_it_is_asked_again()
     assert_eq!(session.restore().unwrap(), 20);
     session.compress().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
-    let summaries = session.summaries().unwrap();
+    let summaries = session.summaries(None, 1_000).unwrap();
     let is_done = |of: &Summary| (&*of.summarizer, of.original) == ("scripted", Original::Deleted);
     assert!(summaries.len() == 19 && summaries.iter().all(is_done), "{summaries:?}");
     assert!(memory.doctor().unwrap().is_healthy());
@@ -322,7 +322,7 @@ fn of_one_slice_only_what_the_summarizer_summarized_is_deleted() {
     let (memory, session) = ended(&fixture, 15);
     memory.run_jobs(RunJobs::default()).unwrap();
     assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
-    for summary in session.summaries().unwrap() {
+    for summary in session.summaries(None, 1_000).unwrap() {
         let n = summary.turn_number;
         let (by, original) = if n % 3 == 0 {
             ("extractive-fallback", Original::Archived)
@@ -351,7 +351,7 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
         let report = memory.run_jobs(RunJobs::default()).unwrap();
         assert_eq!((report.done, report.later, report.turns), (0, 1, 20));
         assert_eq!(memory.jobs(None, 1_000).unwrap()[0].done_count, 20);
-        assert_eq!(session.summaries().unwrap().len(), 20);
+        assert_eq!(session.summaries(None, 1_000).unwrap().len(), 20);
         assert_eq!(session.turn(7).unwrap().unwrap().memory_tier, MemoryTier::Warm);
         assert_eq!(session.turn(8).unwrap().unwrap().memory_tier, MemoryTier::Cold);
         check_all_there(&session, 40);
@@ -363,7 +363,7 @@ fn what_a_summarizer_leaves_out_stays_warm_and_found_until_it_is_done_later() {
         }
         assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
         let odd = |summary: &&Summary| summary.turn_number % 2 == 1;
-        let summaries = session.summaries().unwrap();
+        let summaries = session.summaries(None, 1_000).unwrap();
         let by: Vec<&str> = summaries.iter().filter(odd).map(|summary| summary.summarizer.as_str()).collect();
         let expected = if answers_later { "scripted" } else { "extractive-fallback" };
         assert_eq!(by, [expected; 19], "all but the first, which is critical");

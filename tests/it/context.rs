@@ -122,7 +122,7 @@ fn reading_writes_nothing_but_receipts() {
     session.warm().unwrap();
     session.turn(1).unwrap();
     session.info().unwrap();
-    session.transitions().unwrap();
+    session.transitions(None, 1_000).unwrap();
     alex.sessions(None, 1_000).unwrap();
     alex.turn_by_caller_id("1").unwrap();
     assert!(alex.find_session("no such session").unwrap().is_none());

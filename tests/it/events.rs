@@ -99,7 +99,7 @@ fn a_job_is_heard_of_with_its_ids_and_counts_from_its_start_to_its_end() {
     assert_eq!(job, done);
     assert_eq!((job.job_no, job.kind, job.attempt), (job_no, JobKind::Compress, 1));
     assert_eq!((job.user_id, job.session_id), (Some(session.user_id()), Some(session.id())));
-    let summaries = session.summaries().unwrap();
+    let summaries = session.summaries(None, 1_000).unwrap();
     assert!(!summaries.is_empty() && summaries.iter().all(|one| one.is_built_in() && !one.is_fallback()));
     let counted = (report.summaries, report.built_in_summaries, report.fallbacks);
     assert_eq!(counted, (0, summaries.len() as u64, 0), "nobody else was to write them");
@@ -133,7 +133,7 @@ fn an_outage_that_lasts_is_heard_of_and_what_fell_back_is_counted() {
         fixture.clock.advance(TimeDelta::hours(2));
     }
     let report = run(&memory);
-    let fell_back = session.summaries().unwrap();
+    let fell_back = session.summaries(None, 1_000).unwrap();
     assert!(!fell_back.is_empty() && fell_back.iter().all(|summary| summary.is_fallback()));
     let n = fell_back.len();
     assert_eq!(
@@ -147,7 +147,7 @@ fn an_outage_that_lasts_is_heard_of_and_what_fell_back_is_counted() {
     let count = |one: &SummarizerStats| (one.summarizer.clone(), one.summaries);
     let mut by: Vec<_> = stats.summarizers.iter().map(count).collect();
     by.sort();
-    let good = good.summaries().unwrap().len() as u64;
+    let good = good.summaries(None, 1_000).unwrap().len() as u64;
     assert_eq!(by, [("extractive-fallback".to_owned(), n), ("scripted".to_owned(), good)]);
 }
 
@@ -161,7 +161,8 @@ fn what_the_summarizer_leaves_out_waits_and_at_last_falls_back_alone() {
     let memory = fixture.open();
     let session = end_a_session(&memory, "ended", 10);
     let report = run(&memory);
-    let fell_back = session.summaries().unwrap().iter().filter(|summary| summary.is_fallback()).count();
+    let fell_back =
+        session.summaries(None, 1_000).unwrap().iter().filter(|summary| summary.is_fallback()).count();
     assert_eq!((report.fallbacks, report.summaries), (5, 4), "the first is critical");
     assert_eq!(fell_back, 5);
     assert_eq!(heard.words(), ["started", "fell back 5", "done 10"]);
@@ -204,13 +205,13 @@ fn a_wrong_key_costs_no_try_and_the_job_waits_and_says_so_for_as_long_as_it_take
         fixture.clock.advance(TimeDelta::hours(1));
     }
     for session in &sessions {
-        assert!(session.summaries().unwrap().is_empty());
+        assert!(session.summaries(None, 1_000).unwrap().is_empty());
     }
     // Somebody has paid the account.
     is_right.store(true, Ordering::SeqCst);
     assert_eq!(run(&memory).done, 2);
     for session in &sessions {
-        let summaries = session.summaries().unwrap();
+        let summaries = session.summaries(None, 1_000).unwrap();
         assert!(!summaries.is_empty() && summaries.iter().all(|summary| summary.summarizer == "scripted"));
     }
 }
@@ -239,7 +240,9 @@ fn a_job_that_waits_for_another_configuration_goes_on_when_it_is_retried_or_the_
         };
         assert_eq!(run(&memory).done, 1, "opened anew: {is_opened_anew}");
         let session = memory.user("alex").unwrap().session_by_id(session.id()).unwrap();
-        assert!(session.summaries().unwrap().iter().all(|summary| summary.summarizer == "scripted"));
+        assert!(
+            session.summaries(None, 1_000).unwrap().iter().all(|summary| summary.summarizer == "scripted")
+        );
     }
 }
 
@@ -376,5 +379,5 @@ fn a_hook_that_panics_costs_no_job() {
     let memory = fixture.open();
     let ended = end_a_session(&memory, "ended", 10);
     assert_eq!(run(&memory).done, 1);
-    assert!(!ended.summaries().unwrap().is_empty());
+    assert!(!ended.summaries(None, 1_000).unwrap().is_empty());
 }

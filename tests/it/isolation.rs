@@ -91,7 +91,7 @@ fn compressing_anchors_exporting_restoring_and_erasing_touch_one_user_alone() {
     });
     memory.run_jobs(RunJobs::default()).unwrap();
     let [(alex, session), (blake, other)] = [(&users[0], &sessions[0]), (&users[1], &sessions[1])];
-    let summary = session.summaries().unwrap().into_iter().next().unwrap();
+    let summary = session.summaries(None, 1_000).unwrap().into_iter().next().unwrap();
     assert!(alex.summary(summary.original_turn_id).unwrap().is_some());
     assert!(blake.summary(summary.original_turn_id).unwrap().is_none());
     assert_eq!(blake.turn(summary.original_turn_id).unwrap_err().kind(), ErrorKind::NotFound);
@@ -113,6 +113,6 @@ fn compressing_anchors_exporting_restoring_and_erasing_touch_one_user_alone() {
     assert_same(&dump_of_user(&fixture.path(), "blake"), &blakes, "a session erased");
     alex.erase().unwrap();
     assert_same(&dump_of_user(&fixture.path(), "blake"), &blakes, "all erased");
-    assert_eq!(other.summaries().unwrap().len(), 8);
+    assert_eq!(other.summaries(None, 1_000).unwrap().len(), 8);
     assert!(memory.doctor().unwrap().is_healthy());
 }

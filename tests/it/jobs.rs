@@ -310,7 +310,8 @@ fn sessions_that_ended_before_there_were_jobs_are_queued_when_the_file_is_upgrad
     let memory = Thermocline::open_with(&path, fixture.config.clone()).unwrap();
     let promotions = "SELECT count(*) FROM memory_tier_transitions WHERE reason = 'recall'";
     assert!(ask::<u32>(&path, promotions) > 0);
-    let moves = memory.user("alex").unwrap().session_by_id(old.id()).unwrap().transitions().unwrap();
+    let moves =
+        memory.user("alex").unwrap().session_by_id(old.id()).unwrap().transitions(None, 1_000).unwrap();
     assert!(moves.iter().all(|moved| moved.move_number < 7), "they are shown no longer");
     assert_eq!(memory.run_jobs(RunJobs::default().only(JobKind::Prune)).unwrap().done, 1);
     assert_eq!(ask::<u32>(&path, promotions), 0);

@@ -358,7 +358,7 @@ fn of_a_session_that_is_left_out_no_summary_is_shown() {
         let context = alex.context("My sister repaired the bicycle in Porto.", options).unwrap();
         context.items.iter().any(|item| item.session_id == Some(talk.id()))
     };
-    assert!(!alex.session_by_id(talk.id()).unwrap().summaries().unwrap().is_empty());
+    assert!(!alex.session_by_id(talk.id()).unwrap().summaries(None, 1_000).unwrap().is_empty());
     assert!(has_summary(messages()));
     assert!(!has_summary(messages().without_session(talk.id())));
     assert!(!has_summary(messages().filter(Filter::default().until(at("2000-01-01T00:00:00Z")))));

@@ -122,7 +122,7 @@ impl Expected {
         assert_eq!(info.incomplete_turn.is_some(), self.waiting.is_some());
         assert_eq!(info.total_tokens, self.sizes.iter().map(|&size| u64::from(size)).sum::<u64>());
         assert_eq!(
-            session.transitions().unwrap().len(),
+            session.transitions(None, 1_000).unwrap().len(),
             first_hot,
             "every turn outside of hot has moved once"
         );

@@ -6,7 +6,8 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use thermocline::{
-    Attribute, ErrorKind, MemoryTier, NewTurn, Originals, PastTurn, RunJobs, SessionId, TurnState, UserId,
+    Attribute, ErrorKind, MemoryTier, NewTurn, Originals, PastTurn, RunJobs, SessionId, Summary, Transition,
+    TurnState, UserId,
     blocking::{Session, Thermocline},
 };
 use uuid::Uuid;
@@ -91,7 +92,7 @@ fn a_history_is_whole_wherever_its_turns_live() {
     archived.end().unwrap();
     check("archived", &archived, &[MemoryTier::Warm], none);
     memory.run_jobs(RunJobs::default()).unwrap();
-    assert!(archived.summaries().unwrap().len() > 10);
+    assert!(archived.summaries(None, 1_000).unwrap().len() > 10);
     check("archived", &archived, &[MemoryTier::Cold], none);
 
     fixture.config.originals = Originals::Delete;
@@ -100,11 +101,49 @@ fn a_history_is_whole_wherever_its_turns_live() {
     deleted.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
     let gone: BTreeSet<u32> =
-        deleted.summaries().unwrap().iter().map(|summary| summary.turn_number).collect();
+        deleted.summaries(None, 1_000).unwrap().iter().map(|summary| summary.turn_number).collect();
     assert!(gone.len() > 10 && gone.len() < 30);
     check("deleted", &deleted, &[MemoryTier::Cold], |number| gone.contains(&number));
     archived.restore().unwrap();
     check("archived", &archived, &[MemoryTier::Warm], none);
+}
+
+#[test]
+fn summaries_and_moves_come_in_pages_behind_the_last_one_seen() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let session = talk(&memory, "talk");
+    session.end().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    session.restore().unwrap();
+    session.compress().unwrap();
+    memory.run_jobs(RunJobs::default()).unwrap();
+    let (summaries, moves) =
+        (session.summaries(None, 1_000).unwrap(), session.transitions(None, 1_000).unwrap());
+    assert!(summaries.len() > 10 && summaries.is_sorted_by_key(|summary| summary.turn_number));
+    let key = |moved: &Transition| (moved.turn_number, moved.move_number);
+    assert!(moves.len() > 60 && moves.is_sorted_by_key(key), "{}", moves.len());
+    for limit in [1, 3, 10, 1_000] {
+        let (mut found, mut seen) = (Vec::new(), Vec::new());
+        loop {
+            let after = found.last().map(|summary: &Summary| summary.turn_number);
+            let page = session.summaries(after, limit).unwrap();
+            let behind = session.transitions(seen.last().map(key), limit).unwrap();
+            assert!(page.len() <= limit as usize && behind.len() <= limit as usize);
+            if page.is_empty() && behind.is_empty() {
+                break;
+            }
+            found.extend(page);
+            seen.extend(behind);
+        }
+        assert_eq!((&found, &seen), (&summaries, &moves), "pages of {limit}");
+    }
+    for limit in [0, 1_001] {
+        assert_eq!(session.summaries(None, limit).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(session.transitions(None, limit).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+    assert_eq!(session.summaries(Some(u32::MAX), 10).unwrap(), []);
+    assert_eq!(session.transitions(Some((u32::MAX, 1)), 10).unwrap(), []);
 }
 
 #[test]
@@ -115,7 +154,7 @@ fn a_damaged_turn_is_named_and_its_page_shows_the_others() {
     session.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
     let in_archive: Vec<u32> =
-        session.summaries().unwrap().iter().map(|summary| summary.turn_number).collect();
+        session.summaries(None, 1_000).unwrap().iter().map(|summary| summary.turn_number).collect();
     let [row, misplaced, unsummarized] = [4, in_archive[1], in_archive[2]];
     memory.close().unwrap();
     meddle(
@@ -372,8 +411,8 @@ fn no_page_reads_what_is_before_or_behind_it() {
     drop(fixture.open());
     let conn = reader(&fixture.path());
     let pages = crate::portable_sql::statements_of_pages();
-    // Of turns, summaries, sessions, anchors, jobs, users and their counts; of memories, changes, episodes and terms.
-    assert_eq!(pages.len(), 14);
+    // Of turns, their moves, summaries, sessions, anchors, jobs, users and their counts; of memories, changes, episodes and terms.
+    assert_eq!(pages.len(), 16);
     for sql in pages {
         let mut stmt = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let (mut rows, mut plan) = (stmt.raw_query(), Vec::<String>::new());

@@ -93,7 +93,7 @@ fn a_program_made_for_the_papers_tables_writes_and_asks_as_printed() {
         (vec![3, 4, 5, 6, 7], vec![1, 2]),
         "the tiers have their limits"
     );
-    assert_eq!(session.transitions().unwrap().len(), 2);
+    assert_eq!(session.transitions(None, 1_000).unwrap().len(), 2);
     let turn = session.turn(7).unwrap().unwrap();
     assert_eq!((turn.timestamp, turn.is_identity_critical, turn.seq), (at("2026-02-28T09:30:00Z"), true, 7));
     assert!(recalled(&alex, "who sells a lantern?").contains(&4));

@@ -41,7 +41,7 @@ fn check(handle: &str, files: &[&str], blocking: &[&str]) {
 fn blocking_has_every_method_of_the_async_handles() {
     check("Thermocline", &["thermocline.rs"], &["blocking.rs"]);
     check("User", &["user.rs"], &["blocking.rs"]);
-    check("Session", &["session.rs"], &["blocking.rs"]);
+    check("Session", &["session.rs"], &["blocking/session.rs"]);
     check(
         "Memories",
         &["foreign.rs", "memories.rs", "sensors.rs"],

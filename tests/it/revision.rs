@@ -98,7 +98,7 @@ fn every_write_of_a_session_moves_it_and_no_read_does() {
     two.reads("replaced_at", || chat.replaced_at(1));
     two.reads("info", || chat.info());
     two.reads("state", || chat.state());
-    two.reads("transitions", || chat.transitions());
+    two.reads("transitions", || chat.transitions(None, 1_000));
     two.reads("User::turn", || alex.turn(first.turn_id));
     two.reads("turn_by_caller_id", || alex.turn_by_caller_id("1"));
     two.reads("find_recorded", || alex.find_recorded(&turn(1).caller_id("1")));
@@ -112,7 +112,7 @@ fn every_write_of_a_session_moves_it_and_no_read_does() {
     two.reads("end", || chat.end());
     two.writes("run_jobs", || two.file.run_jobs(RunJobs::default()));
     two.reads("run_jobs", || two.file.run_jobs(RunJobs::default()));
-    let summaries = two.reads("summaries", || chat.summaries());
+    let summaries = two.reads("summaries", || chat.summaries(None, 1_000));
     two.reads("User::summaries", || alex.summaries(None, 10));
     two.reads("summary", || alex.summary(summaries[0].original_turn_id));
     two.reads("summary_by_caller_id", || alex.summary_by_caller_id("1"));
@@ -266,6 +266,7 @@ fn every_method_of_a_user_is_looked_at() {
     for handles in [
         include_str!("../../src/handles/blocking/memories.rs"),
         include_str!("../../src/handles/blocking/sensors.rs"),
+        include_str!("../../src/handles/blocking/session.rs"),
         include_str!("../../src/handles/blocking.rs").split_once("impl User {").unwrap().1,
     ] {
         methods.extend(

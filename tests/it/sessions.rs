@@ -14,7 +14,7 @@ fn a_turn_is_hot_until_five_newer_ones_push_it_to_warm() {
     }
     assert_eq!((hot(&session), warm(&session)), (vec![3, 4, 5, 6, 7], vec![1, 2]));
     let moves: Vec<_> =
-        session.transitions().unwrap().iter().map(|m| (m.turn_number, m.to, m.reason)).collect();
+        session.transitions(None, 1_000).unwrap().iter().map(|m| (m.turn_number, m.to, m.reason)).collect();
     assert_eq!(
         moves,
         [(1, MemoryTier::Warm, MoveReason::TurnLimit), (2, MemoryTier::Warm, MoveReason::TurnLimit)]

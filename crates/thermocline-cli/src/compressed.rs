@@ -12,7 +12,7 @@ use crate::{
     exit::Failure,
     find::{self, Db},
     output::Output,
-    plain, session,
+    pages, plain, session,
 };
 
 /// A session that was restored, and what could not be.
@@ -36,7 +36,7 @@ pub(crate) fn restore(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), F
     let memory = find::writable(db)?;
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     let turns = session.restore()?;
-    let deleted = session.summaries()?.len();
+    let deleted = pages::summaries_from(&session, 1)?.len();
     out.answer(&Restored { session: session.info()?, turns, deleted }, |done| {
         let mut text = match done.turns {
             0 => "no turn was cold; no job compresses the session now\n\n".to_owned(),
@@ -70,7 +70,7 @@ pub(crate) fn compress(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), 
 pub(crate) fn summaries(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
-    let summaries = session.summaries()?;
+    let summaries = pages::summaries_from(&session, 1)?;
     if summaries.is_empty() && !out.is_json() {
         out.talk(match session.info()?.memory_tier {
             MemoryTier::Cold => "all turns of this session are kept verbatim",

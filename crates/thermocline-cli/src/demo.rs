@@ -221,11 +221,11 @@ impl Telling<'_> {
     /// Ends a session, and compresses it, as a job does.
     fn end_session(&self, user: &User, key: &str) -> Result<(), Failure> {
         let session = user.session_named(key)?;
-        let before = session.transitions()?;
+        let before = pages::transitions_from(&session, 1)?;
         session.end()?;
         let mut shown = self.out.job_progress("compressing");
         self.memory.run_jobs(RunJobs::default().on_progress(move |progress| shown.at(progress)))?;
-        let mut moves = session.transitions()?;
+        let mut moves = pages::transitions_from(&session, 1)?;
         moves.retain(|moved| !before.contains(moved));
         // Each turn left for warm and then for cold: of all of them the one, then the other.
         moves.sort_by_key(|moved| (moved.to != MemoryTier::Warm, moved.turn_number));
@@ -244,7 +244,7 @@ fn said_at(line: &Line) -> DateTime<Utc> {
 
 fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
     let recorded = session.record(line.to_turn())?;
-    let mut moves = session.transitions()?;
+    let mut moves = pages::transitions_from(&session, 1)?;
     moves.retain(|moved| recorded.evicted.contains(&moved.turn_number));
     let hot = session.hot()?;
     let newest = hot.turns().last().map_or(0, |turn| turn.tokens.total_tokens);
@@ -261,8 +261,11 @@ fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
 
 fn home(user: &User, info: &thermocline::SessionInfo) -> Result<Home, Failure> {
     let session = user.session_by_id(info.id)?;
-    let mut home =
-        Home { session: session::name(info), summarized: session.summaries()?.len(), ..Home::default() };
+    let mut home = Home {
+        session: session::name(info),
+        summarized: pages::summaries_from(&session, 1)?.len(),
+        ..Home::default()
+    };
     for turn in session::turns_from(&session, 1, info.turn_count)? {
         let amount = match turn.memory_tier {
             MemoryTier::Hot => &mut home.hot,

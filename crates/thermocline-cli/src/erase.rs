@@ -104,7 +104,7 @@ fn what(target: &Target) -> Result<String, Failure> {
             let (mut turns, mut summaries) = (0, 0);
             for session in sessions {
                 turns += u64::from(session.info()?.turn_count);
-                summaries += session.summaries()?.len();
+                summaries += pages::summaries_from(session, 1)?.len();
             }
             let summaries = match summaries {
                 1 => "1 summary".to_owned(),

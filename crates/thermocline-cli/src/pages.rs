@@ -1,8 +1,8 @@
 //! Lists of the library, which come page by page.
 
 use thermocline::{
-    Anchor, AnchorId, JobInfo, Result, SessionId, SessionInfo,
-    blocking::{Thermocline, User},
+    Anchor, AnchorId, JobInfo, Result, SessionId, SessionInfo, Summary, Transition,
+    blocking::{Session, Thermocline, User},
 };
 
 use crate::args::LimitArg;
@@ -58,6 +58,19 @@ pub(crate) fn jobs(memory: &Thermocline) -> Result<Vec<JobInfo>> {
 
 pub(crate) fn jobs_after(memory: &Thermocline, after: Option<i64>, limit: LimitArg) -> Result<Vec<JobInfo>> {
     list(after, limit, |after, limit| memory.jobs(after, limit), |job| job.job_no)
+}
+
+/// The summaries of a session from this turn on, in its order.
+pub(crate) fn summaries_from(session: &Session, first: u32) -> Result<Vec<Summary>> {
+    let page = |after, limit| session.summaries(after, limit);
+    list(first.checked_sub(1), LimitArg::default(), page, |summary| summary.turn_number)
+}
+
+/// The moves of a session's turns from this one on, in its order.
+pub(crate) fn transitions_from(session: &Session, first: u32) -> Result<Vec<Transition>> {
+    let before = first.checked_sub(1).map(|turn_number| (turn_number, u32::MAX));
+    let page = |after, limit| session.transitions(after, limit);
+    list(before, LimitArg::default(), page, |moved| (moved.turn_number, moved.move_number))
 }
 
 #[cfg(test)]

@@ -51,10 +51,8 @@ pub(crate) fn show(db: &Db, args: &SessionShowArgs, out: &Output) -> Result<(), 
     let info = session.info()?;
     let first = args.last.map_or(1, |last| info.turn_count.saturating_sub(last) + 1);
     let turns = turns_from(&session, first, info.turn_count)?;
-    let mut summaries = session.summaries()?;
-    summaries.retain(|summary| summary.turn_number >= first);
-    let mut transitions = session.transitions()?;
-    transitions.retain(|moved| moved.turn_number >= first);
+    let summaries = pages::summaries_from(&session, first)?;
+    let transitions = pages::transitions_from(&session, first)?;
     out.answer(&Shown { session: info, turns, summaries, transitions }, shown)
 }
 

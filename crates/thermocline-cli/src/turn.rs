@@ -112,7 +112,7 @@ fn shown(user: &User, name: &str) -> Result<Shown, Failure> {
         match find::session(user, session) {
             Ok(session) => {
                 let summary = || {
-                    let summaries = session.summaries()?;
+                    let summaries = session.summaries(turn_number.checked_sub(1), 1)?;
                     Ok(summaries.into_iter().find(|summary| summary.turn_number == turn_number))
                 };
                 found.extend(either(user, session.turn(turn_number)?, summary)?);

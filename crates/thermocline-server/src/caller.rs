@@ -179,7 +179,8 @@ impl Caller {
     }
 }
 
-fn not_allowed() -> Problem {
+/// What a caller is told who may not do something, whatever it is and whether it is there or not.
+pub fn not_allowed() -> Problem {
     Problem::new(Code::NotAllowed, "this key may not do that; `thermocline key list` shows what it may")
 }
 

@@ -106,7 +106,7 @@ impl Default for Metrics {
         metrics.register();
         // Counts that are there from the beginning, so that the first event of a kind is a rise.
         for event in EVENTS {
-            metrics.events.get_or_create(&OfEvent { event });
+            drop(metrics.events.get_or_create(&OfEvent { event }));
         }
         metrics
     }

@@ -104,6 +104,9 @@ impl Server {
     /// then.
     pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
         let health = Arc::clone(&self.http.health);
+        // What the first record would wait for: up to a second, for which others would wait behind it.
+        let memory = self.http.service.memory.clone();
+        tokio::spawn(async move { memory.ready().await });
         let mut ended = Ended::Told;
         let either = async {
             tokio::select! {

@@ -131,15 +131,23 @@ pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Su
     )
 }
 
-/// The summaries of a session, in its order.
-pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Vec<Summary>> {
+/// At most so many summaries of a session behind a place, in its order.
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: SessionNo,
+    after: u32,
+    limit: u32,
+) -> Result<Vec<Summary>> {
+    let (after, end) = Part::After(after).bounds(session);
     sql.list(
         concat!(
             "SELECT ",
             columns!(),
-            " FROM conversation_summaries WHERE session_id = ?1 AND user_id = ?2 ORDER BY turn_key"
+            " FROM conversation_summaries WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3
+             ORDER BY turn_key LIMIT ?4"
         ),
-        values![session, scope.user_id],
+        values![after, end, scope.user_id, limit],
         read,
     )
 }

@@ -395,18 +395,22 @@ pub(crate) fn last_said_at(
     )
 }
 
-/// Every move of a session's turns, in the turns' order and each turn's own.
+/// At most so many moves of a session's turns behind one of them, by the turn's place and its own, in the turns' order and
+/// each turn's own.
 pub(crate) fn transitions(
     sql: &dyn Sql,
     scope: &Scope,
     session: (SessionId, SessionNo),
+    after: (u32, u32),
+    limit: u32,
 ) -> Result<Vec<Transition>> {
     let (session_id, session_no) = session;
     sql.list(
         "SELECT turn_number, move_number, from_tier, to_tier, reason, moved_at FROM memory_tier_transitions
-         WHERE user_no = ?1 AND session_no = ?2 AND reason NOT IN ('recall', 'recall_end')
-         ORDER BY turn_number, move_number",
-        values![scope.user_no, session_no],
+         WHERE user_no = ?1 AND session_no = ?2 AND (turn_number, move_number) > (?3, ?4)
+           AND reason NOT IN ('recall', 'recall_end')
+         ORDER BY turn_number, move_number LIMIT ?5",
+        values![scope.user_no, session_no, after.0, after.1, limit],
         |row| {
             Ok(Transition {
                 session_id,

@@ -53,7 +53,9 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
     anchor_lines(sql, scope, &mut out)?;
     derivation_lines(sql, scope, &mut out)?;
     for session in sessions::list(sql, scope)?.into_iter().rev() {
-        for transition in turns::transitions(sql, scope, (session.info.id, session.session_no))? {
+        for transition in
+            turns::transitions(sql, scope, (session.info.id, session.session_no), (0, 0), u32::MAX)?
+        {
             out.counts.transitions += 1;
             out.line(&Line::Transition(transition))?;
         }

@@ -314,5 +314,5 @@ fn with_a_summarizer_that_fails_a_session_is_compressed_and_its_turns_are_recall
     assert_eq!(memory.jobs(None, 1_000).unwrap(), []);
     let tier = |key: &str| alex.find_session(key).unwrap().unwrap().info().unwrap().memory_tier;
     assert_eq!(tier("talk 0"), thermocline::MemoryTier::Cold);
-    assert!(!alex.find_session("talk 0").unwrap().unwrap().summaries().unwrap().is_empty());
+    assert!(!alex.find_session("talk 0").unwrap().unwrap().summaries(None, 1_000).unwrap().is_empty());
 }

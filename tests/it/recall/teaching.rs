@@ -45,7 +45,8 @@ fn compress(memory: &Thermocline, session: &Session) {
 
 /// Why the turn is kept verbatim; `Err`: it is summarized.
 fn kept(session: &Session, number: u32) -> Result<Option<CriticalRule>, ()> {
-    let is_summarized = session.summaries().unwrap().iter().any(|summary| summary.turn_number == number);
+    let is_summarized =
+        session.summaries(None, 1_000).unwrap().iter().any(|summary| summary.turn_number == number);
     if is_summarized { Err(()) } else { Ok(session.turn(number).unwrap().unwrap().critical_rule) }
 }
 

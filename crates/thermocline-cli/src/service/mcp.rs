@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use thermocline_server::{
     caller::Caller,
     mcp::{self, Profile, Toolbox},
+    ops::spec::Scope,
 };
 
 use crate::{
@@ -48,7 +49,10 @@ pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
             Tools::Readonly => Profile::Readonly,
             Tools::Knowledge => Profile::Knowledge,
         };
-        let server = Toolbox::new(service).server(profile, Arc::new(Caller::local()), args.user.as_str());
+        // Who starts this has the file; what a model may do of it, the profile says.
+        let mut caller = Caller::local();
+        caller.scopes.push(Scope::Admin);
+        let server = Toolbox::new(service).server(profile, Arc::new(caller), args.user.as_str());
         mcp::serve_stdio(server).await.map_err(io_failure)?;
         Ok(memory.close().await?)
     })

@@ -21,6 +21,8 @@ mod scripted;
 mod service_client;
 
 mod anchor;
+#[cfg(feature = "service")]
+mod call;
 mod cli;
 mod cold;
 mod erase;

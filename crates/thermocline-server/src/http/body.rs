@@ -40,8 +40,7 @@ pub(super) async fn fields(
     limits: &Limits,
 ) -> Result<(Map<String, Value>, Option<OwnedSemaphorePermit>)> {
     let has_kind = request.headers().contains_key(header::CONTENT_TYPE);
-    let reading = time::timeout(BODY_TIMEOUT, whole(request.into_body(), max_bytes, limits));
-    let (bytes, room) = reading.await.map_err(|_| slow())??;
+    let (bytes, room) = bytes(request.into_body(), max_bytes, limits).await?;
     if bytes.is_empty() {
         return Ok((Map::new(), room));
     }
@@ -49,6 +48,15 @@ pub(super) async fn fields(
         return Err(unsupported(JSON));
     }
     Ok((json::object(&bytes)?, room))
+}
+
+/// A body as it is, and the room that its bytes take.
+pub(super) async fn bytes(
+    body: Body,
+    max_bytes: usize,
+    limits: &Limits,
+) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
+    time::timeout(BODY_TIMEOUT, whole(body, max_bytes, limits)).await.map_err(|_| slow())?
 }
 
 /// Refuses another kind of body. A form cannot be sent as JSON by a foreign page.

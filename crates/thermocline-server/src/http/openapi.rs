@@ -1,95 +1,442 @@
 //! OpenAPI 3.1, made from the table.
 
-use schemars::generate::SchemaSettings;
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::ops::{
     Row,
     problem::Code,
-    spec::{Effect, Method},
+    schema,
+    spec::{Again, Body, Effect, Method, Scope, Spec, Target},
 };
+
+/// Where schemas are that more than one operation shares.
+const SCHEMAS: &str = "/components/schemas";
 
 /// The document at `/openapi.json`.
 pub fn document(table: &[Row]) -> Value {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.definitions_path = "/components/schemas".into();
-    settings.meta_schema = None;
-    let mut schemas = settings.into_generator();
+    let (requests, asked) = schema::requests(table, SCHEMAS);
+    let (responses, answered) = schema::responses(table, SCHEMAS);
+    let (requests, definitions) = side_by_side(requests, asked, answered);
     let mut paths = Map::new();
-    for row in table {
-        let request = (row.request)(&mut schemas).to_value();
-        let response = (row.response)(&mut schemas).to_value();
+    for ((row, request), response) in table.iter().zip(&requests).zip(&responses) {
         let path = paths.entry(row.spec.http.path).or_insert_with(|| json!({}));
-        path[method(row.spec.http.method)] = operation(row, &request, &response);
+        let method = row.spec.http.method.as_str().to_ascii_lowercase();
+        path[method] = operation(row.spec, Fields::of(row.spec, request, &definitions), response);
     }
-    let mut definitions = Value::Object(schemas.take_definitions(true));
-    definitions["Problem"] = problem_schema();
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "Thermocline", "version": env!("CARGO_PKG_VERSION"), "description": env!("CARGO_PKG_DESCRIPTION") },
+        "info": {
+            "title": "Thermocline",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "Hot, warm and cold memory for conversations, in one SQLite file.",
+            "description": about(),
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "tags": tags(table),
         "paths": paths,
         "components": {
             "schemas": definitions,
-            "securitySchemes": { "key": { "type": "http", "scheme": "bearer" } },
+            "parameters": { "User": user_parameter(), "IfNoneMatch": if_none_match() },
+            "responses": { "Problem": problem_response() },
+            "headers": headers(),
+            "securitySchemes": security_schemes(),
         },
-        "security": [{ "key": [] }, {}],
     })
 }
 
-fn operation(row: &Row, request: &Value, response: &Value) -> Value {
-    let spec = row.spec;
-    let status = match spec.effect {
-        Effect::Adds => "201",
-        _ => "200",
-    };
-    let fields: Vec<Value> = spec
-        .http
-        .path
-        .split(['{', '}'])
-        .skip(1)
-        .step_by(2)
-        .map(|field| json!({ "name": field, "in": "path", "required": true, "schema": { "type": "string" } }))
+fn about() -> String {
+    let scopes: String = Scope::EVERY
+        .into_iter()
+        .map(|scope| format!("\n- `{}`: {}", scope.as_str(), scope.summary()))
         .collect();
-    let problem = json!({ "description": "A problem", "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } } });
+    format!(
+        "Each operation needs one scope of the key, which stands in its `security`; no scope implies another:{scopes}\n\n\
+         Without keys this machine alone may ask, for all but `erase` and `admin`. Lists are pages: `next_cursor` of one is \
+         the `cursor` of the next. A field that an operation does not know is an error. Fields may be added to answers; \
+         none changes its meaning within `/v1`."
+    )
+}
+
+/// The definitions of requests and answers in one map. Where the two have one name for two things, that of the request is
+/// renamed.
+fn side_by_side(
+    mut requests: Vec<Value>,
+    asked: Map<String, Value>,
+    mut answered: Map<String, Value>,
+) -> (Vec<Value>, Map<String, Value>) {
+    let mut renamed: BTreeSet<String> = BTreeSet::new();
+    let differs = |name: &str, schema: &Value| answered.get(name).is_some_and(|other| other != schema);
+    renamed.extend(asked.iter().filter(|(name, schema)| differs(name, schema)).map(|(name, _)| name.clone()));
+    // What refers to something that is renamed is another thing than what refers to the one with the name.
+    loop {
+        let refers = |schema: &Value| renamed.iter().any(|name| refers_to(schema, name));
+        let more: Vec<String> = asked
+            .iter()
+            .filter(|(name, schema)| {
+                !renamed.contains(*name) && answered.contains_key(*name) && refers(schema)
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        renamed.extend(more);
+    }
+    requests.iter_mut().for_each(|schema| rename(schema, &renamed));
+    for (name, mut schema) in asked {
+        rename(&mut schema, &renamed);
+        let name = if renamed.contains(&name) { input(&name) } else { name };
+        answered.insert(name, schema);
+    }
+    answered.insert("Problem".to_owned(), problem_schema());
+    (requests, answered)
+}
+
+fn input(name: &str) -> String {
+    format!("{name}Input")
+}
+
+fn refers_to(schema: &Value, name: &str) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let is_it = |path: &str| path.rsplit('/').next() == Some(name);
+            fields.get("$ref").and_then(Value::as_str).is_some_and(is_it)
+                || fields.values().any(|field| refers_to(field, name))
+        }
+        Value::Array(items) => items.iter().any(|item| refers_to(item, name)),
+        _ => false,
+    }
+}
+
+fn rename(schema: &mut Value, names: &BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::String(path)) = fields.get_mut("$ref")
+                && let Some(name) = path.rsplit('/').next().filter(|name| names.contains(*name))
+            {
+                *path = format!("#{SCHEMAS}/{}", input(name));
+            }
+            fields.values_mut().for_each(|field| rename(field, names));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, names)),
+        _ => {}
+    }
+}
+
+/// The fields of a request, by where they are.
+struct Fields {
+    parameters: Vec<Value>,
+    /// The schema of the body; `None`: there is none.
+    body: Option<Value>,
+    /// Whether there must be one.
+    is_required: bool,
+}
+
+impl Fields {
+    fn of(spec: &Spec, request: &Value, definitions: &Map<String, Value>) -> Self {
+        let mut body = request.clone();
+        let names: Vec<&str> = spec.http.fields().collect();
+        let is_required = |name: &str| required(request).any(|required| required == name);
+        let mut parameters: Vec<Value> = names.iter().map(|name| path_parameter(name, request)).collect();
+        let mut left = Map::new();
+        for (name, schema) in properties(request).filter(|(name, _)| !names.contains(&name.as_str())) {
+            left.insert(name.clone(), schema.clone());
+        }
+        let has_body = spec.body == Body::Json && !matches!(spec.http.method, Method::Get | Method::Delete);
+        if !has_body {
+            let query = |(name, schema): (&String, &Value)| {
+                let (description, schema) = described(without_null(schema));
+                json!({ "name": name, "in": "query", "required": is_required(name), "description": description, "schema": schema })
+            };
+            parameters.extend(left.iter().map(query));
+        }
+        parameters.extend(header_parameters(
+            spec,
+            properties(request).any(|(name, _)| name == "expected_revision"),
+        ));
+        let must: Vec<&str> = required(request).filter(|name| !names.contains(name)).collect();
+        let is_required = !must.is_empty();
+        body["required"] = json!(must);
+        if must.is_empty()
+            && let Some(fields) = body.as_object_mut()
+        {
+            fields.remove("required");
+        }
+        let body = (has_body && !left.is_empty()).then(|| {
+            body["properties"] = Value::Object(left);
+            let shared = definitions.iter().find(|(_, definition)| **definition == body);
+            shared.map_or(body.clone(), |(name, _)| json!({ "$ref": format!("#{SCHEMAS}/{name}") }))
+        });
+        Self { parameters, body, is_required }
+    }
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn path_parameter(name: &str, request: &Value) -> Value {
+    if name == "user" {
+        return json!({ "$ref": "#/components/parameters/User" });
+    }
+    let (description, mut schema) = described(request["properties"][name].clone());
+    if schema["type"] == "string" && schema.get("minLength").is_none() {
+        schema["minLength"] = json!(1);
+    }
+    json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema })
+}
+
+fn user_parameter() -> Value {
+    json!({
+        "name": "user",
+        "in": "path",
+        "required": true,
+        "description": "The user: a name of 1 to 256 bytes, or `id:` and an id.",
+        "schema": { "type": "string", "minLength": 1, "maxLength": 256 },
+    })
+}
+
+fn if_none_match() -> Value {
+    header("If-None-Match", "The `ETag` of an earlier answer: where it is still so, the answer is 304.")
+}
+
+fn header(name: &str, description: &str) -> Value {
+    json!({ "name": name, "in": "header", "required": false, "description": description, "schema": { "type": "string" } })
+}
+
+/// The description of a field, and its schema without it.
+fn described(mut schema: Value) -> (Value, Value) {
+    let description = schema.as_object_mut().and_then(|fields| fields.remove("description"));
+    (description.unwrap_or_default(), schema)
+}
+
+/// The same schema for a query, in which nothing is null.
+fn without_null(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [kind] = &types[..] {
+            schema["type"] = kind.clone();
+        }
+    }
+    let is_null = |schema: &Value| {
+        schema["type"] == "null" || schema["const"].is_null() && schema.get("const").is_some()
+    };
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        choices.retain(|choice| !is_null(choice));
+        if let [choice] = &choices[..] {
+            let (choice, description) = (choice.clone(), schema.get("description").cloned());
+            schema = choice;
+            if let Some(description) = description {
+                schema["description"] = description;
+            }
+        }
+    }
+    schema
+}
+
+fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
+    let mut headers = Vec::new();
+    if spec.name == "record" {
+        headers.push(header("Idempotency-Key", "Another name for `caller_id`."));
+    }
+    if expects_revision {
+        headers.push(header("If-Match", "Another name for `expected_revision`: `\"3\"`."));
+    }
+    if has_etag(spec) {
+        headers.push(json!({ "$ref": "#/components/parameters/IfNoneMatch" }));
+    }
+    headers
+}
+
+/// Whether an answer says how new it is.
+fn has_etag(spec: &Spec) -> bool {
+    spec.http.method == Method::Get && spec.target == Target::User && spec.body == Body::Json
+}
+
+fn operation(spec: &Spec, fields: Fields, response: &Value) -> Value {
     let mut operation = json!({
         "operationId": spec.name,
+        "tags": [spec.family()],
         "summary": spec.summary,
-        "parameters": fields,
-        "responses": {
-            status: { "description": "Done", "content": { "application/json": { "schema": response } } },
-            "default": problem,
-        },
+        "description": description(spec),
+        "parameters": fields.parameters,
+        "responses": answers(spec, response),
+        "security": security(spec),
     });
-    if spec.http.method != Method::Get {
+    if spec.body == Body::LinesIn {
+        operation["requestBody"] = json!({
+            "required": true,
+            "description": "What `user_export` answered: a JSON object a line.",
+            "content": { "application/x-ndjson": { "schema": { "type": "string" } } },
+        });
+    } else if let Some(body) = fields.body {
+        let mut content = json!({ "schema": body });
+        if let Some(example) = example(spec.name) {
+            content["examples"] = json!({ "plain": { "value": example } });
+        }
         operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": { "schema": request } } });
+            json!({ "required": fields.is_required, "content": { "application/json": content } });
     }
     operation
+}
+
+fn description(spec: &Spec) -> String {
+    let again = match (spec.effect, spec.again) {
+        (Effect::Reads, _) => "Changes nothing.",
+        (_, Again::Same) => "Asked again it changes nothing more.",
+        (_, Again::WithCallerId) => {
+            "Asked again with the same `caller_id` it changes nothing more; without one it is not repeatable."
+        }
+        (_, Again::Another) => "It is not repeatable: asked again, it is done once more, or refused.",
+    };
+    format!("Needs the scope `{}`. {again}", spec.scope.as_str())
+}
+
+fn answers(spec: &Spec, response: &Value) -> Value {
+    let content = match spec.body {
+        Body::LinesOut => json!({ "application/x-ndjson": { "schema": { "type": "string" } } }),
+        Body::Json | Body::LinesIn => json!({ "application/json": { "schema": response } }),
+    };
+    let mut done = json!({ "description": "Done.", "content": content });
+    let mut answers = Map::new();
+    match spec.effect {
+        Effect::Adds => {
+            let mut known = done.clone();
+            known["description"] = json!("It was there already, or nothing new came of it.");
+            known["headers"] =
+                json!({ "Idempotent-Replayed": { "$ref": "#/components/headers/Idempotent-Replayed" } });
+            if spec.again != Again::Another {
+                answers.insert("200".to_owned(), known);
+            }
+            done["description"] = json!("Something new is there.");
+            answers.insert("201".to_owned(), done);
+        }
+        Effect::Destroys if spec.scope == Scope::Erase => {
+            let mut pending = done.clone();
+            pending["description"] =
+                json!("It is gone for all who ask; a job overwrites its bytes once no reader holds the log.");
+            answers.insert("200".to_owned(), done);
+            answers.insert("202".to_owned(), pending);
+        }
+        _ => {
+            if has_etag(spec) {
+                done["headers"] = json!({ "ETag": { "$ref": "#/components/headers/ETag" } });
+                answers.insert(
+                    "304".to_owned(),
+                    json!({ "description": "It is as it was at `If-None-Match`." }),
+                );
+            }
+            answers.insert("200".to_owned(), done);
+        }
+    }
+    let problem = json!({ "$ref": "#/components/responses/Problem" });
+    answers.extend(["4XX", "5XX"].map(|status| (status.to_owned(), problem.clone())));
+    Value::Object(answers)
+}
+
+fn security(spec: &Spec) -> Value {
+    let scope = spec.scope.as_str();
+    let mut ways = vec![json!({ "bearer": [scope] }), json!({ "header": [scope] })];
+    if !matches!(spec.scope, Scope::Erase | Scope::Admin) {
+        ways.push(json!({})); // Without keys, from this machine.
+    }
+    Value::Array(ways)
+}
+
+fn security_schemes() -> Value {
+    json!({
+        "bearer": { "type": "http", "scheme": "bearer", "description": "A key, `thc_...`: `thermocline key add` makes one." },
+        "header": { "type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same key." },
+    })
+}
+
+fn headers() -> Value {
+    json!({
+        "ETag": {
+            "description": "Counts the transactions that wrote anything of this user.",
+            "schema": { "type": "string" },
+        },
+        "Idempotent-Replayed": {
+            "description": "`true`: an earlier request did it.",
+            "schema": { "type": "string", "enum": ["true"] },
+        },
+        "Retry-After": {
+            "description": "Seconds to wait before asking again.",
+            "schema": { "type": "integer" },
+        },
+    })
+}
+
+fn problem_response() -> Value {
+    json!({
+        "description": "A problem (RFC 9457).",
+        "headers": { "Retry-After": { "$ref": "#/components/headers/Retry-After" } },
+        "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
+    })
 }
 
 fn problem_schema() -> Value {
     let words: Vec<&str> = Code::EVERY.into_iter().map(|code| code.facts().word).collect();
     json!({
         "type": "object",
+        "description": "What went wrong, and what the caller can do.",
         "required": ["type", "title", "status", "detail", "code", "retry"],
         "properties": {
-            "type": { "type": "string" },
-            "title": { "type": "string" },
-            "status": { "type": "integer" },
-            "detail": { "type": "string" },
-            "code": { "type": "string", "enum": words },
-            "retry": { "type": "string", "enum": ["never", "same_id", "later"] },
-            "pointer": { "type": "string" },
+            "type": { "type": "string", "format": "uri-reference", "description": "The page that explains the code." },
+            "title": { "type": "string", "description": "The code's name for people." },
+            "status": { "type": "integer", "description": "The HTTP status." },
+            "detail": { "type": "string", "description": "A sentence for people, without what anybody said." },
+            "instance": { "type": "string", "description": "The request's id." },
+            "code": { "type": "string", "enum": words, "description": "Which of the known problems it is." },
+            "retry": {
+                "type": "string",
+                "enum": ["never", "same_id", "later"],
+                "description": "Whether asking again helps: not as it is; with the same `caller_id`; in a second or more.",
+            },
+            "pointer": { "type": "string", "description": "The field of the request it is about (JSON pointer)." },
         },
     })
 }
 
-const fn method(method: Method) -> &'static str {
-    match method {
-        Method::Get => "get",
-        Method::Post => "post",
-        Method::Put => "put",
-        Method::Patch => "patch",
-        Method::Delete => "delete",
+/// The families of the table, in its order.
+fn tags(table: &[Row]) -> Vec<Value> {
+    let mut seen = Vec::new();
+    for family in table.iter().map(|row| row.spec.family()) {
+        if !seen.contains(&family) {
+            seen.push(family);
+        }
     }
+    seen.into_iter().map(|family| json!({ "name": family })).collect()
+}
+
+/// What the operations that everybody begins with are asked.
+fn example(name: &str) -> Option<Value> {
+    Some(match name {
+        "record" => json!({
+            "session": "spring",
+            "user_message": "I named my boat Petrel.",
+            "ai_response": "A fine name.",
+            "caller_id": "msg-17",
+        }),
+        "context" => {
+            json!({ "session": "spring", "message": "What is my boat called?", "budget_tokens": 2000 })
+        }
+        "recall" => json!({ "query": "the name of the boat", "k": 5 }),
+        "memory_save" => json!({
+            "kind": "fix",
+            "title": "Redis timeouts",
+            "content": "A keepalive of 300 s fixes the drops.",
+            "tags": ["redis"],
+        }),
+        "anchor_set" => json!({ "attribute": "home", "value": "Lisbon" }),
+        _ => return None,
+    })
 }

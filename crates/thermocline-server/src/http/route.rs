@@ -13,8 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     caller::Caller,
-    http::{Http, about, answer, body, conditions, layers, query::Fields, spool},
-    mcp::{self, Toolbox},
+    http::{Http, about, answer, body, conditions, layers, mcp, query::Fields, spool},
     ops::{
         Result, Row,
         call::Surface,
@@ -38,8 +37,7 @@ pub(super) fn router(http: Arc<Http>) -> Router {
         };
         keyed = keyed.route(row.spec.http.path, on(filter(row.spec.http.method), handler));
     }
-    let toolbox = Toolbox::new(Arc::clone(&http.service));
-    keyed = keyed.merge(mcp::http::routes(&toolbox, http.max_body_bytes)).merge(about::inspected());
+    keyed = keyed.merge(mcp::routes(&http)).merge(about::inspected());
     let layer = middleware::from_fn_with_state(Arc::clone(&http), layers::keyed);
     Router::new()
         .merge(keyed.route_layer(layer))

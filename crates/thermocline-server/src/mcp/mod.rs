@@ -94,12 +94,12 @@ impl Mcp {
                 None,
             ));
         };
-        let (row, request) =
-            tool.step(arguments).map_err(|misfit| ErrorData::invalid_params(misfit, None))?;
-        match self.run(row, request, client).await {
+        let (row, step) = tool.step(arguments).map_err(|misfit| ErrorData::invalid_params(misfit, None))?;
+        match self.run(row, Value::Object(step.request), client).await {
             Ok(response) => {
-                let shown = shown::response(&response);
-                let mut result = CallToolResult::success(shown.into_iter().map(ContentBlock::text).collect());
+                let lead = (!step.lead.is_empty()).then(|| step.lead.to_owned());
+                let shown = lead.into_iter().chain(shown::response(&response));
+                let mut result = CallToolResult::success(shown.map(ContentBlock::text).collect());
                 result.structured_content = Some(response);
                 Ok(result)
             }
@@ -125,10 +125,7 @@ impl Mcp {
             request,
             spool: None,
         };
-        // In a task of its own: a panic is an answer, and one who goes away takes nothing back.
-        let service = Arc::clone(&self.service);
-        let running = tokio::spawn(async move { service.run(row, asked).await });
-        let reply = running.await.map_err(|error| Problem::unexpected(&error))??;
+        let reply = self.service.run(row, asked).await?;
         serde_json::from_str(&reply.body).map_err(|error| Problem::unexpected(&error))
     }
 }

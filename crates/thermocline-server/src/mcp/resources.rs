@@ -64,6 +64,11 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
         }
     };
     match text {
+        // Of a user whom nobody knows yet the listed ones are there, and empty.
+        Err(problem) if problem.code == Code::NotFound && kind == MARKDOWN => {
+            let nothing = "Nothing is known of this user yet.\n";
+            Ok(ReadResourceResult::new(vec![ResourceContents::text(nothing, uri).with_mime_type(kind)]))
+        }
         Ok(Some(text)) => {
             Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
         }

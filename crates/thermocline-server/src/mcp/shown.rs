@@ -5,6 +5,8 @@
 
 mod lines;
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use thermocline::quoted;
 
@@ -63,7 +65,7 @@ fn list(response: &Value, items: &[Value]) -> Vec<String> {
     }
     for (field, what) in [("receipt", "receipt"), ("next_cursor", "more: cursor")] {
         if let Some(value) = response.get(field).and_then(Value::as_str) {
-            text.push_str(&format!("\n{what} {}", quoted(value)));
+            let _ = write!(text, "\n{what} {}", quoted(value)); // To a String, which takes all.
         }
     }
     vec![text]

@@ -36,6 +36,8 @@ pub(super) struct Step {
     pub(super) row: &'static str,
     /// Its request.
     pub(super) request: Map<String, Value>,
+    /// What a model is told above the answer; empty: nothing.
+    pub(super) lead: &'static str,
 }
 
 impl Tool {
@@ -59,7 +61,7 @@ impl Tool {
             description: row.spec.summary,
             input: Arc::new(schema::of_request(row)),
             rows: vec![row],
-            plan: Box::new(|request| Ok(Step { row: row.spec.name, request })),
+            plan: Box::new(|request| Ok(Step { row: row.spec.name, request, lead: "" })),
         }
     }
 
@@ -81,7 +83,7 @@ impl Tool {
     }
 
     /// The row that these arguments ask for, and its request; or why they do not fit.
-    pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, Value), String> {
+    pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, Step), String> {
         let arguments = Value::Object(arguments);
         fit::check(&self.input, &arguments)?;
         let Value::Object(arguments) = arguments else {
@@ -90,7 +92,7 @@ impl Tool {
         let step = (self.plan)(arguments)?;
         let row = self.rows.iter().find(|row| row.spec.name == step.row);
         let row = row.expect("a plan names rows of its tool, which a test asks of each");
-        Ok((row, Value::Object(step.request)))
+        Ok((row, step))
     }
 
     fn specs(&self) -> impl Iterator<Item = &'static Spec> {

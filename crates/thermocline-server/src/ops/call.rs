@@ -177,7 +177,8 @@ pub fn turn_id(name: &str) -> Result<TurnId> {
 
 /// A whole number in a path.
 pub fn number<T: std::str::FromStr>(field: &str, text: &str) -> Result<T> {
-    text.parse().map_err(|_| Problem::invalid(field, "this is no number from 0 on"))
+    let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    number.ok_or_else(|| Problem::invalid(field, "this is no number from 0 on"))
 }
 
 /// Something done to what is built, if it is stated.

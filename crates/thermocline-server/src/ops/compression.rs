@@ -1,5 +1,7 @@
 //! Ended sessions are compressed, looked into and restored.
 
+use std::{fmt, str::FromStr};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{SessionInfo, Summary, Transition};
@@ -56,8 +58,30 @@ impl Operation for SessionSummaries {
     async fn run(call: Call, request: SessionPageRequest) -> Result<Page<Summary>> {
         let session = call::session(&call.user().await?, &request.session).await?;
         let asked: Asked<u32> = Asked::new("session_summaries", request.limit, request.cursor.as_ref())?;
-        let summaries = session.summaries().await?;
-        Ok(asked.page_of_all(summaries, |summary| summary.turn_number))
+        let summaries = session.summaries(asked.after, asked.to_read()).await?;
+        Ok(asked.page(summaries, |summary| summary.turn_number))
+    }
+}
+
+/// A turn of a session, and its move.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    turn_number: u32,
+    move_number: u32,
+}
+
+impl FromStr for Move {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let (turn, moved) = text.split_once(' ').ok_or(())?;
+        Ok(Self { turn_number: turn.parse().map_err(drop)?, move_number: moved.parse().map_err(drop)? })
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.turn_number, self.move_number)
     }
 }
 
@@ -76,10 +100,10 @@ impl Operation for SessionTransitions {
 
     async fn run(call: Call, request: SessionPageRequest) -> Result<Page<Transition>> {
         let session = call::session(&call.user().await?, &request.session).await?;
-        let asked: Asked<u64> = Asked::new("session_transitions", request.limit, request.cursor.as_ref())?;
-        let moves = session.transitions().await?;
-        Ok(asked
-            .page_of_all(moves, |moved| u64::from(moved.turn_number) << 32 | u64::from(moved.move_number)))
+        let asked: Asked<Move> = Asked::new("session_transitions", request.limit, request.cursor.as_ref())?;
+        let after = asked.after.map(|seen| (seen.turn_number, seen.move_number));
+        let moves = session.transitions(after, asked.to_read()).await?;
+        Ok(asked.page(moves, |moved| Move { turn_number: moved.turn_number, move_number: moved.move_number }))
     }
 }
 

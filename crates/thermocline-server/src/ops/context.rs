@@ -18,7 +18,7 @@ pub struct Context;
 /// A message, and how its context is to be.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub struct ContextRequest {
     /// The user's message.
     pub message: String,
     /// The running conversation, by the caller's key or `id:` and its id: its newest turns come first. Default: none.
@@ -56,16 +56,16 @@ pub struct Request {
 /// A context.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Response {
+pub enum ContextAnswer {
     /// Of a user whom the file knows.
     Known(thermocline::Context),
     /// Of a user whom nobody knows yet.
-    Empty(Empty),
+    Empty(EmptyContext),
 }
 
 /// A context of nothing, and no receipt.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Empty {
+pub struct EmptyContext {
     /// Empty.
     pub text: String,
     /// 0.
@@ -94,12 +94,15 @@ impl Operation for Context {
             Route::post("/v1/users/{user}/context"),
         )
     };
-    type Request = Request;
-    type Response = Response;
+    type Request = ContextRequest;
+    type Response = ContextAnswer;
 
-    async fn run(call: Call, request: Request) -> Result<Response> {
+    async fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
         let Some(user) = call.find_user().await? else {
-            return Ok(Response::Empty(Empty { budget_tokens: request.budget_tokens, ..Empty::default() }));
+            return Ok(ContextAnswer::Empty(EmptyContext {
+                budget_tokens: request.budget_tokens,
+                ..EmptyContext::default()
+            }));
         };
         let session = match &request.session {
             Some(key) => call::find_session(&user, key).await?,
@@ -117,7 +120,7 @@ impl Operation for Context {
         options.graph = request.graph;
         options.for_messages = request.for_messages;
         // A key that nobody has recorded under yet is a conversation that is about to begin.
-        Ok(Response::Known(match session {
+        Ok(ContextAnswer::Known(match session {
             Some(session) => session.context(&request.message, options).await?,
             None => user.context(&request.message, options).await?,
         }))

@@ -16,6 +16,7 @@ pub mod recall;
 pub mod receipts;
 pub mod record;
 pub mod request;
+pub mod schema;
 pub mod sessions;
 pub mod spec;
 pub mod turns;
@@ -94,7 +95,7 @@ type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
 pub struct Row {
     /// What it is.
     pub spec: &'static Spec,
-    /// The schema of its request.
+    /// The schema of its request. [`schema`] has it whole, with plain descriptions.
     pub request: fn(&mut SchemaGenerator) -> Schema,
     /// The schema of its response.
     pub response: fn(&mut SchemaGenerator) -> Schema,

@@ -91,16 +91,6 @@ impl<K: FromStr + Display> Asked<K> {
         Page { items, next_cursor }
     }
 
-    /// A page of a list that the library gives whole, in the order of its keys.
-    pub fn page_of_all<T>(&self, items: Vec<T>, key: impl Fn(&T) -> K) -> Page<T>
-    where
-        K: PartialOrd,
-    {
-        let is_behind = |item: &T| self.after.as_ref().is_none_or(|after| key(item) > *after);
-        let behind = items.into_iter().filter(is_behind).take(self.to_read() as usize).collect();
-        self.page(behind, &key)
-    }
-
     /// What to say where reading failed: an entry to begin behind that is gone is a wrong cursor.
     pub fn failed(&self, error: thermocline::Error) -> Problem {
         match error.kind() {

@@ -18,7 +18,7 @@ pub struct Recall;
 /// What to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub struct RecallRequest {
     /// The question or message, in the user's own words.
     pub query: String,
     /// How many results at most, from 1 to 1,000. Default 10.
@@ -44,16 +44,16 @@ pub struct Request {
 /// What was found.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Response {
+pub enum RecallAnswer {
     /// Of a user whom the file knows.
     Found(thermocline::Recall),
     /// Of a user whom nobody knows yet.
-    Nothing(Nothing),
+    Nothing(NothingFound),
 }
 
 /// Nothing, and no receipt.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Nothing {
+pub struct NothingFound {
     /// Empty.
     pub items: Vec<()>,
     /// 0.
@@ -64,7 +64,7 @@ pub struct Nothing {
     pub receipt: Option<()>,
 }
 
-impl Request {
+impl RecallRequest {
     fn options(self) -> (String, RecallOptions) {
         let mut options = RecallOptions::default().filter(self.filter).of(self.of).graph(self.graph);
         options.k = self.k;
@@ -85,16 +85,18 @@ impl Operation for Recall {
             Route::post("/v1/users/{user}/recall"),
         )
     };
-    type Request = Request;
-    type Response = Response;
+    type Request = RecallRequest;
+    type Response = RecallAnswer;
 
-    async fn run(call: Call, request: Request) -> Result<Response> {
-        let Some(user) = call.find_user().await? else { return Ok(Response::Nothing(Nothing::default())) };
-        Ok(Response::Found(recall(&user, request).await?))
+    async fn run(call: Call, request: RecallRequest) -> Result<RecallAnswer> {
+        let Some(user) = call.find_user().await? else {
+            return Ok(RecallAnswer::Nothing(NothingFound::default()));
+        };
+        Ok(RecallAnswer::Found(recall(&user, request).await?))
     }
 }
 
-async fn recall(user: &User, request: Request) -> Result<thermocline::Recall> {
+async fn recall(user: &User, request: RecallRequest) -> Result<thermocline::Recall> {
     let (query, options) = request.options();
     Ok(user.recall(&query, options).await?)
 }

@@ -130,6 +130,9 @@ async fn of_a_user_whom_nobody_knows_there_is_nothing_and_nothing_is_added() {
         .result("prompts/get", json!({ "name": "with_memory", "arguments": { "message": "Hello." } }))
         .await;
     assert_eq!(got["messages"][0]["content"]["text"], "Hello.");
+    for uri in ["memory://core", "memory://profile", "memory://reflection"] {
+        assert_eq!(read(&mut talk, uri).await.1, "Nothing is known of this user yet.\n");
+    }
     assert!(home.service.memory.find_user("alex").await.unwrap().is_none());
 }
 

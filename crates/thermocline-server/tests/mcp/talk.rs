@@ -8,11 +8,6 @@ use std::{
     time::Duration,
 };
 
-use axum::{
-    Extension, Router,
-    body::{self, Body},
-    http::{Request, StatusCode, header},
-};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thermocline::Thermocline;
@@ -27,7 +22,6 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
-use tower::ServiceExt;
 
 /// The revision without a handshake.
 pub const NEW: &str = "2026-07-28";
@@ -44,9 +38,16 @@ pub struct Home {
 
 impl Home {
     pub async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// With a service that differs from others.
+    pub async fn with(change: impl FnOnce(&mut Service)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let memory = Thermocline::open(folder.path().join("memory.db")).await.unwrap();
-        let service = Arc::new(Service::new(memory));
+        let mut service = Service::new(memory);
+        change(&mut service);
+        let service = Arc::new(service);
         Self { toolbox: Toolbox::new(Arc::clone(&service)), service, _folder: folder }
     }
 
@@ -68,11 +69,6 @@ impl Home {
         }
         talk
     }
-
-    pub fn http(&self, caller: Caller) -> Http {
-        let routes = mcp::http::routes(&self.toolbox, 1 << 20);
-        Http { router: routes.layer(Extension(Arc::new(caller))) }
-    }
 }
 
 /// A caller who may do all that a tool can need.
@@ -90,7 +86,7 @@ pub fn key(scopes: &[Scope], user: &str) -> Caller {
     caller
 }
 
-fn message(id: u64, method: &str, mut params: Value, version: &str) -> Value {
+pub fn message(id: u64, method: &str, mut params: Value, version: &str) -> Value {
     if version >= NEW {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": version,
@@ -101,11 +97,11 @@ fn message(id: u64, method: &str, mut params: Value, version: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-fn hello(version: &str) -> Value {
+pub fn hello(version: &str) -> Value {
     json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } })
 }
 
-fn next_id() -> u64 {
+pub fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
@@ -220,44 +216,4 @@ impl Called {
 
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// The same over HTTP, where no request knows of the one before.
-pub struct Http {
-    router: Router,
-}
-
-impl Http {
-    pub async fn post(&self, path: &str, version: &str, method: &str, params: Value) -> (StatusCode, Value) {
-        let name =
-            params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str).map(str::to_owned);
-        let message = message(next_id(), method, params, version);
-        let mut request = Request::post(path)
-            .header(header::HOST, "127.0.0.1")
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json, text/event-stream");
-        if method != "initialize" {
-            request = request.header("mcp-protocol-version", version);
-        }
-        if version >= NEW {
-            request = request.header("mcp-method", method);
-            if let Some(name) = name {
-                request = request.header("mcp-name", name);
-            }
-        }
-        self.send(request.body(Body::from(message.to_string())).unwrap()).await
-    }
-
-    pub async fn send(&self, request: Request<Body>) -> (StatusCode, Value) {
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let status = response.status();
-        let bytes = body::to_bytes(response.into_body(), 1 << 24).await.unwrap();
-        (status, serde_json::from_slice(&bytes).unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into()))
-    }
-
-    pub async fn hello(&self, path: &str, version: &str) -> Value {
-        let (status, answer) = self.post(path, version, "initialize", hello(version)).await;
-        assert_eq!(status, StatusCode::OK, "{answer}");
-        answer["result"].clone()
-    }
 }

@@ -10,7 +10,6 @@ use std::{
 };
 
 use jsonschema::Validator;
-use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thermocline::{Config, Origin, Summarizer, Summarizing, Thermocline, Turn, Verdict};
@@ -20,6 +19,7 @@ use thermocline_server::{
         Outcome, Row,
         call::Surface,
         problem::{Code, Problem},
+        schema,
         spec::{Body, Target},
     },
     service::{Asked, Service},
@@ -87,11 +87,11 @@ impl Bench {
 
     pub async fn well_as(&self, origin: Origin, name: &str, request: Value) -> (Outcome, Value) {
         let row = self.row(name);
-        assert_fits(&asked_schema(row), &request, &format!("what is asked of {name}"));
+        assert_fits(&schema::request(row), &request, &format!("what is asked of {name}"));
         let answered = self.ask_as(Caller::shell(origin), name, request).await;
         let (outcome, answer) = answered.unwrap_or_else(|problem| panic!("{name}: {problem:?}"));
         assert!(answer.is_object(), "{name} answers an object");
-        assert_fits(&answered_schema(row), &answer, &format!("what {name} answers"));
+        assert_fits(&schema::response(row), &answer, &format!("what {name} answers"));
         self.called.borrow_mut().insert(row.spec.name);
         (outcome, answer)
     }
@@ -117,7 +117,7 @@ impl Bench {
         };
         let reply = self.service.run(row, asked).await.unwrap();
         let answer = serde_json::from_str(&reply.body).unwrap();
-        assert_fits(&answered_schema(row), &answer, &format!("what {name} answers"));
+        assert_fits(&schema::response(row), &answer, &format!("what {name} answers"));
         self.called.borrow_mut().insert(row.spec.name);
         (answer, written(spool))
     }
@@ -136,22 +136,6 @@ fn written(mut spool: File) -> String {
     let mut text = String::new();
     spool.read_to_string(&mut text).unwrap();
     text
-}
-
-/// The schema of what is asked of a row.
-pub fn asked_schema(row: &Row) -> Value {
-    root(SchemaSettings::draft2020_12().for_deserialize().into_generator(), row.request)
-}
-
-/// The schema of what a row answers.
-pub fn answered_schema(row: &Row) -> Value {
-    root(SchemaSettings::draft2020_12().for_serialize().into_generator(), row.response)
-}
-
-fn root(mut schemas: SchemaGenerator, of: fn(&mut SchemaGenerator) -> schemars::Schema) -> Value {
-    let mut root = of(&mut schemas).to_value();
-    root["$defs"] = Value::Object(schemas.take_definitions(true));
-    root
 }
 
 #[track_caller]

@@ -1,1 +1,217 @@
-//! Refused.
+//! Requests that are not what an operation takes.
+
+use serde_json::{Value, json};
+use thermocline_server::ops::{problem::Code, schema};
+
+use crate::bench::{Bench, assert_fits};
+
+#[tokio::test]
+async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
+    let bench = Bench::new().await;
+    for (name, request) in [
+        ("record", json!({ "user_message": "Hello.", "ai_respone": "Hi." })),
+        ("record", json!({ "user_message": 5 })),
+        ("record", json!({})),
+        ("record", json!("Hello.")),
+        ("record", json!(["Hello."])),
+        ("record", json!({ "user_message": "Hello.", "said_at": "yesterday" })),
+        ("record", json!({ "user_message": "Hello.", "metadata": [1] })),
+        ("recall", json!({ "query": "boat", "k": 5.5 })),
+        ("recall", json!({ "query": "boat", "k": -1 })),
+        ("recall", json!({ "query": "boat", "filter": { "projct": "boat" } })),
+        ("recall", json!({ "query": "boat", "memories": { "tag": ["a"] } })),
+        ("memory_forget_all", json!({ "kind": "fix" })),
+        ("memory_save", json!({ "title": "A", "content": "B", "procedure": { "step": ["a"] } })),
+        ("review_decide", json!({ "review": "x", "decision": "approved", "by": "Alex" })),
+        ("anchor_set", json!({ "attribute": "shoes", "value": "42" })),
+        ("session_end", json!({ "session": "a", "force": true })),
+    ] {
+        assert_eq!(bench.refused(name, request.clone()).await, Code::BadRequest, "{name} {request}");
+    }
+    let listed = bench.ask("user_list", json!({})).await.unwrap().1;
+    assert_eq!(listed["items"], json!([]), "what cannot be read adds nobody");
+}
+
+#[tokio::test]
+async fn an_unknown_field_within_another_is_named() {
+    let bench = Bench::new().await;
+    let request = json!({ "query": "boat", "filter": { "project": "a", "untill": null } });
+    let problem = bench.ask("recall", request).await.unwrap_err();
+    assert_eq!(problem.pointer.as_deref(), Some("/filter/untill"));
+}
+
+#[tokio::test]
+async fn a_whole_float_is_an_integer_as_json_schema_says() {
+    let bench = Bench::new().await;
+    bench
+        .answer("record", json!({ "session": "a", "user_message": "A boat.", "metadata": { "n": 53.0 } }))
+        .await;
+    let recall = json!({ "query": "boat", "k": 3.0, "filter": { "sessions": [] } });
+    bench.answer("recall", recall).await;
+    let turn = bench.answer("turn_at", json!({ "session": "a", "number": "1" })).await;
+    assert_eq!(turn["metadata"]["n"].to_string(), "53.0", "what the caller keeps stays as it was");
+    bench.answer("session_list", json!({ "limit": 7.0 })).await;
+    assert_eq!(bench.refused("session_list", json!({ "limit": 7.5 })).await, Code::BadRequest);
+}
+
+/// Each bound's two sides: what is just allowed, and what is just not, by the schema and by the operation.
+#[tokio::test]
+async fn bounds_are_those_of_the_schema_and_of_the_operation() {
+    let bench = Bench::new().await;
+    bench.answer("record", json!({ "session": "a", "caller_id": "m", "user_message": "A boat." })).await;
+    let saved =
+        bench.answer("memory_save", json!({ "title": "Boats", "content": "They float, mostly." })).await;
+    let id = &saved["memory"]["id"];
+    let many = |n: usize| json!({ "turns": vec![json!({ "session": "a", "caller_id": "m", "user_message": "A boat." }); n] });
+    let checked = |n: usize| json!({ "memories": vec![id; n] });
+    let files = |n: usize| json!({ "files": vec![json!({ "name": "a.md", "text": "# A\n\nB.\n" }); n] });
+    for (name, good, bad) in [
+        ("recall", json!({ "query": "a", "k": 1 }), json!({ "query": "a", "k": 0 })),
+        ("recall", json!({ "query": "a", "k": 1_000 }), json!({ "query": "a", "k": 1_001 })),
+        (
+            "context",
+            json!({ "message": "a", "min_confidence": 1.0 }),
+            json!({ "message": "a", "min_confidence": 1.01 }),
+        ),
+        (
+            "context",
+            json!({ "message": "a", "queries": vec!["b"; 8] }),
+            json!({ "message": "a", "queries": vec!["b"; 9] }),
+        ),
+        (
+            "turn_search",
+            json!({ "session": "a", "query": "a", "k": 200 }),
+            json!({ "session": "a", "query": "a", "k": 201 }),
+        ),
+        (
+            "turn_search",
+            json!({ "session": "a", "query": "a", "k": 1 }),
+            json!({ "session": "a", "query": "a", "k": 0 }),
+        ),
+        ("session_list", json!({ "limit": 1 }), json!({ "limit": 0 })),
+        ("session_list", json!({ "limit": 200 }), json!({ "limit": 201 })),
+        ("due_list", json!({ "limit": 200 }), json!({ "limit": 201 })),
+        ("core", json!({ "max_tokens": 100 }), json!({ "max_tokens": 99 })),
+        ("core", json!({ "per_section": 100 }), json!({ "per_section": 101 })),
+        ("core", json!({ "per_section": 1 }), json!({ "per_section": 0 })),
+        ("core", json!({ "min_trust": 4 }), json!({ "min_trust": 5 })),
+        ("core", json!({ "min_trust": 2 }), json!({ "min_trust": 1 })),
+        ("memory_list", json!({ "min_confidence": 0.0 }), json!({ "min_confidence": -0.01 })),
+        (
+            "memory_edit",
+            json!({ "memory": id, "importance": 1.0 }),
+            json!({ "memory": id, "importance": 1.01 }),
+        ),
+        (
+            "memory_save",
+            json!({ "title": "A".repeat(200), "content": "A very long title." }),
+            json!({ "title": "A".repeat(201), "content": "A very long title." }),
+        ),
+        ("memory_save", json!({ "title": "A", "content": "b" }), json!({ "title": "", "content": "b" })),
+        ("record_many", many(1_000), many(1_001)),
+        ("record_many", many(1), many(0)),
+        ("memory_validate", checked(1_000), checked(1_001)),
+        ("memory_import", files(1_000), files(1_001)),
+        (
+            "session_state_set",
+            json!({ "session": "a", "name": "n".repeat(200), "text": "t" }),
+            json!({ "session": "a", "name": "n".repeat(201), "text": "t" }),
+        ),
+        ("job_retry", json!({ "job": "5" }), json!({ "job": "-5" })),
+        ("turn_at", json!({ "session": "a", "number": "1" }), json!({ "session": "a", "number": "-1" })),
+    ] {
+        let schema = schema::request(bench.row(name));
+        assert_fits(&schema, &good, name);
+        assert!(!jsonschema::is_valid(&schema, &bad), "{name}: the schema allows {bad}");
+        assert!(bench.ask(name, good.clone()).await.is_ok(), "{name}: {good}");
+        assert_eq!(bench.refused(name, bad.clone()).await, Code::InvalidInput, "{name}: {bad}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_missing_is_not_found_in_the_same_words_whatever_it_is() {
+    let bench = Bench::new().await;
+    let id = "0199aaaa-0000-7000-8000-0000000000b1";
+    let details = |problem: thermocline_server::ops::problem::Problem| (problem.code, problem.detail);
+    let unknown_user = details(bench.ask("session_list", json!({})).await.unwrap_err());
+    assert_eq!(unknown_user.0, Code::NotFound);
+    bench.answer("record", json!({ "session": "a", "user_message": "A boat." })).await;
+    for (name, request) in [
+        ("turn_show", json!({ "turn": id })),
+        ("turn_show", json!({ "turn": "key:nobody" })),
+        ("session_show", json!({ "session": "b" })),
+        ("session_show", json!({ "session": format!("id:{id}") })),
+        ("record", json!({ "session": format!("id:{id}"), "user_message": "A boat." })),
+        ("turn_at", json!({ "session": "a", "number": "2" })),
+        ("turn_erase", json!({ "turn": id })),
+        ("memory_show", json!({ "memory": id })),
+        ("memory_show", json!({ "memory": "key:nothing" })),
+        ("memory_edit", json!({ "memory": id, "pinned": true })),
+        ("memory_erase", json!({ "memory": id })),
+        ("anchor_show", json!({ "anchor": id })),
+        ("anchor_retract", json!({ "anchor": id })),
+        ("edge_show", json!({ "edge": id })),
+        ("review_show", json!({ "review": id })),
+        ("receipt_show", json!({ "receipt": id })),
+        ("receipt_show", json!({ "receipt": "last" })),
+        ("quarantine_lift", json!({ "group": id })),
+        ("group_undo", json!({ "group": id })),
+    ] {
+        let problem = bench.ask(name, request.clone()).await.unwrap_err();
+        assert_eq!(details(problem), unknown_user, "{name} {request}");
+    }
+}
+
+#[tokio::test]
+async fn of_a_user_whom_nobody_knows_a_context_and_a_recall_are_empty_and_add_nobody() {
+    let bench = Bench::new().await;
+    let context =
+        bench.answer("context", json!({ "message": "What is my boat called?", "session": "a" })).await;
+    assert_eq!((&context["text"], &context["receipt"]), (&json!(""), &Value::Null));
+    let recall = bench.answer("recall", json!({ "query": "boat" })).await;
+    assert_eq!((&recall["items"], &recall["receipt"]), (&json!([]), &Value::Null));
+    assert_eq!(bench.answer("user_list", json!({})).await["items"], json!([]));
+}
+
+#[tokio::test]
+async fn an_edit_of_another_revision_than_was_read_says_so_and_changes_nothing() {
+    let bench = Bench::new().await;
+    let saved =
+        bench.answer("memory_save", json!({ "title": "Boats", "content": "They float, mostly." })).await;
+    let id = &saved["memory"]["id"];
+    for name in ["memory_edit", "memory_pin", "memory_unpin"] {
+        let problem = bench.ask(name, json!({ "memory": id, "expected_revision": 7 })).await.unwrap_err();
+        assert_eq!(problem.code, Code::ChangedSince, "{name}");
+        assert_eq!(problem.code.facts().status, 412);
+    }
+    let twin = json!({ "title": "Boats", "content": "Some sink, in the end.", "goal_signature": "x" });
+    bench.answer("memory_save", twin).await;
+    let slot = json!({ "memory": id, "expected_revision": 1, "goal_signature": "x", "kind": "general" });
+    assert_eq!(bench.refused("memory_edit", slot).await, Code::Conflict, "another conflict stays one");
+}
+
+#[tokio::test]
+async fn a_backup_has_a_plain_name_in_the_configured_folder_and_replaces_nothing() {
+    let bench = Bench::new().await;
+    for name in ["", ".", "..", ".hidden", "a/b", "../a", "/tmp/a", "a\\b", "a\0b", "C:a", "a b", "b\u{fc}"] {
+        assert_eq!(bench.refused("backup", json!({ "name": name })).await, Code::InvalidInput, "{name:?}");
+    }
+    bench.answer("backup", json!({ "name": "a.db" })).await;
+    assert_eq!(bench.refused("backup", json!({ "name": "a.db" })).await, Code::Conflict);
+    assert_eq!(
+        bench.refused("backup", json!({ "name": "memory.db" })).await,
+        Code::Conflict,
+        "not the file itself"
+    );
+    let without = Bench::with(|service| service.backup_folder = None).await;
+    assert_eq!(without.refused("backup", json!({ "name": "a.db" })).await, Code::Unsupported);
+}
+
+#[tokio::test]
+async fn counts_are_read_once_in_fifteen_seconds_by_whoever_asks() {
+    let bench = Bench::new().await;
+    let first = bench.answer("stats", json!({})).await;
+    bench.answer("record", json!({ "user_message": "A boat." })).await;
+    let (second, third) = tokio::join!(bench.answer("stats", json!({})), bench.answer("stats", json!({})));
+    assert_eq!((&second["stats"], &third["stats"]), (&first["stats"], &first["stats"]));
+}

@@ -35,7 +35,7 @@ async fn talk(bench: &Bench) {
     let turn = |n: u32| {
         json!({
             "session": "spring", "caller_id": format!("m{n}"), "user_message": format!("I bought a boat, the {n}th."),
-            "ai_response": "What is her name?", "said_at": "2026-03-01T10:00:00Z", "user_name": "Alex",
+            "ai_response": "There are many things to look at before the season begins, from the rigging to the papers. ".repeat(8), "said_at": "2026-03-01T10:00:00Z", "user_name": "Alex",
             "metadata": { "n": n },
         })
     };
@@ -52,7 +52,7 @@ async fn talk(bench: &Bench) {
     assert_eq!((outcome, &complete["turn_id"]), (Outcome::Done, &waiting["turn_id"]));
     assert_eq!(bench.well("turn_complete", reply).await.0, Outcome::Known);
 
-    let other_text = json!({ "caller_id": "m1", "user_message": "Something else." });
+    let other_text = json!({ "session": "spring", "caller_id": "m1", "user_message": "Something else." });
     let many = bench.answer("record_many", json!({ "turns": [turn(3), turn(4), other_text] })).await;
     assert_eq!(items(&many)[1]["recorded"]["turn_number"], 4);
     assert_eq!(items(&many)[2]["problem"]["code"], "conflict");
@@ -236,7 +236,7 @@ async fn questions(bench: &Bench) {
 async fn hidden(bench: &Bench, problem: &Value) {
     let source = json!({ "source": { "memory": problem }, "why": "a test" });
     let hidden = bench.answer("quarantine", source).await;
-    assert_eq!(hidden["memories"], json!([problem]));
+    assert!(hidden["memories"].as_array().unwrap().contains(problem));
     bench.answer("quarantine_lift", json!({ "group": hidden["group"] })).await;
     let would = bench.answer("memory_forget", json!({ "memory": problem, "dry_run": true })).await;
     assert_eq!((&would["memories"], &would["group"]), (&json!([problem]), &Value::Null));
@@ -268,7 +268,7 @@ async fn compression(bench: &Bench) {
     assert_eq!(items(&bench.answer("cold_list", json!({})).await).len(), 4);
     bench.answer("session_compress_again", of.clone()).await;
     bench.answer("user_compress_again", json!({})).await;
-    assert_eq!(bench.answer("session_restore", of.clone()).await["turns"], items(&summaries).len());
+    assert_eq!(bench.answer("session_restore", of.clone()).await["turns"], 4, "verbatim ones too");
     bench.answer("session_compress", of).await;
     let jobs = bench.answer("job_list", json!({})).await;
     let job = items(&jobs).iter().find(|job| job["kind"] == "compress").expect("it is queued");

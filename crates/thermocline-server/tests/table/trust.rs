@@ -1,1 +1,84 @@
-//! Trust.
+//! Whose words are kept: nobody makes theirs those of somebody who is trusted further.
+
+use serde_json::json;
+use thermocline::Origin;
+use thermocline_server::{
+    caller::{Caller, Users},
+    ops::{problem::Code, spec::Scope},
+};
+
+use crate::bench::Bench;
+
+#[tokio::test]
+async fn what_a_key_saves_has_its_origin_or_one_that_is_trusted_less() {
+    let bench = Bench::new().await;
+    let content = |n: usize, origin: Option<&str>| json!({ "title": format!("Note {n}"), "content": format!("The lamp number {n} is broken."), "origin": origin });
+    for (n, (key, named, kept)) in [
+        (Origin::User, None, Some("user")),
+        (Origin::User, Some("assistant"), Some("assistant")),
+        (Origin::User, Some("document"), Some("document")),
+        (Origin::User, Some("system"), None),
+        (Origin::Assistant, None, Some("assistant")),
+        (Origin::Assistant, Some("user"), None),
+        (Origin::Assistant, Some("system"), None),
+        (Origin::Assistant, Some("tool"), Some("tool")),
+        (Origin::System, Some("user"), None),
+        (Origin::Tool, Some("document"), Some("document")),
+        (Origin::Tool, Some("assistant"), None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let saved = bench.ask_as(Caller::shell(key), "memory_save", content(n, named)).await;
+        match (saved, kept) {
+            (Ok((_, saved)), Some(kept)) => assert_eq!(saved["memory"]["origin"], kept, "{key:?} {named:?}"),
+            (Err(problem), None) => {
+                assert_eq!((problem.code, problem.pointer.as_deref()), (Code::InvalidInput, Some("/origin")));
+            }
+            (saved, _) => panic!("{key:?} {named:?}: {saved:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_assistant_decides_a_review_or_writes_over_the_user() {
+    let bench = Bench::new().await;
+    let said = |content: &str| json!({ "title": "Editor", "content": content, "goal_signature": "editor" });
+    bench.answer("memory_save", said("Helix is the editor to use.")).await;
+    let (_, waits) =
+        bench.well_as(Origin::Assistant, "memory_save", said("Emacs is what everybody uses.")).await;
+    let decision = json!({ "review": waits["outcome"]["waits"], "decision": "approved", "by": "Alex" });
+    let decided = bench.ask_as(Caller::shell(Origin::Assistant), "review_decide", decision).await;
+    assert_eq!(decided.unwrap_err().code, Code::InvalidInput);
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_the_same_caller_would_forget() {
+    let bench = Bench::new().await;
+    for (n, origin) in [Origin::User, Origin::Assistant, Origin::Tool].into_iter().enumerate() {
+        let memory =
+            json!({ "title": format!("Lamp {n}"), "content": format!("The lamp number {n} is broken.") });
+        bench.well_as(origin, "memory_save", memory).await;
+    }
+    for (caller, count) in [(Origin::Tool, 1), (Origin::Assistant, 2)] {
+        let would = bench.well_as(caller, "memory_forget_all", json!({ "dry_run": true })).await.1;
+        let done = bench.well_as(caller, "memory_forget_all", json!({})).await.1;
+        assert_eq!(would["memories"], done["memories"], "{caller:?}");
+        assert_eq!(done["memories"].as_array().unwrap().len(), count, "{caller:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_caller_without_the_scope_or_the_user_is_refused_before_the_file_is_looked_at() {
+    let bench = Bench::new().await;
+    for row in bench.service.table {
+        for missing in Scope::EVERY.into_iter().filter(|scope| *scope != row.spec.scope) {
+            let caller = Caller { scopes: vec![missing], ..Caller::shell(Origin::User) };
+            let refused = bench.ask_as(caller, row.spec.name, json!(null)).await.unwrap_err();
+            assert_eq!(refused.code, Code::NotAllowed, "{} with {missing:?}", row.spec.name);
+        }
+        let others = Caller { users: Users::One("blake".to_owned()), ..Caller::shell(Origin::User) };
+        let refused = bench.ask_as(others, row.spec.name, json!(null)).await.unwrap_err();
+        assert_eq!(refused.code, Code::NotAllowed, "{}", row.spec.name);
+    }
+}

@@ -6,7 +6,7 @@ use thermocline::EdgeType;
 use crate::{
     mcp::{
         core::{Arguments, Planned, is_memory, keep, rows, step, strict, take_word},
-        tool::Tool,
+        tool::{Step, Tool},
     },
     ops::Row,
 };
@@ -113,7 +113,12 @@ pub(super) fn forget(table: &'static [Row]) -> Tool {
                 (false, true) => ("anchor_show", "anchor"),
                 (false, false) => ("anchor_retract", "anchor"),
             };
-            Ok(step(row, arguments, &[("id", field)]))
+            let lead = if is_dry {
+                "Nothing was changed. This would be forgotten; with dry_run false it is:"
+            } else {
+                ""
+            };
+            Ok(Step { lead, ..step(row, arguments, &[("id", field)]) })
         },
     )
 }

@@ -47,7 +47,7 @@ fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) ->
             request.insert((*theirs).to_owned(), value);
         }
     }
-    Step { row, request }
+    Step { row, request, lead: "" }
 }
 
 /// As [`step`]; every argument must be one that the row takes, and those named must be there.

@@ -41,48 +41,117 @@ fn line(item: &Value, most: Option<usize>) -> String {
         return session(item);
     }
     if has("outcome") && has("turn_number") && has("turn_id") {
+        return format!("{} turn {} ({})", word(item, "outcome"), text(item, "turn_id"), place(item));
+    }
+    if has("from") && has("to") && has("type") {
         return format!(
-            "{} turn {} ({} of its session {})",
-            word(item, "outcome"),
-            text(item, "turn_id"),
-            item["turn_number"],
-            text(item, "session_id")
+            "edge {}: {} {} {}",
+            text(item, "id"),
+            text(item, "from"),
+            word(item, "type"),
+            text(item, "to")
         );
     }
-    with_a_thing_in_it(item, most).unwrap_or_else(|| json(item))
-}
-
-/// What holds a thing and says something of it: what was saved, recalled, is due, stands beside.
-fn with_a_thing_in_it(item: &Value, most: Option<usize>) -> Option<String> {
-    for field in ["memory", "turn", "anchor"] {
-        let Some(inner) = item.get(field).filter(|inner| inner.is_object()) else { continue };
-        let mut said = String::new();
-        for (name, value) in item.as_object()?.iter().filter(|(name, value)| *name != field && is_said(value))
-        {
-            let _ = write!(said, "{name} {}, ", json(value));
-        }
-        let said = said.trim_end_matches(", ");
-        let inner = line(inner, most);
-        return Some(if said.is_empty() { inner } else { format!("{inner}\n [{said}]") });
+    if has("edge") && has("direction") {
+        return neighbour(item);
     }
-    None
+    if has("happened_at") && has("role") {
+        return episode(item);
+    }
+    if has("name") && has("text") {
+        return format!("{}: {}", text(item, "name"), cut(item, "text", most));
+    }
+    with_things_in_it(item, most).unwrap_or_else(|| json(item))
 }
 
-fn is_said(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        _ => true,
+/// What is said of a thing by what holds it: what was saved, recalled, is due.
+const SAID: [&str; 7] = ["outcome", "not_taken", "due_on", "score", "dry_run", "group", "moved"];
+
+/// What holds a thing, or several, and says something of it.
+fn with_things_in_it(item: &Value, most: Option<usize>) -> Option<String> {
+    let inner: Vec<&Value> = match (item.get("memory"), item.get("info"), item.get("memories")) {
+        (Some(one @ Value::Object(_)), ..) | (_, Some(one @ Value::Object(_)), _) => vec![one],
+        (_, _, Some(Value::Array(many))) => many.iter().collect(),
+        _ => return None,
+    };
+    let mut said = String::new();
+    for name in SAID {
+        match item.get(name) {
+            None | Some(Value::Null | Value::Bool(false)) => {}
+            Some(Value::Array(items)) if items.is_empty() => {}
+            Some(value) => {
+                let _ = write!(said, ", {} {}", name.replace('_', " "), json(value));
+            }
+        }
+    }
+    let mut lines: Vec<String> = inner.into_iter().map(|inner| line(inner, most)).collect();
+    match (said.strip_prefix(", "), lines.as_mut_slice()) {
+        (Some(said), [only]) => {
+            let _ = write!(only, " [{said}]");
+        }
+        (Some(said), _) => lines.insert(0, said.to_owned()),
+        (None, _) => {}
+    }
+    Some(if lines.is_empty() { "There is nothing.".to_owned() } else { lines.join("\n") })
+}
+
+/// Where a turn stands.
+fn place(turn: &Value) -> String {
+    format!("{} of session id:{}", turn["turn_number"], text(turn, "session_id"))
+}
+
+fn neighbour(item: &Value) -> String {
+    let edge = &item["edge"];
+    let relation = match item["direction"].as_str() {
+        Some("incoming") => format!("it {} this", word(edge, "type")),
+        _ => format!("this {} it", word(edge, "type")),
+    };
+    format!(
+        "memory {} ({}, {}; {relation}, edge {}): {}",
+        text(item, "memory_id"),
+        word(item, "kind"),
+        word(item, "status"),
+        text(edge, "id"),
+        text(item, "title")
+    )
+}
+
+fn episode(item: &Value) -> String {
+    let of = match item.get("memory_id") {
+        Some(Value::String(_)) => format!(" of memory {}", text(item, "memory_id")),
+        _ => String::new(),
+    };
+    let how = match item.get("outcome") {
+        Some(Value::String(_)) => format!(", {}", word(item, "outcome")),
+        _ => String::new(),
+    };
+    format!(
+        "{} {}{of}{how}: {}",
+        day(item, "happened_at"),
+        word(item, "role"),
+        titled(item, "summary", Some(MAX_CHARS))
+    )
+}
+
+/// A title and a text; a title that only begins the text is not said twice.
+fn titled(item: &Value, field: &str, most: Option<usize>) -> String {
+    let (title, said) = (text(item, "title"), cut(item, field, most));
+    let beginning = title.trim_end_matches(['…', '.']);
+    if said.is_empty() {
+        title
+    } else if title.is_empty() || said.starts_with(beginning) {
+        said
+    } else {
+        format!("{}. {said}", title.trim_end_matches('.'))
     }
 }
 
 /// `user home: Lisbon (since 2026-03-02)`.
 pub(in super::super) fn fact(fact: &Value) -> String {
     let since = day(fact, "valid_from");
-    let until = match fact.get("valid_until") {
-        Some(Value::String(_)) => format!(" until {}", day(fact, "valid_until")),
-        _ if !holds(fact) => ", taken back".to_owned(),
+    let until = match (&fact["retracted_at"], &fact["valid_until"]) {
+        (Value::String(_), _) => ", taken back".to_owned(),
+        (_, Value::String(_)) => format!(" until {}", day(fact, "valid_until")),
         _ => String::new(),
     };
     format!(
@@ -115,13 +184,8 @@ fn memory(memory: &Value, most: Option<usize>) -> String {
     if memory["standing"]["stale"].as_array().is_some_and(|why| !why.is_empty()) {
         about.push("stale".to_owned());
     }
-    let mut shown = format!(
-        "memory {} ({}): {}. {}",
-        text(memory, "id"),
-        about.join(", "),
-        text(memory, "title"),
-        cut(memory, "content", most)
-    );
+    let mut shown =
+        format!("memory {} ({}): {}", text(memory, "id"), about.join(", "), titled(memory, "content", most));
     if let Some(tags) = memory["tags"].as_array().filter(|tags| !tags.is_empty()) {
         let tags: Vec<String> =
             tags.iter().filter_map(Value::as_str).map(|tag| format!("#{}", flat(tag))).collect();
@@ -137,10 +201,9 @@ fn turn(turn: &Value, most: Option<usize>) -> String {
         if text.is_empty() { String::new() } else { format!("\n {name}: {text}") }
     };
     format!(
-        "turn {} ({} of its session {}, {}){}{}",
+        "turn {} ({}, {}){}{}",
         text(turn, "id"),
-        turn["turn_number"],
-        text(turn, "session_id"),
+        place(turn),
         day(turn, "timestamp"),
         said("user_message", "user_name", "User"),
         said("ai_response", "assistant_name", "Assistant"),
@@ -235,5 +298,24 @@ mod tests {
             &json!({ "id": "s1", "caller_id": "boat", "turn_count": 3, "started_at": "2026-01-02T00:00:00Z", "ended_at": null }),
             r#"session "boat" (since 2026-01-02, 3 turns, open)"#,
         );
+        check(
+            &json!({ "happened_at": "2026-01-02T00:00:00Z", "role": "birth", "memory_id": "m", "title": "We use", "summary": "We use JWT." }),
+            "2026-01-02 birth of memory m: We use JWT.",
+        );
+        check(
+            &json!({ "direction": "incoming", "memory_id": "m", "kind": "code_pattern", "status": "active", "title": "T",
+                "edge": { "id": "e", "type": "builds_on" } }),
+            "memory m (code pattern, active; it builds on this, edge e): T",
+        );
+        check(&json!({ "name": "plan", "text": "a\nb" }), "plan: a b");
+    }
+
+    #[test]
+    fn what_holds_things_says_what_became_of_them() {
+        check(
+            &json!({ "group": "g", "dry_run": false, "memories": ["mem_1", "mem_2"] }),
+            "group g\nmem_1\nmem_2",
+        );
+        check(&json!({ "group": null, "memories": [] }), "There is nothing.");
     }
 }

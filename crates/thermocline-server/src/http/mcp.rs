@@ -1,0 +1,83 @@
+//! MCP's two routes: `/mcp` is the memory of the key's one user, `/mcp/users/{user}` that of the one it names. `?tools=` names
+//! the profile.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Router,
+    body::Body,
+    extract::{Request, State},
+    http::Method,
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use percent_encoding::percent_decode_str;
+
+use crate::{
+    caller::{Caller, Users, not_allowed},
+    http::{Http, body, layers},
+    mcp::{self, Mcp, Profile, Toolbox},
+    ops::{Result, problem::Problem},
+};
+
+/// What stands before a user's name in a path.
+const USERS: &str = "/mcp/users/";
+
+/// Both routes.
+pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
+    let toolbox = Arc::new(Toolbox::new(Arc::clone(&http.service)));
+    let handler = any(
+        move |State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>, request: Request| {
+            let toolbox = Arc::clone(&toolbox);
+            async move {
+                match admitted(&toolbox, &http, caller, &request) {
+                    Ok(mcp) => answer(&http, mcp, request).await.unwrap_or_else(Problem::into_response),
+                    Err(problem) => layers::refused(request, problem).await,
+                }
+            }
+        },
+    );
+    Router::new().route("/mcp", handler.clone()).route("/mcp/users/{user}", handler)
+}
+
+/// Whose memory the request is for, and with which tools: all that is decided before its body is read.
+fn admitted(toolbox: &Toolbox, http: &Http, caller: Arc<Caller>, request: &Request) -> Result<Mcp> {
+    let profile = profile(request.uri().query().unwrap_or_default())?;
+    let user = match (request.uri().path().strip_prefix(USERS), &caller.users) {
+        (Some(user), _) => percent_decode_str(user)
+            .decode_utf8()
+            .map_err(|_| Problem::bad_request("the address is not UTF-8"))?
+            .into_owned(),
+        (None, Users::One(user)) => user.clone(),
+        (None, _) => {
+            return Err(Problem::bad_request(
+                "this key is for several users: name one in the address, /mcp/users/{user}",
+            ));
+        }
+    };
+    if !caller.users.has(&user) {
+        return Err(not_allowed());
+    }
+    body::check(request.headers(), http.max_body_bytes)?;
+    Ok(toolbox.server(profile, caller, user))
+}
+
+fn profile(query: &str) -> Result<Profile> {
+    let found = match query.strip_prefix("tools=") {
+        Some(word) => Profile::from_word(word),
+        None => query.is_empty().then(Profile::default),
+    };
+    found.ok_or_else(|| {
+        let words = Profile::EVERY.map(Profile::as_str).join(", ");
+        Problem::bad_request(format!("this address takes one field in its query, tools: one of {words}"))
+    })
+}
+
+async fn answer(http: &Http, mcp: Mcp, request: Request) -> Result<Response> {
+    let (head, body) = request.into_parts();
+    let (bytes, _room) = match head.method {
+        Method::POST => body::bytes(body, http.max_body_bytes, &http.service.limits).await?,
+        _ => (Vec::new(), None),
+    };
+    Ok(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await)
+}

@@ -1,0 +1,166 @@
+//! JSON Schemas (2020-12) of what is asked and answered, for people and programs that read no Rust.
+
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::ops::Row;
+
+/// The schema of what a row is asked, whole: what it refers to is in its `$defs`.
+pub fn request(row: &Row) -> Value {
+    let (mut schemas, definitions) = requests(&[*row], "/$defs");
+    with_definitions(schemas.remove(0), definitions)
+}
+
+/// The schema of what a row answers, whole.
+pub fn response(row: &Row) -> Value {
+    let (mut schemas, definitions) = responses(&[*row], "/$defs");
+    with_definitions(schemas.remove(0), definitions)
+}
+
+/// The schemas of what these rows are asked, each an object, and what they refer to below this path. A field that they do
+/// not name is an error, at any depth.
+pub fn requests(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let (mut schemas, mut definitions) = generated(rows, |row| row.request, settings, definitions_path);
+    for schema in &mut schemas {
+        // A request by itself is no type that others share.
+        if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+            *schema = definitions.get(name).cloned().unwrap_or_default();
+        }
+    }
+    schemas.iter_mut().chain(definitions.values_mut()).for_each(close);
+    retain_used(&schemas, &mut definitions, definitions_path);
+    (schemas, definitions)
+}
+
+/// The schemas of what these rows answer, and what they refer to below this path.
+pub fn responses(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    generated(rows, |row| row.response, settings, definitions_path)
+}
+
+fn generated(
+    rows: &[Row],
+    of: impl Fn(&Row) -> fn(&mut SchemaGenerator) -> Schema,
+    mut settings: SchemaSettings,
+    definitions_path: &'static str,
+) -> (Vec<Value>, Map<String, Value>) {
+    settings.definitions_path = definitions_path.into();
+    settings.meta_schema = None;
+    let mut generator = settings.into_generator();
+    let mut schemas: Vec<Value> = rows.iter().map(|row| of(row)(&mut generator).to_value()).collect();
+    let mut definitions = generator.take_definitions(true);
+    schemas.iter_mut().chain(definitions.values_mut()).for_each(describe);
+    (schemas, definitions)
+}
+
+fn with_definitions(mut schema: Value, definitions: Map<String, Value>) -> Value {
+    if !definitions.is_empty() {
+        schema["$defs"] = Value::Object(definitions);
+    }
+    schema
+}
+
+/// Takes away what no schema refers to, itself or by others.
+pub fn retain_used(schemas: &[Value], definitions: &mut Map<String, Value>, definitions_path: &str) {
+    let mut used: Vec<String> = Vec::new();
+    let mut to_read: Vec<Value> = schemas.to_vec();
+    while let Some(schema) = to_read.pop() {
+        each_reference(&schema, &mut |path| {
+            let name =
+                path.trim_start_matches('#').strip_prefix(definitions_path).unwrap_or(path).trim_matches('/');
+            if !used.iter().any(|known| known == name) {
+                used.push(name.to_owned());
+                to_read.extend(definitions.get(name).cloned());
+            }
+        });
+    }
+    definitions.retain(|name, _| used.contains(name));
+}
+
+fn each_reference(value: &Value, tell: &mut impl FnMut(&str)) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::String(path)) = fields.get("$ref") {
+                tell(path);
+            }
+            fields.values().for_each(|field| each_reference(field, tell));
+        }
+        Value::Array(items) => items.iter().for_each(|item| each_reference(item, tell)),
+        _ => {}
+    }
+}
+
+/// Says of every object of a request that it has no other fields: reading refuses them. And of no field that null is its
+/// default.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("properties").is_some_and(Value::is_object)
+                && !fields.contains_key("additionalProperties")
+            {
+                fields.insert("additionalProperties".to_owned(), json!(false));
+            }
+            // What is not stated is not the same as null everywhere.
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
+            }
+            fields.values_mut().for_each(close);
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// Makes plain text of descriptions that are documentation of Rust.
+fn describe(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::String(text)) = fields.get_mut("description") {
+                *text = plain(text);
+            }
+            fields.values_mut().for_each(describe);
+        }
+        Value::Array(items) => items.iter_mut().for_each(describe),
+        _ => {}
+    }
+}
+
+/// The text without links to Rust's documentation and without its examples: ``[`name`](path)`` is `` `name` ``.
+fn plain(text: &str) -> String {
+    let text = text.split("```").next().unwrap_or_default().trim_end();
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        plain.push_str(before);
+        let Some((name, behind)) = link.split_once(']') else {
+            rest = &rest[before.len()..];
+            break;
+        };
+        plain.push_str(name);
+        rest = match behind.strip_prefix('(').and_then(|target| target.split_once(')')) {
+            Some((_, behind)) => behind,
+            None => behind,
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_documents_rust_reads_as_plain_text() {
+        for (written, read) in [
+            ("See [`Session::end`](crate::Session::end).", "See `Session::end`."),
+            ("The [outcome](Saved::outcome) says, with [`Config`].", "The outcome says, with `Config`."),
+            ("From 0 to 1.\n\n```\nlet a = 1;\n```\n", "From 0 to 1."),
+            ("A list [1, 2", "A list [1, 2"),
+            ("Nothing.", "Nothing."),
+        ] {
+            assert_eq!(plain(written), read);
+        }
+    }
+}
