@@ -20,8 +20,16 @@ use thermocline_server::caller::Users;
 const CANARIES: [&str; 2] = ["zinnoberkanarie", "malachitkanarie"];
 const USERS: [&str; 2] = ["acme/sam", "other/sam"];
 /// What both say.
-const WORDS: [&str; 8] =
-    ["the boat", "my sister moved to Porto", "redis drops", "keepalive", "berth 14", "on Friday", "I named her", "a fine day"];
+const WORDS: [&str; 8] = [
+    "the boat",
+    "my sister moved to Porto",
+    "redis drops",
+    "keepalive",
+    "berth 14",
+    "on Friday",
+    "I named her",
+    "a fine day",
+];
 
 /// Knuth's MMIX.
 struct Chance(u64);
@@ -122,7 +130,8 @@ impl Maker<'_> {
         if let Some(values) = schema["enum"].as_array() {
             return self.chance.of(values).clone();
         }
-        if let Some(choices) = ["anyOf", "oneOf"].into_iter().find_map(|any| schema[any].as_array()).cloned() {
+        if let Some(choices) = ["anyOf", "oneOf"].into_iter().find_map(|any| schema[any].as_array()).cloned()
+        {
             let choice = self.chance.of(&choices).clone();
             return self.value(name, &choice, depth);
         }
@@ -134,7 +143,9 @@ impl Maker<'_> {
         match self.chance.of(&kinds).as_str() {
             "null" => Value::Null,
             "boolean" => self.chance.one_in(2).into(),
-            "integer" => (schema["minimum"].as_f64().unwrap_or_default() as i64 + self.chance.below(5) as i64).into(),
+            "integer" => {
+                (schema["minimum"].as_f64().unwrap_or_default() as i64 + self.chance.below(5) as i64).into()
+            }
             "number" => (self.chance.below(11) as f64 / 10.0).into(),
             "array" if depth < 3 => {
                 let item = schema["items"].clone();
@@ -156,9 +167,10 @@ impl Maker<'_> {
             return format!("2026-0{}-01", 1 + self.chance.below(9));
         }
         match name {
-            "session" if self.chance.one_in(3) => {
-                self.ids.one("session", self.chance).map_or_else(|| "spring".to_owned(), |id| format!("id:{id}"))
-            }
+            "session" if self.chance.one_in(3) => self
+                .ids
+                .one("session", self.chance)
+                .map_or_else(|| "spring".to_owned(), |id| format!("id:{id}")),
             "session" => "spring".to_owned(),
             "turn" if self.chance.one_in(3) => format!("key:m{}", self.chance.below(9)),
             "caller_id" => format!("m{}", self.chance.below(9)),
@@ -252,7 +264,10 @@ fn settle(running: &Running, tenant: &mut Tenant, ids: &mut Ids) {
     }
     post("sessions/spring/end", json!({}));
     for n in 0..4 {
-        post("memories", json!({ "kind": "fix", "title": format!("Redis {n} {canary}"), "content": canary, "tags": [canary], "goal_signature": format!("slot:{n}") }));
+        post(
+            "memories",
+            json!({ "kind": "fix", "title": format!("Redis {n} {canary}"), "content": canary, "tags": [canary], "goal_signature": format!("slot:{n}") }),
+        );
     }
     post("anchors", json!({ "attribute": "home", "value": canary }));
     post("recall", json!({ "query": format!("boat {canary}") }));
@@ -262,7 +277,11 @@ fn settle(running: &Running, tenant: &mut Tenant, ids: &mut Ids) {
 fn no_tenant_is_ever_told_anything_of_another() {
     // By hand: THERMOCLINE_ANSWERS=100000 cargo test -p thermocline-server --test http tenant.
     let answers: usize = env::var("THERMOCLINE_ANSWERS").map_or(3_000, |answers| answers.parse().unwrap());
-    let key = |prefix: &str| New { users: Users::Prefix(prefix.to_owned()), name: prefix.to_owned(), ..whole_key() };
+    let key = |prefix: &str| New {
+        users: Users::Prefix(prefix.to_owned()),
+        name: prefix.to_owned(),
+        ..whole_key()
+    };
     let (setup, keys) = Setup::default().keys([key("acme/"), key("other/")]);
     let running = setup.start();
     let mut tenants: Vec<Tenant> = keys
@@ -286,7 +305,9 @@ fn no_tenant_is_ever_told_anything_of_another() {
         let tenant = &mut tenants[chance.below(2)];
         let row = chance.of(ops::table());
         // Else there would soon be nothing left to tell.
-        let is_rare = row.spec.name.ends_with("_erase") || row.spec.body != Body::Json || row.spec.name.contains("forget_all");
+        let is_rare = row.spec.name.ends_with("_erase")
+            || row.spec.body != Body::Json
+            || row.spec.name.contains("forget_all");
         if is_rare && !chance.one_in(20) || row.spec.name == "user_erase" {
             continue;
         }
