@@ -332,6 +332,13 @@ pub(crate) enum Verb {
                             curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
     Serve(crate::service::serve::ServeArgs),
 
+    /// Ask a server whether it is ready. Exits with 7 if it is not, and with 6 if it does not answer.
+    #[cfg(feature = "service")]
+    #[command(
+        after_help = "Examples:\n  thermocline health\n  thermocline health unix:/run/thermocline.sock"
+    )]
+    Health(crate::service::health::HealthArgs),
+
     /// Who may ask a server: make, list and revoke keys.
     #[cfg(feature = "service")]
     #[command(subcommand)]

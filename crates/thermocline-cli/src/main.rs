@@ -135,6 +135,8 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         #[cfg(feature = "service")]
         Verb::Serve(args) => service::serve::run(&db, args, out),
         #[cfg(feature = "service")]
+        Verb::Health(args) => service::health::run(args, out),
+        #[cfg(feature = "service")]
         Verb::Key(verb) => service::key::run(verb, out),
         #[cfg(feature = "service")]
         Verb::Mcp(args) => service::mcp::run(&db, args),

@@ -104,6 +104,10 @@ impl Default for Metrics {
             stats_age: Gauge::default(),
         };
         metrics.register();
+        // Counts that are there from the beginning, so that the first event of a kind is a rise.
+        for event in EVENTS {
+            drop(metrics.events.get_or_create(&OfEvent { event }));
+        }
         metrics
     }
 }
@@ -238,6 +242,19 @@ fn word_of(class: Class) -> &'static str {
         Class::Long => "long",
     }
 }
+
+/// What [`event_word`] may say.
+const EVENTS: [&str; 9] = [
+    "job_started",
+    "job_done",
+    "job_fell_back",
+    "job_waiting",
+    "job_failed",
+    "provider_failed",
+    "writer_reopened",
+    "scrub_pending",
+    "other",
+];
 
 fn event_word(event: &Event) -> &'static str {
     match event {

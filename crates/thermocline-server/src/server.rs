@@ -2,15 +2,19 @@
 
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
 
+use thermocline::Thermocline;
 use tokio::net::lookup_host;
 
 use crate::{
+    audit::Audit,
     caller::Caller,
     health::Health,
     http::{self, Address, Callers, Guard, Http, Listener},
     keys::Keys,
+    limits::Limits,
+    metrics::Metrics,
     service::Service,
-    settings::ServiceSettings,
+    settings::{ServiceSettings, Settings},
     tls::Tls,
 };
 
@@ -37,6 +41,23 @@ pub enum Ended {
 pub struct Refusal(String);
 
 const UNIX: &str = "unix:";
+
+/// A service of this memory as the settings have it.
+pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) -> Result<Service, Refusal> {
+    let audit = settings.service.audit.as_deref().map(Audit::open).transpose();
+    let audit = audit.map_err(|error| Refusal(format!("the audit file cannot be opened: {error}")))?;
+    let backup_folder = settings.service.backup_folder.clone();
+    if backup_folder.as_deref().is_some_and(|folder| !folder.is_dir()) {
+        return Err(Refusal("backup_folder is no folder; make it first".to_owned()));
+    }
+    let limits = Limits::new(settings.memory.readers);
+    let mut service = Service::new(memory);
+    service.audit = audit;
+    service.backup_folder = backup_folder;
+    service.limits = limits;
+    service.metrics = metrics;
+    Ok(service)
+}
 
 impl Server {
     /// Listens. Whatever would leave a door open that its owner believes to be shut is a refusal.
@@ -83,6 +104,9 @@ impl Server {
     /// then.
     pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
         let health = Arc::clone(&self.http.health);
+        // What the first record would wait for: up to a second, for which others would wait behind it.
+        let memory = self.http.service.memory.clone();
+        tokio::spawn(async move { memory.ready().await });
         let mut ended = Ended::Told;
         let either = async {
             tokio::select! {

@@ -1,35 +1,212 @@
 //! `thermocline serve`: HTTP.
+#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+
+use std::{env, future::Future, io, path::PathBuf, process, sync::Arc};
 
 use clap::Args;
-use thermocline_server::{server::Server, settings::ServiceSettings};
-use tokio::signal;
+use thermocline::Thermocline;
+use thermocline_server::{
+    limits::Limits,
+    log,
+    metrics::Metrics,
+    server::{self, Ended, Refusal, Server},
+    settings::{Layers, Settings, Wrong},
+};
+use tokio::runtime;
 
 use crate::{
     exit::{Exit, Failure},
     find::Db,
     output::Output,
-    service::{open, runtime},
+    sensor_file::SensorArgs,
+    service::{configured, io_failure},
 };
+
+/// The file of settings that is read if it is there.
+const CONFIG: &str = "thermocline.toml";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Address and port to listen on.
-    #[arg(long, default_value = "127.0.0.1:7411", value_name = "ADDRESS")]
-    listen: String,
+    /// Address and port to listen on, or unix:PATH [default: 127.0.0.1:7411].
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+
+    /// The file of keys, as `thermocline key` makes it; then every request needs one.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<String>,
+
+    /// Refuse to start without a key.
+    #[arg(long)]
+    require_key: bool,
+
+    /// Something in front of this server speaks TLS.
+    #[arg(long)]
+    behind_proxy: bool,
+
+    /// The certificate and those above it, PEM; read again on SIGHUP.
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+
+    /// The certificate's key, PEM.
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+
+    /// A name of this server beside localhost.
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+
+    /// A page of another origin that may ask: https://example.org
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+
+    /// Write a line of JSON for each operation that changes, destroys, administers or was refused.
+    #[arg(long, value_name = "FILE")]
+    audit: Option<String>,
+
+    /// The folder in which backups are written.
+    #[arg(long, value_name = "FOLDER")]
+    backup_folder: Option<String>,
+
+    /// Any other setting: memory.hot_turns=7
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+
+    /// The file of settings [default: thermocline.toml, if it is there].
+    #[arg(long, value_name = "FILE", env = "THERMOCLINE_CONFIG")]
+    config: Option<PathBuf>,
+
+    /// Print all settings, with where each came from, and do nothing else.
+    #[arg(long)]
+    print_config: bool,
+
+    #[command(flatten)]
+    sensors: SensorArgs,
 }
 
 pub(crate) fn run(db: &Db, args: &ServeArgs, out: &Output) -> Result<(), Failure> {
-    runtime()?.block_on(async {
-        let service = open(db).await?;
-        let memory = service.memory.clone();
-        let settings = ServiceSettings { listen: args.listen.clone(), ..ServiceSettings::default() };
-        let server = Server::start(service, &settings).await;
-        let server = server.map_err(|refusal| Failure::new(Exit::FileUnusable, refusal.to_string()))?;
-        out.talk(&format!("listening on {}", server.address()));
-        let end = async {
-            let _ = signal::ctrl_c().await;
-        };
-        server.run(end).await;
-        Ok(memory.close().await?)
+    let layers = layers(args).map_err(|wrong| misused(&wrong))?;
+    let settings = layers.settings().map_err(|wrong| misused(&wrong))?;
+    if args.print_config {
+        return out.answer(&settings, |_| layers.shown());
+    }
+    db.check_writable()?;
+    let format = settings.log.format.parse().map_err(Failure::refused)?;
+    log::begin(format, &settings.log.level, io::stderr).map_err(Failure::refused)?;
+    let metrics = Arc::new(Metrics::default());
+    let mut config = args.sensors.add_to(configured(&settings)?)?;
+    config.on_event = metrics.on_event();
+    let threads = Limits::threads(settings.memory.readers);
+    let runtime = runtime::Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();
+    runtime.map_err(io_failure)?.block_on(async {
+        let memory = Thermocline::open_with(&db.path, config).await?;
+        let served = serve(memory.clone(), &settings, metrics, out).await;
+        let closed = memory.close().await;
+        match served? {
+            Ended::Told => Ok(closed?),
+            Ended::Broken => Err(Failure::new(
+                Exit::Unexpected,
+                "the thread that writes the file is dead; start the server again, which opens the file anew",
+            )),
+        }
     })
+}
+
+async fn serve(
+    memory: Thermocline,
+    settings: &Settings,
+    metrics: Arc<Metrics>,
+    out: &Output,
+) -> Result<Ended, Failure> {
+    let service = server::service(memory, settings, metrics).map_err(refused)?;
+    let server = Server::start(Arc::new(service), &settings.service).await.map_err(refused)?;
+    let end = told_to_end(&server).map_err(io_failure)?;
+    out.talk(&format!("listening on {}", server.address()));
+    Ok(server.run(end).await)
+}
+
+fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
+    let mut layers = Layers::new();
+    match &args.config {
+        Some(path) => layers.file(path)?,
+        None if PathBuf::from(CONFIG).exists() => layers.file(CONFIG.as_ref())?,
+        None => {}
+    }
+    layers.environment(
+        env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )?;
+    let named = [
+        ("service.listen", &args.listen),
+        ("service.keys", &args.keys),
+        ("service.tls_cert", &args.tls_cert),
+        ("service.tls_key", &args.tls_key),
+        ("service.audit", &args.audit),
+        ("service.backup_folder", &args.backup_folder),
+    ];
+    for (name, value) in named {
+        value.as_ref().map_or(Ok(()), |value| layers.flag(name, value))?;
+    }
+    let switches = [("service.require_key", args.require_key), ("service.behind_proxy", args.behind_proxy)];
+    for (name, _) in switches.into_iter().filter(|(_, is_set)| *is_set) {
+        layers.flag(name, "true")?;
+    }
+    let lists =
+        [("service.allowed_hosts", &args.allow_host), ("service.allowed_origins", &args.allow_origin)];
+    for (name, values) in lists.into_iter().filter(|(_, values)| !values.is_empty()) {
+        layers.flag(name, &values.join(","))?;
+    }
+    for set in &args.set {
+        let (name, value) = set.split_once('=').unwrap_or((set, ""));
+        layers.flag(name, value)?;
+    }
+    Ok(layers)
+}
+
+/// Returns when the process is told to end; told twice it ends at once. A hangup has the certificate read again.
+#[cfg(unix)]
+fn told_to_end(server: &Server) -> io::Result<impl Future<Output = ()> + use<>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut hangup = signal(SignalKind::hangup())?;
+    let tls = server.tls().cloned();
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+                _ = hangup.recv() => if let Some(Err(error)) = tls.as_ref().map(|tls| tls.reload()) {
+                    tracing::error!(%error, "the certificate stays the one before");
+                },
+            }
+        }
+        tracing::info!("told to end: what runs is finished first; once more ends at once");
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            process::exit(Exit::Unexpected as i32);
+        });
+    })
+}
+
+#[cfg(not(unix))]
+fn told_to_end(_: &Server) -> io::Result<impl Future<Output = ()> + use<>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+        tokio::spawn(async {
+            let _ = tokio::signal::ctrl_c().await;
+            process::exit(Exit::Unexpected as i32);
+        });
+    })
+}
+
+fn misused(wrong: &Wrong) -> Failure {
+    Failure::new(Exit::Misused, wrong.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn refused(refusal: Refusal) -> Failure {
+    Failure::new(Exit::Refused, refusal.to_string())
 }

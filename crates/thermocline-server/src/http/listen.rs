@@ -152,7 +152,12 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
     let router = route::router(http);
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
-    let mut end = pin!(end);
+    let mut end = pin!(async {
+        end.await;
+        health.close();
+        // Who has connected and was not accepted yet would be cut; for a moment more they are.
+        time::sleep(LAST_WORDS).await;
+    });
     loop {
         let place = Arc::clone(&places).acquire_owned();
         let accepted = tokio::select! {
@@ -173,7 +178,6 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
             drop((place, counted));
         });
     }
-    health.close();
     drop(listener);
     time::sleep(LAST_WORDS).await;
     let _ = time::timeout(DRAIN, graceful.shutdown()).await;

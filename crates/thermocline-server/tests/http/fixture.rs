@@ -14,7 +14,7 @@ use thermocline_server::{
     http::Address,
     keys::{Key, KeyFile, New},
     ops::spec::Scope,
-    server::{Refusal, Server},
+    server::{Ended, Refusal, Server},
     service::Service,
     settings::ServiceSettings,
 };
@@ -27,7 +27,7 @@ pub struct Running {
     pub address: Address,
     pub service: Arc<Service>,
     end: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<Ended>>>,
     /// Gone with the server.
     _folder: TempDir,
 }
@@ -90,18 +90,25 @@ impl Setup {
             runtime.block_on(async {
                 let memory = served.memory.clone();
                 match Server::start(served, &settings).await {
-                    Err(refusal) => started.send(Err(refusal)).unwrap(),
+                    Err(refusal) => {
+                        started.send(Err(refusal)).unwrap();
+                        None
+                    }
                     Ok(server) => {
                         started.send(Ok(server.address().clone())).unwrap();
-                        server
-                            .run(async {
-                                let _ = ended.await;
-                            })
-                            .await;
-                        memory.close().await.unwrap();
+                        let end = async {
+                            if ended.await.is_err() {
+                                std::future::pending::<()>().await;
+                            }
+                        };
+                        let ended = server.run(end).await;
+                        // A writer that is dead closes nothing.
+                        let closed = memory.close().await;
+                        assert!(closed.is_ok() || ended == Ended::Broken);
+                        Some(ended)
                     }
                 }
-            });
+            })
         });
         let address = start.recv().unwrap()?;
         Ok(Running { address, service, end: Some(end), thread: Some(thread), _folder: folder })
@@ -132,6 +139,11 @@ impl Running {
         if let Some(end) = self.end.take() {
             let _ = end.send(());
         }
+    }
+
+    /// The thread it runs on, for who waits for it to end by itself.
+    pub fn take_thread(&mut self) -> JoinHandle<Option<Ended>> {
+        self.thread.take().unwrap()
     }
 
     /// Waits until it has ended.

@@ -31,6 +31,7 @@ fn who_finds_no_place_in_time_is_told_to_come_again() {
 #[test]
 fn the_same_turn_of_32_clients_at_once_is_one_turn() {
     let server = Arc::new(server());
+    assert_eq!(server.post("/v1/users/sam/turns", TURN).status, 201, "what is loaded once is loaded");
     let body = r#"{"session":"s","user_message":"One.","caller_id":"a"}"#;
     let clients: Vec<_> = (0..32)
         .map(|_| {

@@ -6,11 +6,15 @@ mod client;
 mod fixture;
 
 mod access;
+mod audit;
 mod bodies;
 mod conditions;
 mod guards;
 mod keys;
 mod listening;
 mod load;
+mod logs;
+mod metrics;
 mod names;
+mod readiness;
 mod transfers;

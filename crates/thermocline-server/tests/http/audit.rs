@@ -1,0 +1,52 @@
+//! The audit file: who did what to whom, by ids, and never a word of anybody.
+
+use std::fs;
+
+use serde_json::Value;
+use thermocline_server::{audit::Audit, keys::New, ops::spec::Scope};
+
+use crate::fixture::{Setup, TURN, whole_key};
+
+#[test]
+fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
+    let reading = New { scopes: vec![Scope::Read], ..whole_key() };
+    let (mut setup, [key, reader]) = Setup::default().keys([whole_key(), reading]);
+    let path = setup.path("audit.jsonl");
+    let audit = Audit::open(&path).unwrap();
+    setup.change = Box::new(move |service| service.audit = Some(audit));
+    let server = setup.start();
+    let ask = |key: &str, method: &str, path: &str, body: &str| {
+        let headers = [("x-api-key", key), ("content-type", "application/json")];
+        server.client().send(method, path, &headers, body.as_bytes())
+    };
+    let lines = || -> Vec<Value> {
+        fs::read_to_string(&path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let turn = TURN.replace("Petrel", "canary");
+    let turn = turn.replacen('{', r#"{"session":"canary-key","#, 1);
+    assert_eq!(ask(&key, "POST", "/v1/users/canary-name/turns", &turn).status, 201);
+    assert_eq!(ask(&key, "POST", "/v1/users/canary-name/recall", r#"{"query":"canary"}"#).status, 200);
+    assert!(lines().is_empty(), "neither what adds nor what reads");
+    assert_eq!(ask(&reader, "POST", "/v1/users/canary-name/turns", &turn).status, 403);
+    assert_eq!(ask(&key, "POST", "/v1/users/canary-name/sessions/canary-key/end", "{}").status, 200);
+    assert_eq!(ask(&key, "GET", "/v1/users/canary-name/export", "").status, 200);
+    assert_eq!(ask(&key, "DELETE", "/v1/users/canary-name/sessions/no-such", "").status, 404);
+    assert!([200, 202].contains(&ask(&key, "DELETE", "/v1/users/canary-name", "").status));
+    let told: Vec<_> =
+        lines().iter().map(|line| (line["operation"].clone(), line["outcome"].clone())).collect();
+    let expected = [
+        ("record", "not-allowed"),
+        ("session_end", "ok"),
+        ("user_export", "ok"),
+        ("session_erase", "not-found"),
+        ("user_erase", "ok"),
+    ];
+    assert_eq!(told, expected.map(|(operation, outcome)| (operation.into(), outcome.into())));
+    assert_eq!(lines()[0]["key"].as_str(), Some(&reader[4..12]));
+    assert_eq!(
+        (lines()[1]["key"].as_str(), lines()[1]["surface"].as_str()),
+        (Some(&key[4..12]), Some("http"))
+    );
+    assert!(lines()[1]["user_id"].is_string() && lines()[4]["user_id"] == lines()[1]["user_id"]);
+    assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
+}

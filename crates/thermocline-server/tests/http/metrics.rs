@@ -1,0 +1,76 @@
+//! Metrics: what is counted, by words of ours; and a dashboard that asks for nothing else.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use thermocline_server::{keys::New, ops::spec::Scope};
+
+use crate::fixture::{Setup, TURN, server, whole_key};
+
+/// The names of all series in an answer of `/metrics`.
+fn names(text: &str) -> BTreeSet<&str> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split(['{', ' ']).next()).collect()
+}
+
+#[test]
+fn what_happened_is_counted_and_no_label_holds_a_user() {
+    let server = server();
+    assert_eq!(server.post("/v1/users/canary/turns", TURN).status, 201);
+    assert_eq!(server.post("/v1/users/canary/turns", "{}").status, 400);
+    assert_eq!(server.post("/v1/users/canary/recall", r#"{"query":"canary"}"#).status, 200);
+    assert_eq!(server.client().send("GET", "/version", &[("host", "evil.example")], b"").status, 403);
+    let answer = server.get("/metrics");
+    assert!(answer.header("content-type").unwrap().starts_with("application/openmetrics-text"));
+    let text = String::from_utf8(answer.body).unwrap();
+    for line in [
+        r#"thermocline_operation_seconds_count{operation="record",surface="http",outcome="ok"} 1"#,
+        r#"thermocline_operation_seconds_count{operation="record",surface="http",outcome="bad-request"} 1"#,
+        r#"thermocline_rejected_total{reason="foreign-request"} 1"#,
+        r#"thermocline_turns{tier="hot"} 1"#,
+        "thermocline_users 1",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(!text.contains("canary"));
+    assert!(text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn metrics_are_for_keys_that_may_inspect_all_users() {
+    let reading = New { scopes: vec![Scope::Read, Scope::Write], ..whole_key() };
+    let narrow = New { users: "alex".parse().unwrap(), ..whole_key() };
+    let inspecting = New { scopes: vec![Scope::Inspect], ..whole_key() };
+    let (setup, keys) = Setup::default().keys([reading, narrow, inspecting]);
+    let server = setup.start();
+    assert_eq!(server.get("/metrics").status, 401);
+    let ask = |key: &String| server.client().send("GET", "/metrics", &[("x-api-key", key)], b"").status;
+    assert_eq!(keys.each_ref().map(ask), [403, 403, 200]);
+}
+
+#[test]
+fn every_metric_of_the_dashboard_is_there() {
+    let dashboard = include_str!("../../../../docs/grafana-dashboard.json");
+    let dashboard: Value = serde_json::from_str(dashboard).unwrap();
+    let mut asked = BTreeSet::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let query = target["expr"].as_str().unwrap();
+            let words = query.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            asked.extend(words.filter(|word| word.starts_with("thermocline_")).map(str::to_owned));
+        }
+    }
+    assert!(asked.len() > 8, "{asked:?}");
+    let server = server();
+    server.post("/v1/users/alex/turns", TURN);
+    server.post("/v1/users/alex/turns", "[]");
+    server.client().send("GET", "/version", &[("host", "evil.example")], b"");
+    let text = String::from_utf8(server.get("/metrics").body).unwrap();
+    // Families without a series yet still have their line of help.
+    let helped = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let helped: Vec<_> = helped.flat_map(|name| [name.to_owned(), format!("{name}_total")]).collect();
+    let known = names(&text);
+    for name in asked {
+        assert!(known.contains(name.as_str()) || helped.contains(&name), "{name}\n{text}");
+    }
+}
