@@ -308,6 +308,22 @@ impl User {
         self.runtime.block_on(self.inner.set_anchor(subject, attribute, value))
     }
 
+    /// See [`User::set_anchor_by`](crate::User::set_anchor_by).
+    pub fn set_anchor_by(
+        &self,
+        subject: &str,
+        attribute: Attribute,
+        value: &str,
+        by: &str,
+    ) -> Result<AnchorId> {
+        self.runtime.block_on(self.inner.set_anchor_by(subject, attribute, value, by))
+    }
+
+    /// See [`User::replace_anchor`](crate::User::replace_anchor).
+    pub fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
+        self.runtime.block_on(self.inner.replace_anchor(id, value, by))
+    }
+
     /// See [`User::retract_anchor`](crate::User::retract_anchor).
     pub fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         self.runtime.block_on(self.inner.retract_anchor(id))

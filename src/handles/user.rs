@@ -23,15 +23,18 @@ use crate::{
         recall_options::RecallOptions, recalled::Recall,
     },
     store::{
-        acts::{erased::Erased, lifecycle},
+        acts::{anchors::no_anchor, erased::Erased, lifecycle},
         scope::Scope,
         transfer::Transferred,
     },
     text::{
-        measure::{self, check_name},
+        measure::{self, MAX_MAKER_BYTES, check_name, check_text},
         subjects::folded_name,
     },
 };
+
+/// Who sets an anchor by hand, if nobody says so.
+const BY_CALLER: &str = "caller";
 
 /// One user's memory. Nothing reached through it belongs to anybody else.
 #[derive(Clone, Debug)]
@@ -277,23 +280,41 @@ impl User {
         off_thread(move || store.snapshot()?.anchors(&scope, after, limit)).await
     }
 
-    /// The anchor with this id, with its evidence, whether it holds or held.
+    /// The anchor with this id, with its evidence, whether it holds or not.
     pub async fn anchor(&self, id: AnchorId) -> Result<Anchor> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let found = off_thread(move || store.snapshot()?.anchor(&scope, id)).await?;
-        found.ok_or_else(|| Error::not_found("this user has no such anchor"))
+        off_thread(move || store.snapshot()?.anchor(&scope, id)?.ok_or_else(no_anchor)).await
     }
 
     /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts
     /// again. `subject`: `user`, `assistant`, or a name; it is folded.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
-        let (subject, value) = (folded_name(subject), value.trim().to_owned());
-        for (what, text) in [("anchor's subject", &subject), ("anchor's value", &value)] {
-            check_name(what, Some(text))?;
-        }
+        self.set_anchor_by(subject, attribute, value, BY_CALLER).await
+    }
+
+    /// The same, and says who does it (1 to 200 bytes): [`Evidence::made_by`](crate::Evidence::made_by).
+    pub async fn set_anchor_by(
+        &self,
+        subject: &str,
+        attribute: Attribute,
+        value: &str,
+        by: &str,
+    ) -> Result<AnchorId> {
+        let (subject, value, by) = (folded_name(subject), checked_value(value)?, checked_maker(by)?);
+        check_name("anchor's subject", Some(&subject))?;
         let found = FoundAnchor::new(subject, attribute, value, "");
         let scope = self.scope;
-        self.store.write(move |tx| tx.set_anchor(&scope, &found)).await
+        self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
+    }
+
+    /// Puts another value by hand in the place of an anchor that holds: the old one keeps its dates and holds no longer, also
+    /// under an attribute with many values; the others there stay. `by` says who does it, as in
+    /// [`set_anchor_by`](Self::set_anchor_by). Again it changes nothing, and gives the same id.
+    ///
+    /// Errors: `NotFound`; `Conflict` if the anchor does not hold any more, and the value does not either.
+    pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
+        let (scope, value, by) = (self.scope, checked_value(value)?, checked_maker(by)?);
+        self.store.write(move |tx| tx.replace_anchor(&scope, id, &value, &by)).await
     }
 
     /// Takes an anchor back: nothing that was said up to now counts for it, and what it had superseded holds again. What
@@ -393,4 +414,18 @@ impl User {
 
 fn no_turn() -> Error {
     Error::not_found("this user has no such turn")
+}
+
+fn checked_value(value: &str) -> Result<String> {
+    let value = value.trim();
+    check_name("anchor's value", Some(value))?;
+    Ok(value.to_owned())
+}
+
+fn checked_maker(by: &str) -> Result<String> {
+    if by.trim().is_empty() {
+        return Err(Error::invalid("the name of who sets the anchor is empty"));
+    }
+    check_text("name of who sets the anchor", by, MAX_MAKER_BYTES)?;
+    Ok(by.to_owned())
 }

@@ -63,7 +63,7 @@ pub struct Evidence {
     pub stance: Stance,
     /// When the turn was said; by hand: the system clock.
     pub said_at: DateTime<Utc>,
-    /// Who found it: `extractive` (built in), a summarizer's name, or `caller`.
+    /// Who found it: `extractive` (built in), a summarizer's name; by hand: `caller`, or whom the caller names.
     pub made_by: String,
     /// The words in the turn that prove it.
     pub quote: String,

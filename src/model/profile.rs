@@ -1,6 +1,6 @@
 //! What counts how much when units are ranked.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::IntoDeserializer};
 
 use crate::error::{Error, Result};
 
@@ -35,7 +35,7 @@ pub enum Profile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
 enum Written {
-    Name(Name),
+    Name(#[serde(deserialize_with = "word")] Name),
     Numbers(Numbers),
 }
 
@@ -55,6 +55,12 @@ enum Name {
 enum Numbers {
     Paper { lambda: f64 },
     Custom(Weights),
+}
+
+/// A bare name alone: of serde, `{"paper": null}` is one, too.
+fn word<'de, D: Deserializer<'de>>(written: D) -> std::result::Result<Name, D::Error> {
+    let word = String::deserialize(written)?;
+    Name::deserialize(word.into_deserializer())
 }
 
 impl From<Written> for Profile {

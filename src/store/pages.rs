@@ -17,7 +17,7 @@ use crate::{
     },
     store::{
         rows::{
-            all_users, anchors,
+            all_users, anchor_reads,
             cold::{self, Said},
             history, jobs, originals, receipts,
             sessions::{self, SessionRow},
@@ -131,12 +131,12 @@ impl Snapshot<'_> {
 
     /// A page of the user's anchors, by subject, attribute and value.
     pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
-        self.ask(|sql| anchors::page(sql, scope, after, limit))
+        self.ask(|sql| anchor_reads::page(sql, scope, after, limit))
     }
 
-    /// One anchor of the user.
+    /// The anchor, if the user has it.
     pub(crate) fn anchor(&self, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
-        self.ask(|sql| anchors::one(sql, scope, id))
+        self.ask(|sql| anchor_reads::by_id(sql, scope, id))
     }
 
     /// The newest receipts of a user, newest first, without their items.

@@ -33,7 +33,7 @@ use crate::{
         file::{db_file::DbFile, readers::Reading, sqlite::Sqlite, watch::Mark},
         live::Live,
         rows::{
-            all_users, anchors, aside,
+            all_users, anchor_reads, aside,
             embedding::{self, EmbeddingStatus},
             jobs::{self, Found},
             originals,
@@ -296,12 +296,12 @@ impl<'s> Snapshot<'s> {
 
     /// Every anchor, but for those that are damaged, themselves or their evidence; and how many those are.
     pub(crate) fn sound_anchors(&self, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
-        self.ask(|sql| anchors::sound(sql, scope))
+        self.ask(|sql| anchor_reads::sound(sql, scope))
     }
 
     /// The turns that say that an anchor holds, by their numbers.
     pub(crate) fn sources_of_anchor(&self, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
-        self.ask(|sql| anchors::sources(sql, scope, anchor))
+        self.ask(|sql| anchor_reads::sources(sql, scope, anchor))
     }
 
     pub(crate) fn receipt(&self, scope: &Scope, id: ReceiptId) -> Result<Option<Receipt>> {

@@ -18,6 +18,8 @@ use crate::{
 
 /// The longest name or id of a caller, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
+/// The most bytes of the name of who made something: what an import takes.
+pub(crate) const MAX_MAKER_BYTES: usize = 200;
 
 /// Proves the text of a turn: the first 16 bytes of SHA-256 over the length of the first side (u64,
 /// little-endian), the first side and the second.

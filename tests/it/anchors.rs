@@ -8,7 +8,8 @@ use thermocline::{
 
 use crate::{
     scripted::{Scripted, first_words, reads_anchors},
-    support::{Fixture, turn},
+    support::{Fixture, at, turn},
+    transfer::export,
 };
 
 /// A memory whose summarizer reads what is said outright, as `likes is tea.`, `home is no longer Oslo.`
@@ -222,4 +223,75 @@ fn what_is_no_anchor_is_refused() {
     let stranger = thermocline::AnchorId::from_uuid(uuid::Uuid::from_u128(7));
     assert_eq!(user.retract_anchor(stranger).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(user.anchors(None, 1_000).unwrap(), []);
+}
+
+#[test]
+fn who_sets_an_anchor_is_in_its_evidence_also_behind_an_export() {
+    let fixture = Fixture::new();
+    let user = fixture.alex();
+    let id = user.set_anchor_by("user", Attribute::Home, "Oslo", "mcp:desk").unwrap();
+    let plain = user.set_anchor("user", Attribute::Likes, "tea").unwrap();
+    let maker = |user: &User, id| user.anchor(id).unwrap().evidence[0].made_by.clone();
+    assert_eq!((maker(&user, id).as_str(), maker(&user, plain).as_str()), ("mcp:desk", "caller"));
+    let other = Fixture::new();
+    let memory = other.open();
+    memory.import("alex", std::io::Cursor::new(export(&user).into_bytes())).unwrap();
+    let moved = memory.user("alex").unwrap();
+    let homes = moved.anchors(None, 10).unwrap();
+    assert_eq!(homes[0].evidence[0].made_by, "mcp:desk");
+    for by in [String::new(), " ".into(), "x".repeat(201), "a\0b".into()] {
+        let refused = user.set_anchor_by("user", Attribute::Home, "Bergen", &by).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{by:?}");
+    }
+    user.set_anchor_by("user", Attribute::Home, "Bergen", &"x".repeat(200)).unwrap();
+}
+
+#[test]
+fn a_replaced_anchor_keeps_its_dates_and_the_others_of_its_attribute_stay() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    user.session().unwrap().record(turn(1)).unwrap();
+    let home = user.set_anchor("user", Attribute::Home, "Oslo").unwrap();
+    let tea = user.set_anchor("user", Attribute::Likes, "tea").unwrap();
+    user.set_anchor("user", Attribute::Likes, "boats").unwrap();
+    // At the same instant by the clock, which stands still.
+    let bergen = user.replace_anchor(home, "Bergen", "mcp:desk").unwrap();
+    let mint = user.replace_anchor(tea, " mint ", "mcp:desk").unwrap();
+    let expected = [
+        "user.home Bergen 0.5",
+        "- user.home Oslo 0.5",
+        "user.likes boats 0.5",
+        "user.likes mint 0.5",
+        "- user.likes tea 0.5",
+    ];
+    assert_eq!(shown(&user), expected);
+    let [old_home, old_tea] = [home, tea].map(|id| user.anchor(id).unwrap());
+    assert_eq!(old_home.superseded_by, Some(bergen));
+    assert!(old_home.valid_until.is_some() && old_tea.valid_until.is_some());
+    assert_eq!(old_tea.valid_from, at("2026-03-01T12:00:00Z"));
+    assert_eq!(user.anchor(mint).unwrap().evidence[0].made_by, "mcp:desk");
+
+    // Again, it changes nothing; what does not hold is not replaced by anything else.
+    let revision = user.revision().unwrap();
+    assert_eq!(user.replace_anchor(home, "bergen", "mcp:desk").unwrap(), bergen);
+    assert_eq!(user.replace_anchor(tea, "mint", "mcp:desk").unwrap(), mint);
+    for id in [home, tea] {
+        let refused = user.replace_anchor(id, "coffee", "mcp:desk").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+    }
+    assert_eq!(user.revision().unwrap(), revision);
+    assert_eq!(shown(&user), expected);
+
+    // The same value in other letters is the same anchor; an old value comes back.
+    assert_eq!(user.replace_anchor(mint, "Mint", "x").unwrap(), mint);
+    assert_eq!(user.anchor(mint).unwrap().value, "Mint");
+    assert!(user.anchor(mint).unwrap().is_current());
+    assert_eq!(user.replace_anchor(bergen, "Oslo", "x").unwrap(), home);
+    assert!(user.anchor(home).unwrap().is_current() && !user.anchor(bergen).unwrap().is_current());
+
+    let blake = memory.user("blake").unwrap();
+    assert_eq!(blake.replace_anchor(home, "Rome", "x").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(blake.anchor(home).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(memory.doctor().unwrap().is_healthy());
 }

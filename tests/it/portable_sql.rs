@@ -87,7 +87,7 @@ pub fn statements_of_pages() -> Vec<String> {
         "memories/changes.rs" => sql.contains("change_no < ?3"),
         "memories/episodes.rs" => sql.contains("LIKE"),
         "memories/terms.rs" => sql.contains("GROUP BY"),
-        "summaries.rs" | "anchors.rs" => sql.contains("LIMIT"),
+        "summaries.rs" | "anchor_reads.rs" => sql.contains("LIMIT"),
         "turns.rs" => sql.contains("move_number) > "),
         "sessions.rs" => sql.contains("session_no < ?2"),
         "jobs.rs" => sql.contains("job_no > ?1 ORDER BY"),

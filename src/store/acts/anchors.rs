@@ -2,11 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use chrono::TimeDelta;
+
 use crate::{
-    error::{Error, Result},
-    model::{anchor::FoundAnchor, ids::AnchorId},
+    error::{Error, ErrorKind, Result},
+    model::{
+        anchor::{Anchor, Cardinality, FoundAnchor},
+        ids::AnchorId,
+    },
     store::{
         rows::{
+            anchor_reads,
             anchors::{self, Source},
             users,
         },
@@ -17,24 +23,64 @@ use crate::{
 
 impl WriteTx<'_> {
     /// Sets a value by hand, as of the user's newest turn; what was taken back counts again.
-    pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor) -> Result<AnchorId> {
+    pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor, by: &str) -> Result<AnchorId> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
-        let source = Source { turn: None, seq: last_seq, said_at: now, made_by: "caller" };
+        let source = Source { turn: None, seq: last_seq, said_at: now, made_by: by };
         let (id, fold) = anchors::state(self.sql, scope, found, source, now)?;
         anchors::set_retracted(self.sql, scope, id, None)?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold]))?;
         Ok(id)
     }
 
+    /// Puts another value by hand in the place of one that holds, which holds no longer. Where that was done, nothing changes.
+    pub(crate) fn replace_anchor(
+        &mut self,
+        scope: &Scope,
+        id: AnchorId,
+        value: &str,
+        by: &str,
+    ) -> Result<AnchorId> {
+        let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
+        users::check_is_there(self.sql, scope)?;
+        let old = anchor_reads::by_id(self.sql, scope, id)?.ok_or_else(no_anchor)?;
+        let new = FoundAnchor::new(old.subject.as_str(), old.attribute, value, "");
+        if !old.is_current() {
+            let held = anchors::id_of(self.sql, scope, &new)?;
+            let held = held.map(|id| anchor_reads::by_id(self.sql, scope, id)).transpose()?.flatten();
+            return held.filter(Anchor::is_current).map(|held| held.id).ok_or_else(|| {
+                Error::new(ErrorKind::Conflict, "the anchor does not hold any more; set the value instead")
+            });
+        }
+        // Behind what was set by hand in the same instant.
+        let last = old.evidence.iter().filter(|of| of.turn_id.is_none()).map(|of| of.said_at).max();
+        let said_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
+        let source = Source { turn: None, seq: last_seq, said_at, made_by: by };
+        let (new_id, fold) = anchors::state(self.sql, scope, &new, source, now)?;
+        let mut folds = BTreeSet::from([fold]);
+        // Under an attribute with one value the new one supersedes the old by itself.
+        if new_id != id && old.attribute.cardinality() == Cardinality::Many {
+            let ended = FoundAnchor::new(old.subject, old.attribute, old.value, "").ends();
+            folds.insert(anchors::state(self.sql, scope, &ended, source, now)?.1);
+        }
+        anchors::set_retracted(self.sql, scope, new_id, None)?;
+        anchors::refold(self.sql, scope, &folds)?;
+        Ok(new_id)
+    }
+
     /// Takes a value back: nothing that was said up to now counts for it. What it had superseded holds again.
     pub(crate) fn retract_anchor(&mut self, scope: &Scope, id: AnchorId) -> Result<()> {
         let last_seq = self.lock(scope)?.last_seq;
         let fold = anchors::fold_of(self.sql, scope, id)?;
-        let fold = fold.ok_or_else(|| Error::not_found("this user has no such anchor"))?;
+        let fold = fold.ok_or_else(no_anchor)?;
         anchors::set_retracted(self.sql, scope, id, Some((self.now(), last_seq)))?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold])).map(drop)
     }
+}
+
+/// What is told of an anchor that is not there.
+pub(crate) fn no_anchor() -> Error {
+    Error::not_found("this user has no such anchor")
 }
 
 #[cfg(test)]
@@ -66,12 +112,12 @@ mod tests {
             .write(move |tx| {
                 let session = tx.open_session(&scope, "chat")?.info.id;
                 tx.record(&scope, session, said)?;
-                Ok((tx.set_anchor(&scope, &home("Bern"))?, session))
+                Ok((tx.set_anchor(&scope, &home("Bern"), "caller")?, session))
             })
             .await
             .unwrap();
         crate::jobs::erase(&store, scope, Some(session)).await.unwrap();
-        let second = store.write(move |tx| tx.set_anchor(&scope, &home("Basel"))).await.unwrap();
+        let second = store.write(move |tx| tx.set_anchor(&scope, &home("Basel"), "caller")).await.unwrap();
         let holds = || {
             let anchors = store.snapshot().unwrap().anchors(&scope, None, 1_000).unwrap();
             anchors.into_iter().filter(Anchor::is_current).map(|anchor| anchor.id).collect::<Vec<_>>()

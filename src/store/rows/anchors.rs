@@ -2,23 +2,22 @@
 //!
 //! Nothing edits an anchor: statements are added or taken away, and the attribute is folded anew.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
 use crate::{
     compress::fold::{self, Retracted, Statement, value_key},
-    error::{Error, ErrorKind, Result},
+    error::Result,
     model::{
-        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
+        anchor::{Attribute, Cardinality, FoundAnchor, Stance},
         ids::{AnchorId, TurnId},
-        page,
         place::Seq,
     },
     store::{
         rows::{row_check, users},
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, ToColumn, Value, text, values},
+        sql::{Expect, Row, Sql, ToColumn, Value, text, values},
     },
 };
 
@@ -60,9 +59,10 @@ macro_rules! derivation {
          d.value, d.quote, d.row_check"
     };
 }
-/// How many columns of a derivation, and of an anchor, their checksums cover.
-const DERIVATION_COLUMNS: usize = 11;
-const ANCHOR_COLUMNS: usize = 13;
+pub(super) use derivation;
+
+/// How many columns of a derivation its checksum covers.
+pub(super) const DERIVATION_COLUMNS: usize = 11;
 
 /// Where a statement comes from.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +110,16 @@ pub(crate) fn state(
     Ok((id, Fold::of(&found.subject, found.attribute, &value_key(&found.value))))
 }
 
+/// The anchor with this value, whether it holds or not.
+pub(crate) fn id_of(sql: &dyn Sql, scope: &Scope, found: &FoundAnchor) -> Result<Option<AnchorId>> {
+    sql.one(
+        "SELECT id FROM identity_anchors
+         WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key = ?4",
+        values![scope.user_id, found.subject, found.attribute, value_key(&found.value)],
+        |row| row.get(0),
+    )
+}
+
 fn find_or_add(
     sql: &dyn Sql,
     scope: &Scope,
@@ -119,13 +129,7 @@ fn find_or_add(
 ) -> Result<AnchorId> {
     let FoundAnchor { subject, attribute, value, .. } = found;
     let key = value_key(value);
-    let known = sql.one(
-        "SELECT id FROM identity_anchors
-         WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key = ?4",
-        values![scope.user_id, subject, attribute, key],
-        |row| row.get(0),
-    )?;
-    if let Some(id) = known {
+    if let Some(id) = id_of(sql, scope, found)? {
         return Ok(id);
     }
     let id = AnchorId::new(now);
@@ -244,187 +248,14 @@ fn statements(sql: &dyn Sql, folds: &[Vec<Value<'_>>]) -> Result<Vec<Vec<Stateme
     Ok(found)
 }
 
-/// At most so many anchors of the user behind one of them, by subject, attribute and folded value; `None`: from the first
-/// on.
-pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
-    let key =
-        |id| sql.one(KEY, values![id, scope.user_id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]));
-    let [subject, attribute, value_key]: [String; 3] = match after {
-        Some(id) => key(id)?.ok_or_else(|| page::nothing_there("anchor"))?,
-        None => Default::default(),
-    };
-    let anchors = sql.list(
-        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
-                superseded_by, retracted_at, retracted_seq, row_check
-         FROM identity_anchors WHERE user_id = ?1 AND (subject, attribute, value_key) > (?2, ?3, ?4)
-           AND (strength > 0 OR retracted_at IS NOT NULL)
-         ORDER BY subject, attribute, value_key LIMIT ?5",
-        values![scope.user_id, subject, attribute, value_key, limit],
-        read,
-    )?;
-    heard(sql, scope, anchors)
-}
-
-/// One anchor of the user.
-pub(crate) fn one(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
-    let anchor = sql.list(
-        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
-                superseded_by, retracted_at, retracted_seq, row_check
-         FROM identity_anchors WHERE id = ?1 AND user_id = ?2
-           AND (strength > 0 OR retracted_at IS NOT NULL)",
-        values![id, scope.user_id],
-        read,
-    )?;
-    Ok(heard(sql, scope, anchor)?.pop())
-}
-
-/// These anchors with what says so.
-fn heard(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<Anchor>> {
-    let mut evidence = HashMap::new();
-    let sets: Vec<_> =
-        anchors.iter().map(|anchor| vec![scope.user_id.to_column(), anchor.id.to_column()]).collect();
-    sql.query_many(
-        concat!(
-            "SELECT ",
-            derivation!(),
-            " FROM derivations AS d WHERE d.user_id = ?1 AND d.product_id = ?2
-             ORDER BY d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
-        ),
-        &sets,
-        &mut |_, row| {
-            hear(&mut evidence, row);
-            Ok(())
-        },
-    )?;
-    anchors.into_iter().map(|anchor| with_evidence(anchor, &mut evidence)).collect()
-}
-
-/// Every anchor of the user, by subject and attribute, what holds before what held; but for those that are damaged,
-/// themselves or their evidence; and how many those are.
-pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
-    let (mut anchors, mut damaged) = (Vec::new(), 0);
-    for anchor in each(sql, scope)? {
-        match anchor {
-            Ok(anchor) => anchors.push(anchor),
-            Err(error) if error.kind() == ErrorKind::Corrupt => damaged += 1,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((anchors, damaged))
-}
-
-fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
-    let mut anchors = Vec::new();
-    sql.query(
-        "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
-                superseded_by, retracted_at, retracted_seq, row_check
-         FROM identity_anchors WHERE user_id = ?1
-         -- `I am not allergic to nuts` ends what held; a value that never held is no anchor.
-           AND (strength > 0 OR retracted_at IS NOT NULL)
-         ORDER BY subject, attribute, valid_until IS NOT NULL, valid_from DESC, value_key",
-        values![scope.user_id],
-        &mut |row| {
-            anchors.push(read(row));
-            Ok(Flow::Next)
-        },
-    )?;
-    let mut evidence = evidence(sql, scope)?;
-    let mut whole = |anchor| with_evidence(anchor, &mut evidence);
-    Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut whole)).collect())
-}
-
-/// What anchors came from, in the order in which it was heard.
-type Heard = HashMap<AnchorId, Result<Vec<Evidence>>>;
-
-fn with_evidence(anchor: Anchor, heard: &mut Heard) -> Result<Anchor> {
-    let evidence = heard.remove(&anchor.id).transpose()?.unwrap_or_default();
-    Ok(Anchor { evidence, ..anchor })
-}
-
-fn hear(heard: &mut Heard, row: &Row<'_>) {
-    // Of an anchor that nobody can name it is not.
-    let Ok(anchor) = row.get(2) else { return };
-    let known = heard.entry(anchor).or_insert_with(|| Ok(Vec::new()));
-    match (&mut *known, read_evidence(row)) {
-        (Ok(known), Ok(evidence)) => known.push(evidence),
-        (Ok(_), Err(error)) => *known = Err(error),
-        (Err(_), _) => {}
-    }
-}
-
-fn damaged(row: &Row<'_>, column: usize) -> Result<Error> {
-    let id: AnchorId = row.get(column)?;
-    Ok(row_check::damaged(format_args!("anchor {id}, or its evidence,")))
-}
-
-fn read(row: &Row<'_>) -> Result<Anchor> {
-    if !row_check::holds(row, ANCHOR_COLUMNS)? {
-        return Err(damaged(row, 0)?);
-    }
-    Ok(Anchor {
-        id: row.get(0)?,
-        subject: row.get(2)?,
-        attribute: row.get(3)?,
-        value: row.get(5)?,
-        strength: row.get(7)?,
-        evidence: Vec::new(),
-        valid_from: row.get(8)?,
-        valid_until: row.get(9)?,
-        superseded_by: row.get(10)?,
-        retracted_at: row.get(11)?,
-    })
-}
-
-/// What every anchor of the user came from.
-fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<Heard> {
-    let mut found = Heard::new();
-    sql.query(
-        concat!(
-            "SELECT ",
-            derivation!(),
-            " FROM derivations AS d WHERE d.user_id = ?1
-             ORDER BY d.product_id, d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
-        ),
-        values![scope.user_id],
-        &mut |row| {
-            hear(&mut found, row);
-            Ok(Flow::Next)
-        },
-    )?;
-    Ok(found)
-}
-
-fn read_evidence(row: &Row<'_>) -> Result<Evidence> {
-    if !row_check::holds(row, DERIVATION_COLUMNS)? {
-        return Err(damaged(row, 2)?);
-    }
-    let is_turn = text(row.value(3)?) == Some("turn");
-    Ok(Evidence {
-        turn_id: if is_turn { Some(row.get(4)?) } else { None },
-        stance: row.get(5)?,
-        said_at: row.get(7)?,
-        made_by: row.get(8)?,
-        quote: row.get(10)?,
-    })
-}
-
-/// The turns that say that an anchor holds, by their numbers.
-pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
-    sql.list(
-        "SELECT seq FROM derivations
-         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq, source_id",
-        values![scope.user_id, anchor],
-        |row| row.get(0),
-    )
-}
-
 /// What an anchor is folded with; `None`: the user has no such anchor.
 pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
     sql.one(KEY, values![id, scope.user_id], read_fold)
 }
 
 /// What names a value of an attribute of a subject.
-const KEY: &str = "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2";
+pub(super) const KEY: &str =
+    "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2";
 
 /// Says when, and up to which unit, a person took an anchor back; `None`: not, or not any more.
 pub(crate) fn set_retracted(

@@ -1,6 +1,7 @@
 //! The tables, a file for each family of them. Only here stands SQL about rows, in what SQLite and `PostgreSQL` both take.
 
 pub(crate) mod all_users;
+pub(crate) mod anchor_reads;
 pub(crate) mod anchors;
 pub(crate) mod aside;
 pub(crate) mod checks;

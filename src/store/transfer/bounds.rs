@@ -6,10 +6,11 @@ use serde_json::Value;
 use crate::{
     error::{Error, Result},
     model::{instant, metadata},
+    text::measure::MAX_MAKER_BYTES,
 };
 
 /// Far beyond what a job may write as a word: a name of its own, a keyword.
-pub(super) const MAX_WORD_BYTES: usize = 200;
+pub(super) const MAX_WORD_BYTES: usize = MAX_MAKER_BYTES;
 /// How deep JSON of a caller may be nested: a line nests it a few levels more, and `serde_json` reads 128.
 const MAX_DEPTH: usize = 64;
 

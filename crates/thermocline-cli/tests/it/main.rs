@@ -28,6 +28,7 @@ mod cold;
 mod erase;
 mod lists;
 mod looking;
+mod mcp;
 mod memory;
 mod memory_life;
 mod openai;

@@ -48,10 +48,15 @@ pub fn document(table: &[Row]) -> Value {
 }
 
 fn about() -> String {
-    let scopes: String = Scope::EVERY
-        .into_iter()
-        .map(|scope| format!("\n- `{}`: {}", scope.as_str(), scope.summary()))
-        .collect();
+    let line = |scope: Scope| {
+        format!(
+            "
+- `{}`: {}",
+            scope.as_str(),
+            scope.summary()
+        )
+    };
+    let scopes = Scope::EVERY.map(line).concat();
     format!(
         "Each operation needs one scope of the key, which stands in its `security`; no scope implies another:{scopes}\n\n\
          Without keys this machine alone may ask, for all but `erase` and `admin`. Lists are pages: `next_cursor` of one is \
@@ -85,7 +90,9 @@ fn side_by_side(
         }
         renamed.extend(more);
     }
-    requests.iter_mut().for_each(|schema| rename(schema, &renamed));
+    for schema in &mut requests {
+        rename(schema, &renamed);
+    }
     for (name, mut schema) in asked {
         rename(&mut schema, &renamed);
         let name = if renamed.contains(&name) { input(&name) } else { name };

@@ -8,7 +8,6 @@ use crate::ops::{
     Operation, Result, Row,
     call::Call,
     page::{Asked, Cursor, Limit, Page},
-    problem::Problem,
     row,
     spec::{Route, Spec, Tool},
 };
@@ -115,7 +114,7 @@ impl Operation for AnchorSet {
     async fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
         let user = call.user_or_new().await?;
         let subject = request.subject.as_deref().unwrap_or("user");
-        let id = user.set_anchor(subject, request.attribute, &request.value).await?;
+        let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.maker()).await?;
         Ok(user.anchor(id).await?)
     }
 }
@@ -138,7 +137,7 @@ pub struct AnchorReplace;
 impl Operation for AnchorReplace {
     const SPEC: Spec = Spec::changes(
         "anchor_replace",
-        "Put a corrected value in the place of one fact; the old one is kept with its dates, or as taken back.",
+        "Put a corrected value in the place of one fact; the old one is kept with its dates.",
         Route::put("/v1/users/{user}/anchors/{anchor}"),
     );
     type Request = AnchorReplaceRequest;
@@ -146,17 +145,7 @@ impl Operation for AnchorReplace {
 
     async fn run(call: Call, request: AnchorReplaceRequest) -> Result<Anchor> {
         let user = call.user().await?;
-        let old = user.anchor(request.anchor).await?;
-        if !old.is_current() {
-            return Err(Problem::new(
-                crate::ops::problem::Code::Conflict,
-                "the fact holds no more; what holds is set under its own id",
-            ));
-        }
-        let id = user.set_anchor(&old.subject, old.attribute, &request.value).await?;
-        if id != old.id && user.anchor(old.id).await.is_ok_and(|old| old.is_current()) {
-            user.retract_anchor(old.id).await?;
-        }
+        let id = user.replace_anchor(request.anchor, &request.value, &call.maker()).await?;
         Ok(user.anchor(id).await?)
     }
 }

@@ -8,8 +8,12 @@ use thermocline::{ContextOptions, Filter, MemoryFilter, Profile, Section};
 use crate::ops::{
     Operation, Result,
     call::{self, Call},
+    problem::Problem,
     spec::{Class, Route, Spec, Tool},
 };
+
+/// Queries beside a message at most.
+const MOST_QUERIES: usize = 8;
 
 /// Makes a context.
 #[derive(Debug)]
@@ -38,7 +42,7 @@ pub struct ContextRequest {
     pub min_confidence: Option<f64>,
     /// What is searched for beside the message, at most 8 queries.
     #[serde(default)]
-    #[schemars(length(max = 8))]
+    #[schemars(length(max = MOST_QUERIES))]
     pub queries: Vec<String>,
     /// Sections that are left out.
     #[serde(default)]
@@ -98,6 +102,13 @@ impl Operation for Context {
     type Response = ContextAnswer;
 
     async fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
+        // Of a user whom nobody knows the library is not asked.
+        if request.queries.len() > MOST_QUERIES {
+            return Err(Problem::invalid("queries", "at most 8 queries are searched for beside the message"));
+        }
+        if !request.min_confidence.is_none_or(|least| (0.0..=1.0).contains(&least)) {
+            return Err(Problem::invalid("min_confidence", "a confidence is a number from 0 to 1"));
+        }
         let Some(user) = call.find_user().await? else {
             return Ok(ContextAnswer::Empty(EmptyContext {
                 budget_tokens: request.budget_tokens,

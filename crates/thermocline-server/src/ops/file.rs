@@ -2,13 +2,13 @@
 
 use std::{
     path::{Component, Path},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{Diagnosis, EmbeddingStatus, Stats};
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::ops::{
     Operation, Result, Row,

@@ -106,6 +106,27 @@ impl Code {
         Self::Unexpected,
     ];
 
+    /// What a kind of the library's errors is here.
+    pub fn of(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidInput => Self::InvalidInput,
+            ErrorKind::Conflict => Self::Conflict,
+            ErrorKind::SessionEnded => Self::SessionEnded,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::Busy => Self::Busy,
+            ErrorKind::TimedOut => Self::TimedOut,
+            ErrorKind::Io => Self::Io,
+            ErrorKind::ReadOnly => Self::ReadOnly,
+            ErrorKind::Corrupt | ErrorKind::ForeignFile | ErrorKind::NewerSchema => Self::Corrupt,
+            ErrorKind::Unsupported => Self::Unsupported,
+            ErrorKind::Closed => Self::Closing,
+            ErrorKind::Provider => Self::Provider,
+            ErrorKind::ProviderRefused | ErrorKind::ProviderMisconfigured => Self::ProviderRefused,
+            // A bug of ours, a writer that panicked, and what is new.
+            _ => Self::Unexpected,
+        }
+    }
+
     /// The one map of errors.
     pub const fn facts(self) -> Facts {
         use Retry::{Later, Never, SameId};
@@ -196,23 +217,10 @@ impl Said {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let code = match error.kind() {
-            ErrorKind::InvalidInput => Code::InvalidInput,
-            ErrorKind::Conflict => Code::Conflict,
-            ErrorKind::SessionEnded => Code::SessionEnded,
-            ErrorKind::NotFound => return crate::ops::call::not_found(),
-            ErrorKind::Busy => Code::Busy,
-            ErrorKind::TimedOut => Code::TimedOut,
-            ErrorKind::Io => Code::Io,
-            ErrorKind::ReadOnly => Code::ReadOnly,
-            ErrorKind::Corrupt | ErrorKind::ForeignFile | ErrorKind::NewerSchema => Code::Corrupt,
-            ErrorKind::Unsupported => Code::Unsupported,
-            ErrorKind::Closed => Code::Closing,
-            ErrorKind::Provider => Code::Provider,
-            ErrorKind::ProviderRefused | ErrorKind::ProviderMisconfigured => Code::ProviderRefused,
-            _ => Code::Unexpected,
-        };
-        Self::new(code, error.to_string())
+        match Code::of(error.kind()) {
+            Code::NotFound => crate::ops::call::not_found(),
+            code => Self::new(code, error.to_string()),
+        }
     }
 }
 

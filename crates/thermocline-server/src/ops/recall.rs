@@ -8,6 +8,7 @@ use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions, User};
 use crate::ops::{
     Operation, Result,
     call::Call,
+    problem::Problem,
     spec::{Class, Route, Spec, Tool},
 };
 
@@ -89,6 +90,10 @@ impl Operation for Recall {
     type Response = RecallAnswer;
 
     async fn run(call: Call, request: RecallRequest) -> Result<RecallAnswer> {
+        // Of a user whom nobody knows the library is not asked.
+        if !(1..=1_000).contains(&request.k.unwrap_or(1)) {
+            return Err(Problem::invalid("k", "k is a number from 1 to 1,000"));
+        }
         let Some(user) = call.find_user().await? else {
             return Ok(RecallAnswer::Nothing(NothingFound::default()));
         };

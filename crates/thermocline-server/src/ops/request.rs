@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::{Deserializer, Track};
 
 use crate::ops::{Result, problem::Problem};
 
@@ -22,23 +23,52 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
     }
 }
 
-/// The request, or the first of its fields that nothing reads.
-fn known<T: DeserializeOwned>(request: &Value) -> serde_json::Result<Result<T>> {
-    let mut unknown = None;
-    let read = serde_ignored::deserialize(request, |path| {
-        unknown.get_or_insert_with(|| path.to_string());
-    })?;
-    Ok(match unknown {
-        None => Ok(read),
-        Some(path) => Err(Problem {
-            pointer: Some(format!("/{}", path.replace('.', "/"))),
-            ..Problem::bad_request("the request has a field that this operation does not know")
-        }),
-    })
+/// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
+fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, Unread> {
+    let (mut track, mut unknown) = (Track::new(), None);
+    let tracked = Deserializer::new(request, &mut track);
+    let read = serde_ignored::deserialize(tracked, |path| {
+        unknown.get_or_insert_with(|| path.to_string().replace('.', "/"));
+    });
+    match (read, unknown) {
+        (Ok(read), None) => Ok(Ok(read)),
+        (Ok(_), Some(path)) => Ok(Err(at(&path, UNKNOWN.to_owned()))),
+        (Err(error), _) => {
+            let parts: Vec<String> = track.path().iter().map(ToString::to_string).collect();
+            Err((parts.join("/").replace(['[', ']'], ""), error))
+        }
+    }
 }
 
-fn unreadable(error: &serde_json::Error) -> Problem {
-    Problem::bad_request(format!("the request is not what this operation takes: {error}"))
+type Unread = (String, serde_json::Error);
+
+const UNKNOWN: &str = "the request has a field that this operation does not know";
+
+/// What cannot be read, in words of ours: serde's own repeat the value, which somebody may have said.
+fn unreadable((path, error): &Unread) -> Problem {
+    let message = error.to_string();
+    let detail = if message.starts_with("unknown field") {
+        UNKNOWN.to_owned()
+    } else if message.starts_with("missing field") {
+        format!("the request is not what this operation takes: {message}")
+    } else {
+        // What is expected is said by the types, behind all that is the caller's.
+        let expected =
+            message.rsplit_once(", expected ").map(|(_, expected)| format!(": expected {expected}"));
+        format!("the request is not what this operation takes{}", expected.unwrap_or_default())
+    };
+    at(path, detail)
+}
+
+/// A request that cannot be read, and where, as far as that are names of fields.
+fn at(path: &str, detail: String) -> Problem {
+    let is_name = |part: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        (1..=64).contains(&part.len()) && part.bytes().all(is_plain)
+    };
+    let names: String =
+        path.split('/').take_while(|part| is_name(part)).map(|part| format!("/{part}")).collect();
+    Problem { pointer: Some(names).filter(|names| !names.is_empty()), ..Problem::bad_request(detail) }
 }
 
 /// Makes integers of whole floats; whether there were any.

@@ -17,4 +17,5 @@ mod logs;
 mod metrics;
 mod names;
 mod readiness;
+mod tenants;
 mod transfers;

@@ -17,6 +17,7 @@ mod talk;
 mod openapi;
 mod own_row;
 mod pages;
+mod problems;
 mod refused;
 mod rounds;
 mod trust;

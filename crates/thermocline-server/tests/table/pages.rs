@@ -26,11 +26,11 @@ async fn full() -> Bench {
         bench.answer("session_end", json!({ "session": format!("talk {n}") })).await;
     }
     let first = bench.answer("memory_list", json!({ "limit": 7 })).await["items"][6]["id"].clone();
-    for n in 0..7 {
+    for n in 0..7_u8 {
         bench
             .answer("memory_edit", json!({ "memory": first, "importance": 0.1 * f64::from(n) + 0.05 }))
             .await;
-        let other = bench.answer("memory_list", json!({})).await["items"][(n % 6) as usize]["id"].clone();
+        let other = bench.answer("memory_list", json!({})).await["items"][usize::from(n % 6)]["id"].clone();
         let edge = json!({ "from": other, "type": if n < 6 { "related_to" } else { "solves" }, "to": first });
         bench.answer("edge_set", edge).await;
     }

@@ -25,6 +25,7 @@ async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
         ("review_decide", json!({ "review": "x", "decision": "approved", "by": "Alex" })),
         ("anchor_set", json!({ "attribute": "shoes", "value": "42" })),
         ("session_end", json!({ "session": "a", "force": true })),
+        ("recall", json!({ "query": "boat", "profile": { "paper": null } })),
     ] {
         assert_eq!(bench.refused(name, request.clone()).await, Code::BadRequest, "{name} {request}");
     }
@@ -33,11 +34,15 @@ async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn an_unknown_field_within_another_is_named() {
+async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     let bench = Bench::new().await;
     let request = json!({ "query": "boat", "filter": { "project": "a", "untill": null } });
     let problem = bench.ask("recall", request).await.unwrap_err();
     assert_eq!(problem.pointer.as_deref(), Some("/filter/untill"));
+    let request = json!({ "turns": [{ "user_message": "a" }, { "user_message": 7 }] });
+    let problem = bench.ask("record_many", request).await.unwrap_err();
+    assert_eq!(problem.pointer.as_deref(), Some("/turns/1/user_message"));
+    assert!(problem.detail.ends_with("expected a string"), "{}", problem.detail);
 }
 
 #[tokio::test]
@@ -170,6 +175,13 @@ async fn of_a_user_whom_nobody_knows_a_context_and_a_recall_are_empty_and_add_no
     assert_eq!((&context["text"], &context["receipt"]), (&json!(""), &Value::Null));
     let recall = bench.answer("recall", json!({ "query": "boat" })).await;
     assert_eq!((&recall["items"], &recall["receipt"]), (&json!([]), &Value::Null));
+    for (name, request) in [
+        ("context", json!({ "message": "a", "queries": vec!["b"; 9] })),
+        ("context", json!({ "message": "a", "min_confidence": 2.0 })),
+        ("recall", json!({ "query": "a", "k": 0 })),
+    ] {
+        assert_eq!(bench.refused(name, request).await, Code::InvalidInput, "{name}");
+    }
     assert_eq!(bench.answer("user_list", json!({})).await["items"], json!([]));
 }
 

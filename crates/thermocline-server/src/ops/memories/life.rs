@@ -1,9 +1,9 @@
 //! Memories are used, and shown again to a person.
 
-use chrono::{NaiveDate, Utc};
+use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{Due, Memory, MemoryId, Outcome as Ended, ReceiptId, Use};
+use thermocline::{Clock as _, Due, Memory, MemoryId, Outcome as Ended, ReceiptId, SystemClock, Use};
 
 use crate::ops::{
     Operation, Result, Row,
@@ -97,7 +97,7 @@ impl Operation for DueList {
     type Response = Page<Due>;
 
     async fn run(call: Call, request: DueRequest) -> Result<Page<Due>> {
-        let on = request.on.unwrap_or_else(|| Utc::now().date_naive());
+        let on = request.on.unwrap_or_else(|| SystemClock.now().date_naive());
         let limit = request.limit.unwrap_or_default().checked()?;
         Ok(Page::whole(call.memories().await?.due(on, limit).await?))
     }

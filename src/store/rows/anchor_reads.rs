@@ -1,0 +1,209 @@
+//! Anchors as they are shown: rows of `identity_anchors` with what they came from.
+
+use std::collections::HashMap;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{
+        anchor::{Anchor, Evidence},
+        ids::AnchorId,
+        page,
+    },
+    store::{
+        rows::{
+            anchors::{DERIVATION_COLUMNS, KEY, derivation},
+            row_check,
+        },
+        scope::Scope,
+        sql::{Flow, Row, Sql, ToColumn, text, values},
+    },
+};
+
+/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum.
+macro_rules! columns {
+    () => {
+        "id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until, superseded_by,
+         retracted_at, retracted_seq, row_check"
+    };
+}
+/// How many of them the checksum covers.
+const ANCHOR_COLUMNS: usize = 13;
+
+/// At most so many anchors of the user behind one of them, by subject, attribute and folded value; `None`: from the first
+/// on.
+pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
+    let key =
+        |id| sql.one(KEY, values![id, scope.user_id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]));
+    let [subject, attribute, value_key]: [String; 3] = match after {
+        Some(id) => key(id)?.ok_or_else(|| page::nothing_there("anchor"))?,
+        None => Default::default(),
+    };
+    let anchors = sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM identity_anchors WHERE user_id = ?1 AND (subject, attribute, value_key) > (?2, ?3, ?4)
+               AND (strength > 0 OR retracted_at IS NOT NULL)
+             ORDER BY subject, attribute, value_key LIMIT ?5"
+        ),
+        values![scope.user_id, subject, attribute, value_key, limit],
+        read,
+    )?;
+    heard_of(sql, scope, anchors)
+}
+
+/// The anchor, with what it came from; `None`: the user has no such anchor.
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
+    let anchors = sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM identity_anchors WHERE id = ?1 AND user_id = ?2 AND (strength > 0 OR retracted_at IS NOT NULL)"
+        ),
+        values![id, scope.user_id],
+        read,
+    )?;
+    Ok(heard_of(sql, scope, anchors)?.pop())
+}
+
+/// The anchors with what they came from.
+fn heard_of(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<Anchor>> {
+    let mut evidence = HashMap::new();
+    let sets: Vec<_> =
+        anchors.iter().map(|anchor| vec![scope.user_id.to_column(), anchor.id.to_column()]).collect();
+    sql.query_many(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            " FROM derivations AS d WHERE d.user_id = ?1 AND d.product_id = ?2
+             ORDER BY d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
+        ),
+        &sets,
+        &mut |_, row| {
+            hear(&mut evidence, row);
+            Ok(())
+        },
+    )?;
+    anchors.into_iter().map(|anchor| with_evidence(anchor, &mut evidence)).collect()
+}
+
+/// Every anchor of the user, by subject and attribute, what holds before what held; but for those that are damaged,
+/// themselves or their evidence; and how many those are.
+pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
+    let (mut anchors, mut damaged) = (Vec::new(), 0);
+    for anchor in each(sql, scope)? {
+        match anchor {
+            Ok(anchor) => anchors.push(anchor),
+            Err(error) if error.kind() == ErrorKind::Corrupt => damaged += 1,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((anchors, damaged))
+}
+
+fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
+    let mut anchors = Vec::new();
+    sql.query(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM identity_anchors WHERE user_id = ?1
+         -- `I am not allergic to nuts` ends what held; a value that never held is no anchor.
+           AND (strength > 0 OR retracted_at IS NOT NULL)
+         ORDER BY subject, attribute, valid_until IS NOT NULL, valid_from DESC, value_key"
+        ),
+        values![scope.user_id],
+        &mut |row| {
+            anchors.push(read(row));
+            Ok(Flow::Next)
+        },
+    )?;
+    let mut evidence = evidence(sql, scope)?;
+    let mut whole = |anchor| with_evidence(anchor, &mut evidence);
+    Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut whole)).collect())
+}
+
+/// What anchors came from, in the order in which it was heard.
+type Heard = HashMap<AnchorId, Result<Vec<Evidence>>>;
+
+fn with_evidence(anchor: Anchor, heard: &mut Heard) -> Result<Anchor> {
+    let evidence = heard.remove(&anchor.id).transpose()?.unwrap_or_default();
+    Ok(Anchor { evidence, ..anchor })
+}
+
+fn hear(heard: &mut Heard, row: &Row<'_>) {
+    // Of an anchor that nobody can name it is not.
+    let Ok(anchor) = row.get(2) else { return };
+    let known = heard.entry(anchor).or_insert_with(|| Ok(Vec::new()));
+    match (&mut *known, read_evidence(row)) {
+        (Ok(known), Ok(evidence)) => known.push(evidence),
+        (Ok(_), Err(error)) => *known = Err(error),
+        (Err(_), _) => {}
+    }
+}
+
+fn damaged(row: &Row<'_>, column: usize) -> Result<Error> {
+    let id: AnchorId = row.get(column)?;
+    Ok(row_check::damaged(format_args!("anchor {id}, or its evidence,")))
+}
+
+fn read(row: &Row<'_>) -> Result<Anchor> {
+    if !row_check::holds(row, ANCHOR_COLUMNS)? {
+        return Err(damaged(row, 0)?);
+    }
+    Ok(Anchor {
+        id: row.get(0)?,
+        subject: row.get(2)?,
+        attribute: row.get(3)?,
+        value: row.get(5)?,
+        strength: row.get(7)?,
+        evidence: Vec::new(),
+        valid_from: row.get(8)?,
+        valid_until: row.get(9)?,
+        superseded_by: row.get(10)?,
+        retracted_at: row.get(11)?,
+    })
+}
+
+/// What every anchor of the user came from.
+fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<Heard> {
+    let mut found = Heard::new();
+    sql.query(
+        concat!(
+            "SELECT ",
+            derivation!(),
+            " FROM derivations AS d WHERE d.user_id = ?1
+             ORDER BY d.product_id, d.seq, d.source_kind = 'caller', d.said_at, d.source_id, d.stance"
+        ),
+        values![scope.user_id],
+        &mut |row| {
+            hear(&mut found, row);
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(found)
+}
+
+fn read_evidence(row: &Row<'_>) -> Result<Evidence> {
+    if !row_check::holds(row, DERIVATION_COLUMNS)? {
+        return Err(damaged(row, 2)?);
+    }
+    let is_turn = text(row.value(3)?) == Some("turn");
+    Ok(Evidence {
+        turn_id: if is_turn { Some(row.get(4)?) } else { None },
+        stance: row.get(5)?,
+        said_at: row.get(7)?,
+        made_by: row.get(8)?,
+        quote: row.get(10)?,
+    })
+}
+
+/// The turns that say that an anchor holds, by their numbers.
+pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
+    sql.list(
+        "SELECT seq FROM derivations
+         WHERE user_id = ?1 AND product_id = ?2 AND source_kind = 'turn' AND stance = 'holds' ORDER BY seq, source_id",
+        values![scope.user_id, anchor],
+        |row| row.get(0),
+    )
+}
