@@ -160,3 +160,39 @@ fn keys_open_a_server_and_what_is_done_is_audited_and_logged_on_stderr_alone() {
     assert!(server.process.wait().unwrap().success());
     assert!(begun.elapsed() < Duration::from_secs(12));
 }
+
+#[test]
+fn what_contrib_starts_is_what_the_command_takes() {
+    let shell = Shell::new();
+    let contrib = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let unit = contrib("thermocline.service");
+    let fields: Vec<_> = unit.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    assert!(fields.iter().all(|line| line.starts_with('[') || line.contains('=')), "{fields:?}");
+    let start = fields.iter().find_map(|line| line.strip_prefix("ExecStart=")).unwrap().replace("%S/", "");
+    let args: Vec<_> = start.split(' ').skip(1).chain(["--print-config"]).collect();
+    let shown = shell.run(&args);
+    assert!(shown.code == 0 && shown.stdout.contains("127.0.0.1:7411"), "{shown:?}");
+    let image = contrib("Dockerfile");
+    let list = |line: &str| -> Vec<String> { serde_json::from_str(line).unwrap() };
+    let command = image.lines().find_map(|line| line.strip_prefix("CMD ")).map(list).unwrap();
+    let args: Vec<_> = command.iter().map(String::as_str).chain(["--print-config"]).collect();
+    let shown = shell.run(&args);
+    assert!(shown.code == 0 && shown.stdout.contains("/data/thermocline-keys.toml"), "{shown:?}");
+    assert!(image.contains(r#"CMD ["thermocline", "health"]"#) && image.contains(":nonroot"));
+    assert_eq!(shell.run(&["health", "--help"]).code, 0);
+    assert!(contrib("Caddyfile").contains("7411"));
+}
+
+#[test]
+fn the_file_on_the_page_is_one_that_a_server_takes() {
+    let shell = Shell::new();
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/service.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let file = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    shell.write("thermocline.toml", file);
+    let shown = shell.run(&["serve", "--print-config"]);
+    assert!(shown.code == 0 && shown.stdout.contains("qwen3:8b"), "{shown:?}");
+}
