@@ -60,12 +60,11 @@ impl Health {
     pub async fn readiness(&self) -> Readiness {
         let mut found = self.found.lock().await;
         let known = found.as_ref().filter(|(at, _)| at.elapsed() < BELIEVED).map(|(_, known)| known.clone());
-        let mut readiness = match known {
-            Some(known) => known,
-            None => {
-                let looked = self.look().await;
-                found.insert((Instant::now(), looked)).1.clone()
-            }
+        let mut readiness = if let Some(known) = known {
+            known
+        } else {
+            let looked = self.look().await;
+            found.insert((Instant::now(), looked)).1.clone()
         };
         // Known without a look.
         if self.is_closing() {

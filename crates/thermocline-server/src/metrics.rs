@@ -210,7 +210,7 @@ impl Metrics {
         self.stats_age.set(number("/age_ms") as f64 / 1_000.0);
     }
 
-    /// All of it, in the text format of OpenMetrics.
+    /// All of it, in the text format of `OpenMetrics`.
     pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;

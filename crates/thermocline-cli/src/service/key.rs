@@ -211,21 +211,19 @@ fn about(key: &Key, now: DateTime<Utc>) -> serde_json::Value {
 
 fn line(key: &Key, now: DateTime<Utc>) -> String {
     let scopes: Vec<String> = key.scopes.iter().map(|scope| format!("{scope:?}").to_lowercase()).collect();
-    let mut line = format!(
+    let line = format!(
         "{}  {}  {} of {}",
         key.id,
         plain::line(&key.name, 40),
         scopes.join(","),
         plain::line(&key.users.to_string(), 60)
     );
-    if let Some(rate) = key.rate {
-        line += &format!("  {rate}");
-    }
-    if let Some(at) = key.expires_at {
+    let rate = key.rate.map(|rate| format!("  {rate}")).unwrap_or_default();
+    let end = key.expires_at.map(|at| {
         let word = if key.is_expired(now) { "expired" } else { "expires" };
-        line += &format!("  {word} {}", at.format("%Y-%m-%d %H:%M"));
-    }
-    line + "\n"
+        format!("  {word} {}", at.format("%Y-%m-%d %H:%M"))
+    });
+    line + &rate + &end.unwrap_or_default() + "\n"
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]

@@ -40,6 +40,8 @@ mod reranking;
 mod sensors;
 #[cfg(feature = "service")]
 mod service_end;
+#[cfg(feature = "service")]
+mod serving;
 mod stories;
 mod transfer;
 mod vault;

@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// The text format of OpenMetrics.
+/// The text format of `OpenMetrics`.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Addresses that need no key: they say nothing of anybody.

@@ -2,7 +2,7 @@
 
 use axum::{
     body::Body,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::json;
@@ -51,8 +51,8 @@ impl IntoResponse for Problem {
     }
 }
 
-/// RFC 9457's problem details. `of` is what it was made of: its headers stay.
-pub(super) fn problem(problem: &Problem, request_id: &str, of: Response) -> Response {
+/// RFC 9457's problem details. Of `headers`, those of the response that it came as, what says which methods there are stays.
+pub(super) fn problem(problem: &Problem, request_id: &str, headers: &HeaderMap) -> Response {
     let facts = problem.code.facts();
     let mut body = json!({
         "type": format!("/errors#{}", facts.word),
@@ -68,8 +68,9 @@ pub(super) fn problem(problem: &Problem, request_id: &str, of: Response) -> Resp
     }
     let status = status(problem);
     let mut response = document(status, "application/problem+json", body.to_string());
+    let allow = headers.get(header::ALLOW);
     let headers = response.headers_mut();
-    if let Some(allow) = of.headers().get(header::ALLOW) {
+    if let Some(allow) = allow {
         headers.insert(header::ALLOW, allow.clone());
     }
     if facts.retry == Retry::Later {

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::ops::{Result, problem::Problem};
 
-/// Reads an object. serde_json would let the last of two fields of one name count, and who checks the first is deceived.
+/// Reads an object. `serde_json` would let the last of two fields of one name count, and who checks the first is deceived.
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
     // serde_json itself goes no deeper than 128 levels.
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn what_serde_json_reads_is_read_the_same() {
         for json in [
-            r#"{}"#,
+            "{}",
             r#"{"a":[1,-2,3.5,1e300,18446744073709551615,true,null,"\u00e9\n"],"b":{"a":{"a":[]}}}"#,
             r#" {"metadata":{"x":0.1}} "#,
         ] {

@@ -63,7 +63,7 @@ pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next:
 /// A problem is written down with the request's id, which every answer has.
 fn written(mut response: Response, id: &RequestId) -> Response {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        response = answer::problem(&problem, &id.id, response);
+        response = answer::problem(&problem, &id.id, response.headers());
     }
     id.add_to(response.headers_mut());
     response

@@ -117,20 +117,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(query: &str, expected: Option<Value>) {
+    fn check(query: &str, expected: Option<&Value>) {
         let read = fields().query(query).ok().map(Value::Object);
-        assert_eq!(read, expected, "{query}");
+        assert_eq!(read.as_ref(), expected, "{query}");
     }
 
     #[test]
     fn fields_of_a_query_are_what_the_schema_says() {
-        check("", Some(json!({})));
+        check("", Some(&json!({})));
         check(
             "limit=5&floor=0.5&all=true&tier=hot",
-            Some(json!({ "limit": 5, "floor": 0.5, "all": true, "tier": "hot" })),
+            Some(&json!({ "limit": 5, "floor": 0.5, "all": true, "tier": "hot" })),
         );
-        check("tier=a+b%26c%3D%C3%A9", Some(json!({ "tier": "a b&c=é" })));
-        check("tier=", Some(json!({ "tier": "" })));
+        check("tier=a+b%26c%3D%C3%A9", Some(&json!({ "tier": "a b&c=é" })));
+        check("tier=", Some(&json!({ "tier": "" })));
     }
 
     #[test]

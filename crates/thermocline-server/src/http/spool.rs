@@ -109,10 +109,10 @@ async fn pieces(mut file: File, mut sender: Sender<Bytes, io::Error>) {
                     return;
                 }
             }
-            Ok(Ok(_)) => return,
             // The client sees an answer that is shorter than it says.
             Ok(Err(error)) => return sender.abort(error),
-            Err(_) => return,
+            // Its end, or a thread that panicked.
+            Ok(Ok(_)) | Err(_) => return,
         }
     }
 }

@@ -137,7 +137,7 @@ pub struct AnchorReplace;
 impl Operation for AnchorReplace {
     const SPEC: Spec = Spec::changes(
         "anchor_replace",
-        "Put a corrected value in the place of one fact; the old one is kept with its dates.",
+        "Put a corrected value in the place of one fact that holds; the old one is kept with its dates.",
         Route::put("/v1/users/{user}/anchors/{anchor}"),
     );
     type Request = AnchorReplaceRequest;

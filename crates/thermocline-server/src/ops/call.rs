@@ -59,19 +59,6 @@ impl Call {
         &self.service.memory
     }
 
-    /// Who makes what this call makes, as evidence names it: `key:<id>`, `mcp:<client>`, or `caller` from a shell.
-    pub fn maker(&self) -> String {
-        match &self.surface {
-            Surface::Http => format!("key:{}", self.caller.id),
-            // What a client calls itself may be anything.
-            Surface::Mcp(client) => {
-                let name: String = client.chars().filter(|c| !c.is_control()).take(40).collect();
-                format!("mcp:{name}")
-            }
-            Surface::Shell => "caller".to_owned(),
-        }
-    }
-
     /// The user, if the file knows them.
     pub async fn find_user(&self) -> Result<Option<User>> {
         let name = self.user_name()?;

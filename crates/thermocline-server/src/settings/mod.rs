@@ -33,7 +33,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmSettings {
-    /// Where it answers, in the manner of OpenAI's chat completions.
+    /// Where it answers, in the manner of `OpenAI`'s chat completions.
     pub url: String,
     /// Its name there.
     pub model: String,
@@ -51,7 +51,7 @@ pub struct LlmSettings {
 pub struct EmbedSettings {
     /// The folder of a sentence transformer.
     pub dir: String,
-    /// Where one answers, in the manner of OpenAI's embeddings.
+    /// Where one answers, in the manner of `OpenAI`'s embeddings.
     pub url: String,
     /// Its name there.
     pub model: String,

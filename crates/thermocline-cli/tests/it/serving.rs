@@ -1,0 +1,198 @@
+//! `serve`, `key` and `health`, as an operator meets them.
+#![allow(clippy::disallowed_methods, reason = "processes take real time")]
+
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    service_client::{Client, Server},
+    shell::Shell,
+};
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// The status of an answer to a request without a key.
+fn status(server: &Server, method: &str, path: &str) -> u16 {
+    runtime().block_on(async {
+        let mut client = Client::connect(server.address).await.unwrap();
+        client.ask(method, path, "{}").await.unwrap().status
+    })
+}
+
+#[test]
+fn a_key_is_shown_once_listed_without_its_secret_and_revoked() {
+    let shell = Shell::new();
+    let made = shell.run(&[
+        "key",
+        "add",
+        "laptop",
+        "--scope",
+        "read,write",
+        "--user",
+        "alex",
+        "--expires",
+        "90d",
+        "--rate",
+        "50/s",
+    ]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let key = made.stdout.trim();
+    assert!(key.starts_with("thc_") && key.len() == 56, "{key}");
+    let listed = shell.run(&["key", "list"]);
+    assert!(
+        listed.stdout.contains("laptop") && listed.stdout.contains("read,write of alex"),
+        "{}",
+        listed.stdout
+    );
+    assert!(!listed.stdout.contains(&key[13..]));
+    let about = shell.run(&["--json", "key", "list"]).json();
+    assert_eq!(about[0]["scopes"], json!(["read", "write"]));
+    let id = about[0]["id"].as_str().unwrap();
+    assert_eq!(id, &key[4..12]);
+    assert_eq!(shell.run(&["key", "revoke", "nobody00"]).code, 4);
+    assert_eq!(shell.run(&["key", "revoke", id]).code, 0);
+    assert_eq!(shell.run(&["--json", "key", "list"]).json(), json!([]));
+}
+
+#[test]
+fn a_key_that_could_do_nothing_is_refused() {
+    let shell = Shell::new();
+    assert_eq!(shell.run(&["key", "add", "k", "--scope", "admin", "--user", "alex"]).code, 3);
+    assert_eq!(shell.run(&["key", "add", "k", "--scope", "read", "--user", "acme*"]).code, 2);
+    assert_eq!(shell.run(&["key", "add", "k", "--scope", "all", "--user", "alex"]).code, 2);
+    assert_eq!(
+        shell.run(&["key", "add", "k", "--scope", "read", "--user", "alex", "--rate", "fast"]).code,
+        2
+    );
+    assert!(shell.files().is_empty());
+}
+
+#[test]
+fn a_server_refuses_to_open_a_door_that_others_could_use() {
+    let shell = Shell::new();
+    let refused = |args: &[&str], why: &str| {
+        let ended = shell.run(&[&["serve"], args].concat());
+        assert!(ended.code != 0 && ended.stderr.contains(why), "{args:?}: {ended:?}");
+    };
+    refused(&["--listen", "0.0.0.0:0"], "there is no key");
+    refused(&["--listen", "127.0.0.1:0", "--require-key"], "there is no key");
+    refused(&["--keys", "no-such.toml"], "cannot be read");
+    assert_eq!(shell.run(&["key", "add", "k", "--scope", "read", "--user", "any"]).code, 0);
+    refused(&["--listen", "0.0.0.0:0", "--keys", "thermocline-keys.toml"], "in the clear");
+    refused(&["--tls-cert", "cert.pem"], "go together");
+    refused(&["--set", "memory.hot_turns=0"], "hot_turns");
+    refused(&["--set", "memory.no_such=1"], "memory.no_such");
+    refused(&["--backup-folder", "no-such"], "backup_folder");
+}
+
+#[test]
+fn the_configuration_is_printed_with_where_each_value_came_from() {
+    let shell = Shell::new();
+    shell.write(
+        "thermocline.toml",
+        "[service]\nallowed_hosts = [\"memory.example.org\"]\n[memory]\nhot_turns = 7\n",
+    );
+    let shown =
+        shell.run(&["serve", "--print-config", "--listen", "127.0.0.1:1", "--set", "memory.readers=2"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let line = |name: &str| {
+        let line = shown.stdout.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap();
+        let (value, source) = line.split_once('#').unwrap();
+        (value.split_once('=').unwrap().1.trim().to_owned(), source.trim().to_owned())
+    };
+    let pair = |value: &str, source: &str| (value.to_owned(), source.to_owned());
+    assert_eq!(line("hot_turns"), pair("7", "thermocline.toml"));
+    assert_eq!(line("allowed_hosts"), pair("[\"memory.example.org\"]", "thermocline.toml"));
+    assert_eq!(line("listen"), pair("\"127.0.0.1:1\"", "flag"));
+    assert_eq!(line("readers"), pair("2", "flag"));
+    assert_eq!(line("warm_turns"), pair("50", "default"));
+    assert_eq!(shell.files(), ["thermocline.toml"], "nothing was opened");
+}
+
+#[test]
+fn health_says_whether_a_server_is_ready_and_a_second_server_says_that_there_is_one() {
+    let shell = Shell::new();
+    let mut server = Server::start(&shell.path("memory.db"));
+    let address = server.address.to_string();
+    let ready = shell.run(&["health", &address]);
+    assert_eq!((ready.code, ready.stdout.as_str()), (0, "ready\n"), "{}", ready.stderr);
+    let said = shell.run(&["--json", "health", &format!("http://{address}/")]).json();
+    assert_eq!(said, json!({ "is_ready": true, "reasons": [] }));
+    let second = shell.run(&["--db", "other.db", "serve", "--listen", &address]);
+    assert!(second.code == 3 && second.stderr.contains("another server"), "{second:?}");
+    server.terminate();
+    assert!(server.process.wait().unwrap().success());
+    assert_eq!(shell.run(&["health", &address]).code, 6);
+}
+
+#[test]
+fn keys_open_a_server_and_what_is_done_is_audited_and_logged_on_stderr_alone() {
+    let shell = Shell::new();
+    let key = shell.run(&["key", "add", "k", "--scope", "read", "--user", "any"]).stdout;
+    let (keys, audit) = (shell.path("thermocline-keys.toml"), shell.path("audit.jsonl"));
+    let args =
+        ["--keys", keys.to_str().unwrap(), "--audit", audit.to_str().unwrap(), "--set", "log.format=json"];
+    let mut server = Server::start_with(&shell.path("memory.db"), &args);
+    assert_eq!(status(&server, "POST", "/v1/users/alex/recall"), 401);
+    assert_eq!(status(&server, "GET", "/health/live"), 200);
+    let answer = Command::new("curl")
+        .args(["-s", "-X", "POST", "-H"])
+        .arg(format!("Authorization: Bearer {}", key.trim()))
+        .args(["-H", "Content-Type: application/json", "-d", "{}"])
+        .arg(format!("http://{}/v1/users/alex/turns", server.address))
+        .stderr(Stdio::null())
+        .output();
+    // A machine without curl asks by other means; what is tested here is the page's example.
+    if let Ok(answer) = answer {
+        let said: Value = serde_json::from_slice(&answer.stdout).unwrap();
+        assert_eq!(said["code"], "not-allowed");
+        let line: Value = serde_json::from_str(std::fs::read_to_string(&audit).unwrap().trim()).unwrap();
+        assert_eq!((&line["operation"], &line["outcome"]), (&json!("record"), &json!("not-allowed")));
+    }
+    server.terminate();
+    let begun = Instant::now();
+    assert!(server.process.wait().unwrap().success());
+    assert!(begun.elapsed() < Duration::from_secs(12));
+}
+
+#[test]
+fn what_contrib_starts_is_what_the_command_takes() {
+    let shell = Shell::new();
+    let contrib = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let unit = contrib("thermocline.service");
+    let fields: Vec<_> = unit.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    assert!(fields.iter().all(|line| line.starts_with('[') || line.contains('=')), "{fields:?}");
+    let start = fields.iter().find_map(|line| line.strip_prefix("ExecStart=")).unwrap().replace("%S/", "");
+    let args: Vec<_> = start.split(' ').skip(1).chain(["--print-config"]).collect();
+    let shown = shell.run(&args);
+    assert!(shown.code == 0 && shown.stdout.contains("127.0.0.1:7411"), "{shown:?}");
+    let image = contrib("Dockerfile");
+    let list = |line: &str| -> Vec<String> { serde_json::from_str(line).unwrap() };
+    let command = image.lines().find_map(|line| line.strip_prefix("CMD ")).map(list).unwrap();
+    let args: Vec<_> = command.iter().map(String::as_str).chain(["--print-config"]).collect();
+    let shown = shell.run(&args);
+    assert!(shown.code == 0 && shown.stdout.contains("/data/thermocline-keys.toml"), "{shown:?}");
+    assert!(image.contains(r#"CMD ["thermocline", "health"]"#) && image.contains(":nonroot"));
+    assert_eq!(shell.run(&["health", "--help"]).code, 0);
+    assert!(contrib("Caddyfile").contains("7411"));
+}
+
+#[test]
+fn the_file_on_the_page_is_one_that_a_server_takes() {
+    let shell = Shell::new();
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/service.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let file = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    shell.write("thermocline.toml", file);
+    let shown = shell.run(&["serve", "--print-config"]);
+    assert!(shown.code == 0 && shown.stdout.contains("qwen3:8b"), "{shown:?}");
+}
