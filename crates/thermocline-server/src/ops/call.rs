@@ -47,6 +47,9 @@ pub struct Call {
     pub spool: Option<File>,
 }
 
+/// Characters of a client's name for itself at most: 200 bytes hold them.
+const MADE_BY_CHARS: usize = 48;
+
 /// Bytes of a user's name at most.
 const MAX_NAME_BYTES: usize = 256;
 
@@ -108,6 +111,18 @@ impl Call {
             "origin",
             format!("what this key says is of the origin {}, or of one that is trusted less", own.as_str()),
         ))
+    }
+
+    /// Who does it, as evidence and histories name it: the door, and who came through it.
+    pub fn made_by(&self) -> String {
+        match &self.surface {
+            Surface::Http => format!("http:{}", self.caller.id),
+            Surface::Mcp(client) => {
+                let plain: String = client.chars().filter(|c| !c.is_control()).take(MADE_BY_CHARS).collect();
+                format!("mcp:{plain}")
+            }
+            Surface::Shell => "shell".to_owned(),
+        }
     }
 
     /// The spool of an operation whose body is lines.
