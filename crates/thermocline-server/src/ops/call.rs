@@ -47,6 +47,9 @@ pub struct Call {
     pub spool: Option<File>,
 }
 
+/// Characters of a client's name for itself at most: 200 bytes hold them.
+const MADE_BY_CHARS: usize = 48;
+
 /// What stands before an id where a name may stand.
 const ID: &str = "id:";
 
@@ -54,19 +57,6 @@ impl Call {
     /// The memory.
     pub fn memory(&self) -> &Thermocline {
         &self.service.memory
-    }
-
-    /// Who makes what this call makes, as evidence names it: `key:<id>`, `mcp:<client>`, or `caller` from a shell.
-    pub fn maker(&self) -> String {
-        match &self.surface {
-            Surface::Http => format!("key:{}", self.caller.id),
-            // What a client calls itself may be anything.
-            Surface::Mcp(client) => {
-                let name: String = client.chars().filter(|c| !c.is_control()).take(40).collect();
-                format!("mcp:{name}")
-            }
-            Surface::Shell => "caller".to_owned(),
-        }
     }
 
     /// The user, if the file knows them.
@@ -118,6 +108,18 @@ impl Call {
             "origin",
             format!("what this key says is of the origin {}, or of one that is trusted less", own.as_str()),
         ))
+    }
+
+    /// Who does it, as evidence and histories name it: the door, and who came through it.
+    pub fn made_by(&self) -> String {
+        match &self.surface {
+            Surface::Http => format!("http:{}", self.caller.id),
+            Surface::Mcp(client) => {
+                let plain: String = client.chars().filter(|c| !c.is_control()).take(MADE_BY_CHARS).collect();
+                format!("mcp:{plain}")
+            }
+            Surface::Shell => "shell".to_owned(),
+        }
     }
 
     /// The spool of an operation whose body is lines.

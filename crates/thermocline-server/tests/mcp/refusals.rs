@@ -133,5 +133,5 @@ async fn what_comes_through_a_model_is_not_the_users_own_word() {
     assert_eq!(code, INVALID_PARAMS);
     let fact = talk.call("memory_save", json!({ "attribute": "home", "value": "Lisbon" })).await;
     let made_by = text(&fact.response()["evidence"][0]["made_by"]);
-    assert_ne!(made_by, "user", "{}", fact.response());
+    assert_eq!(made_by, "mcp:raw", "{}", fact.response());
 }
