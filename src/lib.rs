@@ -155,6 +155,7 @@ pub use crate::{
         receipt::{
             ItemKind, ItemOutcome, Newer, PackedAs, Planned, Receipt, ReceiptItem, SameSource, Understood,
         },
+        receipt_texts::{ItemText, ReceiptWithTexts},
         review::{Decided, Decision, Review, ReviewFilter, ReviewKind},
         sensor::{
             CheckResult, CheckVerdict, Expect, MemoryCheck, MemorySensor, NewSensor, SeenHash, ToCheck,

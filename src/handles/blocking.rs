@@ -278,6 +278,11 @@ impl User {
         self.runtime.block_on(self.inner.receipt(id))
     }
 
+    /// See [`User::receipt_with_texts`](crate::User::receipt_with_texts).
+    pub fn receipt_with_texts(&self, id: ReceiptId) -> Result<crate::ReceiptWithTexts> {
+        self.runtime.block_on(self.inner.receipt_with_texts(id))
+    }
+
     /// See [`User::receipts`](crate::User::receipts).
     pub fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
         self.runtime.block_on(self.inner.receipts(limit))

@@ -13,6 +13,7 @@ use crate::{
         instant,
         page::checked_limit,
         receipt::Receipt,
+        receipt_texts::ReceiptWithTexts,
         session::SessionInfo,
         summary::Summary,
         turn::{NewTurn, Recorded, Turn},
@@ -241,6 +242,14 @@ impl User {
         self.store.flush().await?;
         let gone = || Error::not_found("this user has no such receipt; only the newest are kept");
         read().await?.ok_or_else(gone)
+    }
+
+    /// The same with what its items are called and how they begin, as they are now:
+    /// [`explain`](ReceiptWithTexts::explain) tells it in words.
+    pub async fn receipt_with_texts(&self, id: ReceiptId) -> Result<ReceiptWithTexts> {
+        let receipt = self.receipt(id).await?;
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        off_thread(move || store.snapshot()?.with_texts(&scope, receipt)).await
     }
 
     /// The newest receipts, newest first, without their items.

@@ -18,6 +18,7 @@ pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod receipt;
+pub(crate) mod receipt_texts;
 pub(crate) mod review;
 pub(crate) mod sensor;
 pub(crate) mod session;

@@ -14,6 +14,7 @@ mod memory_reads;
 mod pages;
 mod person_reads;
 mod recalled;
+mod receipt_texts;
 pub(crate) mod rows;
 pub(crate) mod scope;
 pub(crate) mod sensor_reads;

@@ -92,6 +92,7 @@ fn every_write_of_a_session_moves_it_and_no_read_does() {
     two.reads("recall", || alex.recall("Who lights the lamp?", RecallOptions::default()));
     two.writes("record", || chat.record(turn(3).answering(context.receipt)));
     two.reads("receipt", || alex.receipt(context.receipt));
+    two.reads("receipt_with_texts", || alex.receipt_with_texts(context.receipt));
     two.reads("hot", || chat.hot());
     two.reads("warm", || chat.warm());
     two.reads("search", || chat.search("lamp", 5));

@@ -10,9 +10,9 @@ use thermocline::{
     Anchor, Attribute, Change, ChatMessage, Context, Core, CriticalRule, Decided, Decision, Diagnosis, Due,
     Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, Health, HotTier, JobInfo, JobsReport,
     Memory, MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged, Neighbour, Origin,
-    PastTurn, Profile, Quarantined, Recall, Receipt, Recorded, Reflected, ReplacedTurn, Review, ReviewFilter,
-    Saved, SessionInfo, SessionState, Shares, Stats, Summary, Tended, TermCount, Transferred, Transition,
-    Turn, Undone, UserInfo, WarmTier, Weights,
+    PastTurn, Profile, Quarantined, Recall, Receipt, ReceiptWithTexts, Recorded, Reflected, ReplacedTurn,
+    Review, ReviewFilter, Saved, SessionInfo, SessionState, Shares, Stats, Summary, Tended, TermCount,
+    Transferred, Transition, Turn, Undone, UserInfo, WarmTier, Weights,
 };
 
 const HANDLES: [&str; 6] = [
@@ -87,6 +87,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
         written::<Quarantined>(),
         written::<Recall>(),
         written::<Receipt>(),
+        written::<ReceiptWithTexts>(),
         written::<Recorded>(),
         written::<Reflected>(),
         written::<ReplacedTurn>(),

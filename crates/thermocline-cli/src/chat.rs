@@ -102,7 +102,7 @@ impl Chat<'_> {
             "/why" => match &self.last {
                 Some(context) => {
                     let receipt = self.user.receipt(context.receipt)?;
-                    let text = why::explained(&self.user, &receipt)?;
+                    let text = why::explained(&self.user, context.receipt)?;
                     self.say(&receipt, |_| text)?;
                 }
                 None => self.out.talk("nothing was recalled yet"),

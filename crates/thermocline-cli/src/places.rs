@@ -25,8 +25,6 @@ pub(crate) struct Place {
     pub(crate) said_at: DateTime<Utc>,
     /// `s1/3`: its session, and its place there.
     pub(crate) name: String,
-    /// The caller's own id.
-    pub(crate) caller_id: Option<String>,
     /// How it begins.
     pub(crate) words: String,
 }
@@ -53,14 +51,12 @@ impl<'u> Places<'u> {
             Ok(turn) => Ok(Some(Place {
                 said_at: turn.timestamp,
                 name: self.name(turn.session_id, turn.turn_number),
-                caller_id: turn.caller_id.as_deref().map(|id| plain::line(id, 40)),
                 words: beginning(&turn.said),
             })),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Ok(self.user.summary(id)?.map(|summary| Place {
                     said_at: summary.timestamp,
                     name: self.name(summary.session_id, summary.turn_number),
-                    caller_id: None,
                     words: plain::line(&summary.summary_text, SHOWN_CHARS),
                 }))
             }

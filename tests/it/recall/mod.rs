@@ -16,6 +16,7 @@ mod no_gap;
 mod planning;
 mod profiles;
 mod queries;
+mod receipt_texts;
 mod receipts;
 mod reranking;
 mod same_answers;

@@ -35,3 +35,18 @@ fn a_key_that_is_known_speaks_for_its_user_and_others_do_not() {
     let own = [("x-api-key", alex.as_str()), ("host", "localhost:7411"), ("origin", "http://localhost:7411")];
     assert_eq!(list("/mcp", &own).status, 200, "our own page may ask");
 }
+
+#[test]
+fn a_message_that_stops_coming_is_given_up_and_one_that_is_too_large_is_refused() {
+    let mut setup = Setup::default();
+    setup.settings.max_body_bytes = 10_000;
+    let server = setup.start();
+    let head = "POST /mcp/users/alex HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+        Accept: application/json, text/event-stream\r\n";
+    let mut slow = server.client();
+    slow.write(format!("{head}Content-Length: 100\r\n\r\n{{").as_bytes());
+    let mut large = server.client();
+    large.write(format!("{head}Content-Length: 10001\r\n\r\n{}", "x".repeat(10_001)).as_bytes());
+    assert_eq!(large.answer(false).code(), "too-large");
+    assert_eq!(slow.answer(false).code(), "slow-body");
+}

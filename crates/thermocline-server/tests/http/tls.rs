@@ -55,7 +55,7 @@ fn answers_come_over_tls_and_nothing_comes_without() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let mut plain = server.client();
     plain.write(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert!(plain.is_closed() || plain.is_closed(), "an alert at most");
+    assert!((0..16).any(|_| plain.is_closed()), "an alert at most");
 }
 
 #[test]

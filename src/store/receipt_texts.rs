@@ -1,0 +1,69 @@
+//! Reading what the items of a receipt say.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    error::{ErrorKind, Result},
+    model::{
+        ids::{AnchorId, MemoryId, SessionId, TurnId},
+        receipt::{ItemKind, Receipt, ReceiptItem},
+        receipt_texts::{ItemText, ReceiptWithTexts},
+    },
+    store::{scope::Scope, snapshot::Snapshot},
+};
+
+/// What sessions are called: each is looked up once.
+type Names = BTreeMap<SessionId, Option<String>>;
+
+impl Snapshot<'_> {
+    /// The receipt with what its items say, as far as they are there and sound.
+    pub(crate) fn with_texts(&self, scope: &Scope, receipt: Receipt) -> Result<ReceiptWithTexts> {
+        let mut names = Names::new();
+        let session = match receipt.session_id {
+            Some(id) => self.session_name(scope, &mut names, id)?,
+            None => None,
+        };
+        let texts = receipt.items.iter().map(|item| self.text_of(scope, &mut names, item));
+        Ok(ReceiptWithTexts { texts: texts.collect::<Result<_>>()?, session, receipt })
+    }
+
+    fn text_of(&self, scope: &Scope, names: &mut Names, item: &ReceiptItem) -> Result<Option<ItemText>> {
+        match self.read_text(scope, names, item) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) => Ok(None),
+            read => read,
+        }
+    }
+
+    fn read_text(&self, scope: &Scope, names: &mut Names, item: &ReceiptItem) -> Result<Option<ItemText>> {
+        match item.kind {
+            ItemKind::Anchor => {
+                let anchor = self.anchor(scope, AnchorId::from_uuid(item.owner_id))?;
+                Ok(anchor.as_ref().map(ItemText::of_anchor))
+            }
+            ItemKind::Memory => self
+                .memory(scope, MemoryId::from_uuid(item.owner_id))
+                .map(|memory| Some(ItemText::of_memory(&memory))),
+            _ => {
+                let id = TurnId::from_uuid(item.owner_id);
+                if let Some(turn) = self.turn_by_id(scope, id)? {
+                    let session = self.session_name(scope, names, turn.session_id)?.unwrap_or_default();
+                    return Ok(Some(ItemText::of_turn(&session, &turn)));
+                }
+                let Some(summary) = self.summary_of(scope, id)? else { return Ok(None) };
+                let session = self.session_name(scope, names, summary.session_id)?.unwrap_or_default();
+                Ok(Some(ItemText::of_summary(&session, &summary)))
+            }
+        }
+    }
+
+    /// A session's key, else its id; `None`: it is gone.
+    fn session_name(&self, scope: &Scope, names: &mut Names, id: SessionId) -> Result<Option<String>> {
+        if let Some(name) = names.get(&id) {
+            return Ok(name.clone());
+        }
+        let found = self.find_session(scope, id)?;
+        let name = found.map(|row| row.info.caller_id.unwrap_or_else(|| id.to_string()));
+        names.insert(id, name.clone());
+        Ok(name)
+    }
+}
