@@ -255,7 +255,9 @@ fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
         headers.push(header("Idempotency-Key", "Another name for `caller_id`."));
     }
     if expects_revision {
-        headers.push(header("If-Match", "Another name for `expected_revision`: `\"3\"`."));
+        let mut revision = header("If-Match", "Another name for `expected_revision`: `\"3\"`.");
+        revision["schema"]["pattern"] = json!("^\"[0-9]{1,9}\"$");
+        headers.push(revision);
     }
     if has_etag(spec) {
         headers.push(json!({ "$ref": "#/components/parameters/IfNoneMatch" }));

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thermocline::{Receipt, ReceiptId};
+use thermocline::{Receipt, ReceiptId, ReceiptWithTexts};
 
 use crate::ops::{
     Operation, Result, Row,
@@ -100,8 +100,8 @@ pub struct OfReceipt {
 /// A receipt, and what it says in words.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
-    /// The receipt.
-    pub receipt: Receipt,
+    /// The receipt, with where each of its items is and what it says.
+    pub receipt: ReceiptWithTexts,
     /// What it says, in words, for people.
     pub text: String,
 }
@@ -128,7 +128,7 @@ impl Operation for ReceiptShow {
             LAST => user.receipts(1).await?.first().ok_or_else(call::not_found)?.id,
             id => id.parse()?,
         };
-        let receipt = user.receipt(id).await?;
+        let receipt = user.receipt_with_texts(id).await?;
         let text = receipt.explain();
         Ok(Explained { receipt, text })
     }

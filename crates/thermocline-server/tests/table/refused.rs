@@ -122,6 +122,11 @@ async fn bounds_are_those_of_the_schema_and_of_the_operation() {
             json!({ "session": "a", "name": "n".repeat(200), "text": "t" }),
             json!({ "session": "a", "name": "n".repeat(201), "text": "t" }),
         ),
+        (
+            "memory_edit",
+            json!({ "memory": id, "validity_window_s": 3_155_760_000_u64 }),
+            json!({ "memory": id, "validity_window_s": u64::MAX }),
+        ),
         ("job_retry", json!({ "job": "5" }), json!({ "job": "-5" })),
         ("turn_at", json!({ "session": "a", "number": "1" }), json!({ "session": "a", "number": "-1" })),
     ] {

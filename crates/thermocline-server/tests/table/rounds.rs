@@ -115,7 +115,7 @@ async fn facts_and_receipts(bench: &Bench) {
     assert_eq!(items(&listed).len(), 2);
     let before = bench.answer("anchor_show", json!({ "anchor": home["id"] })).await;
     assert_eq!(before["superseded_by"], moved["id"]);
-    assert_eq!(moved["evidence"][0]["made_by"], "shell", "not the user, who has said nothing");
+    assert_eq!(moved["evidence"][0]["made_by"], "caller", "not the user, who has said nothing");
     let retracted = bench.answer("anchor_retract", json!({ "anchor": moved["id"] })).await;
     assert!(retracted["retracted_at"].is_string());
 }

@@ -15,6 +15,9 @@ use crate::ops::{
     call::{self, Call, set},
 };
 
+/// Seconds of a window at most: a hundred years.
+pub const MAX_WINDOW_S: u64 = 3_155_760_000;
+
 /// A memory to save: what it says, and what the caller knows about it. What is not said follows from the rest.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,6 +58,7 @@ pub struct Content {
     /// How fast the world outdates it. Default: as its information type says.
     pub volatility: Option<Volatility>,
     /// How long a check holds, in seconds. Default: as its volatility says.
+    #[schemars(range(max = MAX_WINDOW_S))]
     pub validity_window_s: Option<u64>,
     /// Whose words it has: the caller's own, unless they are of somebody who is trusted less, a tool's or a document's.
     pub origin: Option<Origin>,

@@ -12,7 +12,7 @@ use thermocline::{
 use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
-    memories::OfMemory,
+    memories::{OfMemory, content::MAX_WINDOW_S},
     problem::{Code, Problem},
     row,
     sessions::stated,
@@ -76,6 +76,7 @@ pub struct EditRequest {
     pub volatility: Option<Volatility>,
     /// Another window, in seconds; null: as its volatility says.
     #[serde(default, deserialize_with = "stated")]
+    #[schemars(extend("maximum" = MAX_WINDOW_S))]
     pub validity_window_s: Option<Option<u64>>,
     /// Whether it is kept from fading.
     pub pinned: Option<bool>,

@@ -25,7 +25,7 @@ pub struct CoreRequest {
     /// The moment for which it is written (RFC 3339). Default: now.
     pub at: Option<DateTime<Utc>>,
     /// Tokens at most. Default: 3,000.
-    #[schemars(range(min = 100))]
+    #[schemars(range(min = 100, max = u32::MAX))]
     pub max_tokens: Option<u32>,
     /// Memories of a section at most. Default: 15.
     #[schemars(range(min = 1, max = 100))]
