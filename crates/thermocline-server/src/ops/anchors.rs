@@ -114,7 +114,7 @@ impl Operation for AnchorSet {
     async fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
         let user = call.user_or_new().await?;
         let subject = request.subject.as_deref().unwrap_or("user");
-        let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.maker()).await?;
+        let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by()).await?;
         Ok(user.anchor(id).await?)
     }
 }
@@ -145,7 +145,7 @@ impl Operation for AnchorReplace {
 
     async fn run(call: Call, request: AnchorReplaceRequest) -> Result<Anchor> {
         let user = call.user().await?;
-        let id = user.replace_anchor(request.anchor, &request.value, &call.maker()).await?;
+        let id = user.replace_anchor(request.anchor, &request.value, &call.made_by()).await?;
         Ok(user.anchor(id).await?)
     }
 }

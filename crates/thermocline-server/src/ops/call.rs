@@ -47,8 +47,8 @@ pub struct Call {
     pub spool: Option<File>,
 }
 
-/// Bytes of a user's name at most.
-const MAX_NAME_BYTES: usize = 256;
+/// Characters of a client's name for itself at most: 200 bytes hold them.
+const MADE_BY_CHARS: usize = 48;
 
 /// What stands before an id where a name may stand.
 const ID: &str = "id:";
@@ -110,6 +110,18 @@ impl Call {
         ))
     }
 
+    /// Who does it, as evidence and histories name it: the door, and who came through it.
+    pub fn made_by(&self) -> String {
+        match &self.surface {
+            Surface::Http => format!("http:{}", self.caller.id),
+            Surface::Mcp(client) => {
+                let plain: String = client.chars().filter(|c| !c.is_control()).take(MADE_BY_CHARS).collect();
+                format!("mcp:{plain}")
+            }
+            Surface::Shell => "shell".to_owned(),
+        }
+    }
+
     /// The spool of an operation whose body is lines.
     pub fn take_spool(&mut self) -> Result<File> {
         self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
@@ -125,15 +137,7 @@ impl Call {
     }
 
     fn user_name(&self) -> Result<&str> {
-        let name = self.user.as_deref().ok_or_else(|| Problem::bad_request("the call names no user"))?;
-        // A look for somebody whom nobody knows is answered without the library.
-        if !(1..=MAX_NAME_BYTES).contains(&name.len()) || name.contains('\0') {
-            return Err(Problem::invalid(
-                "user",
-                "a user's name has 1 to 256 bytes, and none of them is NUL",
-            ));
-        }
-        Ok(name)
+        self.user.as_deref().ok_or_else(|| Problem::new(Code::BadRequest, "the call names no user"))
     }
 }
 
