@@ -66,11 +66,9 @@ fn at(path: &str, detail: String) -> Problem {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         (1..=64).contains(&part.len()) && part.bytes().all(is_plain)
     };
-    let names: Vec<&str> = path.split('/').take_while(|part| is_name(part)).collect();
-    Problem {
-        pointer: (!names.is_empty()).then(|| format!("/{}", names.join("/"))),
-        ..Problem::bad_request(detail)
-    }
+    let names = path.split('/').take_while(|part| is_name(part));
+    let names = names.fold(String::new(), |names, part| names + "/" + part);
+    Problem { pointer: Some(names).filter(|names| !names.is_empty()), ..Problem::bad_request(detail) }
 }
 
 /// Makes integers of whole floats; whether there were any.

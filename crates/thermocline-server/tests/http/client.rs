@@ -25,7 +25,7 @@ impl Client {
     pub fn new(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         Self { stream: BufReader::new(stream) }
     }
 
@@ -37,10 +37,10 @@ impl Client {
             head += "Host: localhost\r\n";
         }
         if !body.is_empty() && !has("content-length") && !has("transfer-encoding") {
-            head += &format!("Content-Length: {}\r\n", body.len());
+            head = format!("{head}Content-Length: {}\r\n", body.len());
         }
         for (name, value) in headers.iter().filter(|(_, value)| *value != "-") {
-            head += &format!("{name}: {value}\r\n");
+            head = format!("{head}{name}: {value}\r\n");
         }
         self.write(format!("{head}\r\n").as_bytes());
         self.write(body);

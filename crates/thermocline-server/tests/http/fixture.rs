@@ -85,11 +85,11 @@ impl Setup {
             change(&mut service);
             Arc::new(service)
         });
-        let served = Arc::clone(&service);
+        let shared = Arc::clone(&service);
         let thread = thread::spawn(move || {
             runtime.block_on(async {
-                let memory = served.memory.clone();
-                match Server::start(served, &settings).await {
+                let memory = shared.memory.clone();
+                match Server::start(shared, &settings).await {
                     Err(refusal) => {
                         started.send(Err(refusal)).unwrap();
                         None

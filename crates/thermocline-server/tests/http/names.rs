@@ -3,7 +3,7 @@
 use crate::fixture::{TURN, server};
 
 fn encoded(name: &str) -> String {
-    name.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    name.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"))
 }
 
 #[test]
