@@ -72,12 +72,12 @@ impl Mcp {
     }
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+fn request(id: u64, method: &str, params: impl Into<Value>) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params.into() })
 }
 
-fn call(id: u64, tool: &str, arguments: Value) -> Value {
-    request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+fn call(id: u64, tool: &str, arguments: impl Into<Value>) -> Value {
+    request(id, "tools/call", json!({ "name": tool, "arguments": arguments.into() }))
 }
 
 fn record(id: u64) -> Value {
