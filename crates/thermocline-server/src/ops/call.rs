@@ -140,7 +140,15 @@ impl Call {
     }
 
     fn user_name(&self) -> Result<&str> {
-        self.user.as_deref().ok_or_else(|| Problem::new(Code::BadRequest, "the call names no user"))
+        let name = self.user.as_deref().ok_or_else(|| Problem::bad_request("the call names no user"))?;
+        // A look for somebody whom nobody knows is answered without the library.
+        if !(1..=MAX_NAME_BYTES).contains(&name.len()) || name.contains('\0') {
+            return Err(Problem::invalid(
+                "user",
+                "a user's name has 1 to 256 bytes, and none of them is NUL",
+            ));
+        }
+        Ok(name)
     }
 }
 

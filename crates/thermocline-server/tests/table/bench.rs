@@ -64,10 +64,21 @@ impl Bench {
         name: &str,
         request: Value,
     ) -> Result<(Outcome, Value), Problem> {
+        self.ask_for(ALEX, caller, name, request).await
+    }
+
+    /// Asks for this user.
+    pub async fn ask_for(
+        &self,
+        user: &str,
+        caller: Caller,
+        name: &str,
+        request: Value,
+    ) -> Result<(Outcome, Value), Problem> {
         let row = self.row(name);
         let asked = Asked {
             caller: Arc::new(caller),
-            user: (row.spec.target == Target::User).then(|| ALEX.to_owned()),
+            user: (row.spec.target == Target::User).then(|| user.to_owned()),
             surface: Surface::Shell,
             request,
             spool: None,

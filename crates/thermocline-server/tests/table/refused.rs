@@ -1,7 +1,11 @@
 //! Requests that are not what an operation takes.
 
 use serde_json::{Value, json};
-use thermocline_server::ops::{problem::Code, schema};
+use thermocline::Origin;
+use thermocline_server::{
+    caller::Caller,
+    ops::{problem::Code, schema},
+};
 
 use crate::bench::{Bench, assert_fits};
 
@@ -231,4 +235,22 @@ async fn counts_are_read_once_in_fifteen_seconds_by_whoever_asks() {
     bench.answer("record", json!({ "user_message": "A boat." })).await;
     let (second, third) = tokio::join!(bench.answer("stats", json!({})), bench.answer("stats", json!({})));
     assert_eq!((&second["stats"], &third["stats"]), (&first["stats"], &first["stats"]));
+}
+
+#[tokio::test]
+async fn a_users_name_has_its_bounds_also_where_nobody_has_it() {
+    let bench = Bench::new().await;
+    for (name, request) in [
+        ("context", json!({ "message": "a" })),
+        ("recall", json!({ "query": "a" })),
+        ("record", json!({ "user_message": "a" })),
+        ("session_list", json!({})),
+    ] {
+        for user in ["", "a\0b", &"a".repeat(257)] {
+            let asked = bench.ask_for(user, Caller::shell(Origin::User), name, request.clone()).await;
+            assert_eq!(asked.unwrap_err().code, Code::InvalidInput, "{name} for {user:?}");
+        }
+    }
+    let longest = "a".repeat(256);
+    bench.ask_for(&longest, Caller::shell(Origin::User), "recall", json!({ "query": "a" })).await.unwrap();
 }
