@@ -303,6 +303,11 @@ impl User {
         self.runtime.block_on(self.inner.anchors(after, limit))
     }
 
+    /// See [`User::anchor`](crate::User::anchor).
+    pub fn anchor(&self, id: AnchorId) -> Result<Anchor> {
+        self.runtime.block_on(self.inner.anchor(id))
+    }
+
     /// See [`User::set_anchor`](crate::User::set_anchor).
     pub fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
         self.runtime.block_on(self.inner.set_anchor(subject, attribute, value))

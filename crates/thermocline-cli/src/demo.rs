@@ -244,7 +244,7 @@ fn said_at(line: &Line) -> DateTime<Utc> {
 
 fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
     let recorded = session.record(line.to_turn())?;
-    let mut moves = pages::transitions_from(&session, 1)?;
+    let mut moves = pages::transitions_from(session, 1)?;
     moves.retain(|moved| recorded.evicted.contains(&moved.turn_number));
     let hot = session.hot()?;
     let newest = hot.turns().last().map_or(0, |turn| turn.tokens.total_tokens);

@@ -2,6 +2,13 @@
 //! route and any tool, with its own ids or the other's, nothing of the other comes back. The requests are made from the
 //! table's schemas, so that a new row is asked too; and none of them, well or badly formed, is a failure of the server.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "small numbers, drawn for requests"
+)]
+
 use std::{collections::BTreeMap, env};
 
 use serde_json::{Map, Value, json};

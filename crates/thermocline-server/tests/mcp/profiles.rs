@@ -43,7 +43,6 @@ async fn the_lists_of_tools_cost_no_more_than_they_may() {
         for version in [OLD, NEW] {
             let list = list(&mut home.alex(profile, version).await).await;
             let tokens = Tokenizer::O200kBase.count(&list.to_string());
-            println!("{} in {version}: {tokens} tokens", profile.as_str());
             assert!(tokens <= most, "{} in {version}: {tokens} tokens\n{list:#}", profile.as_str());
         }
     }

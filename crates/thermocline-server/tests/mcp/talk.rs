@@ -60,10 +60,10 @@ impl Home {
         let server = self.toolbox.server(profile, Arc::new(caller), user);
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = split(theirs);
-        let served = tokio::spawn(mcp::serve(server, input, output));
+        let speaking = tokio::spawn(mcp::serve(server, input, output));
         let (reader, writer) = split(ours);
         let mut talk =
-            Talk { lines: BufReader::new(reader).lines(), writer, served, version: version.to_owned() };
+            Talk { lines: BufReader::new(reader).lines(), writer, speaking, version: version.to_owned() };
         if version < NEW {
             talk.handshake().await;
         }
@@ -110,7 +110,7 @@ pub fn next_id() -> u64 {
 pub struct Talk {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
-    served: JoinHandle<std::io::Result<()>>,
+    speaking: JoinHandle<std::io::Result<()>>,
     version: String,
 }
 
@@ -187,7 +187,7 @@ impl Talk {
         while let Some(line) = timeout(DEADLINE, self.lines.next_line()).await.unwrap().unwrap() {
             rest.push(serde_json::from_str(&line).unwrap());
         }
-        timeout(DEADLINE, self.served).await.unwrap().unwrap().unwrap();
+        timeout(DEADLINE, self.speaking).await.unwrap().unwrap().unwrap();
         rest
     }
 }
