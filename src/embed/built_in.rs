@@ -111,7 +111,7 @@ mod tests {
         let readme = include_str!("../../assets/built_in/README.md");
         let assets = [("table.bin", TABLE), ("vocab.txt", TOKENS.as_bytes()), ("words.bin", lexicon::FILE)];
         for (name, bytes) in assets {
-            let hash = format!("{:x}", Sha256::digest(bytes));
+            let hash = crate::model::hex::hex(&Sha256::digest(bytes));
             assert!(readme.contains(&format!("\n| {name} | {hash} |\n")), "{name}: {hash}");
         }
         let table = BuiltIn::default();

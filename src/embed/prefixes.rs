@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::EmbeddingPurpose;
+use crate::model::hex::hex;
 
 /// What stands before texts of each purpose; mostly nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl Prefixes {
         if self.document.is_empty() {
             return model.to_owned();
         }
-        let hash = format!("{:x}", Sha256::digest(&self.document));
+        let hash = hex(&Sha256::digest(&self.document));
         format!("{model}+{}", &hash[..SHOWN])
     }
 }

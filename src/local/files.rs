@@ -5,7 +5,10 @@ use std::{fs, io, path::Path};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::hex::hex,
+};
 
 /// Reads a JSON file of the folder.
 pub(super) fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T> {
@@ -38,7 +41,7 @@ pub(super) fn unreadable(file: &str, error: io::Error) -> Error {
 /// Names what was read: the start of a hash over it.
 pub(super) fn revision(hash: Sha256) -> String {
     const SHOWN: usize = 16;
-    let mut revision = format!("{:x}", hash.finalize());
+    let mut revision = hex(&hash.finalize());
     revision.truncate(SHOWN);
     revision
 }

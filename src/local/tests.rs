@@ -219,7 +219,7 @@ fn a_space_stays_what_it_was_where_the_vectors_do() {
         let mut hash = Sha256::new_with_prefix(weights());
         hash.update(TOKENS.map(|token| format!("{token}\0")).concat());
         hash.update([pooling]);
-        format!("{:x}", hash.finalize())[..16].to_owned()
+        crate::model::hex::hex(&hash.finalize())[..16].to_owned()
     };
     let space = |folder: &TempDir| LocalEmbedder::open(folder).unwrap().space().revision;
     let mean = folder();

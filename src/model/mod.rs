@@ -8,6 +8,7 @@ pub(crate) mod edge;
 pub(crate) mod episode;
 mod explain;
 pub(crate) mod filter;
+pub(crate) mod hex;
 pub(crate) mod history;
 pub(crate) mod ids;
 pub(crate) mod instant;

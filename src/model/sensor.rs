@@ -1,6 +1,6 @@
 //! Sensors and checks: who can look whether a memory still holds, against what, and what a look found.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     error::{Error, Result},
     model::{
+        hex::hex,
         ids::{MemoryId, ReviewId},
         word_enum::word_enum,
     },
@@ -107,7 +108,7 @@ impl SeenHash {
 /// In hexadecimal.
 impl fmt::Display for SeenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&digits(&self.0))
+        f.write_str(&hex(&self.0))
     }
 }
 
@@ -115,14 +116,6 @@ impl fmt::Debug for SeenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SeenHash({self})")
     }
-}
-
-/// In hexadecimal.
-pub(crate) fn digits(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }
 
 word_enum! {

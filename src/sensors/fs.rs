@@ -21,7 +21,10 @@ use sha2::{Digest, Sha256};
 use crate::{
     clock::Deadline,
     error::{Error, Result},
-    model::sensor::{CheckVerdict, Expect, UnknownReason, digits},
+    model::{
+        hex::hex,
+        sensor::{CheckVerdict, Expect, UnknownReason},
+    },
     sensors::{Sensor, Traits, checked_subject, read, set_traits},
 };
 
@@ -121,7 +124,7 @@ impl Expected {
     }
 
     fn of_content(&self, content: &[u8]) -> CheckVerdict {
-        let is_digest = |expected: &String| digits(&Sha256::digest(content)).eq_ignore_ascii_case(expected);
+        let is_digest = |expected: &String| hex(&Sha256::digest(content)).eq_ignore_ascii_case(expected);
         // Bytes that are no text stand for none; the search is linear, whatever the two are.
         let contains = |text: &String| String::from_utf8_lossy(content).contains(text.as_str());
         let holds = self.exists != Some(false)

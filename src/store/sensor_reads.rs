@@ -6,10 +6,11 @@ use crate::{
     error::{ErrorKind, Result, sound},
     memory::checking::is_resting,
     model::{
+        hex::hex,
         ids::MemoryId,
         place::MemoryNo,
         review::ReviewKind,
-        sensor::{MemorySensor, NewSensor, digits},
+        sensor::{MemorySensor, NewSensor},
     },
     sensors::known::{is_configured, of_name},
     store::{
@@ -65,7 +66,7 @@ impl Snapshot<'_> {
                 sensor: what.sensor,
                 subject: what.subject,
                 expect: what.expect,
-                seen_hash: seen.map(|seen| digits(&seen)),
+                seen_hash: seen.map(|seen| hex(&seen)),
             };
             Ok(sensors::of_memory(sql, scope, memory_no)?.into_iter().map(shown).collect())
         })

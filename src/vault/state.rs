@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::model::sensor::digits;
+use crate::model::hex::hex;
 
 /// Where it lies.
 pub(crate) const STATE: &str = "_sync.json";
@@ -22,11 +22,11 @@ pub(crate) struct FileHash(String);
 
 /// Enough of a hash to tell two values of one field apart.
 pub(crate) fn short_hash_of(text: &str) -> String {
-    digits(&Sha256::digest(text.as_bytes())[..6])
+    hex(&Sha256::digest(text.as_bytes())[..6])
 }
 
 pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
-    FileHash(digits(&Sha256::digest(bytes)[..16]))
+    FileHash(hex(&Sha256::digest(bytes)[..16]))
 }
 
 /// What was written into the files of a vault.
@@ -91,7 +91,7 @@ pub(crate) fn stamp_of<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());
     }
-    digits(&hash.finalize()[..16])
+    hex(&hash.finalize()[..16])
 }
 
 /// Whether a file of a vault may have this path: below the folder, and not hidden, where the tools of others have theirs.

@@ -58,7 +58,7 @@ fn containing() -> Expect {
 #[test]
 fn a_file_is_there_has_a_hash_and_holds_a_text() {
     let tree = Tree::new();
-    let digest = digits(&Sha256::digest("listen 8443;\n"));
+    let digest = hex(&Sha256::digest("listen 8443;\n"));
     let conf = "ops:nginx/api.conf";
     tree.check(conf, Expect::default(), Pass);
     tree.check(conf, Expect::default().exists(true), Pass);
@@ -86,7 +86,7 @@ fn what_is_seen_is_kept_as_a_hash() {
     let tree = Tree::new();
     let seen = tree.look("ops:nginx/api.conf", &containing()).seen().unwrap();
     assert_eq!(seen, crate::model::sensor::SeenHash::of("listen 8443;\n"));
-    assert!(digits(&Sha256::digest("listen 8443;\n")).starts_with(&seen.to_string()));
+    assert!(hex(&Sha256::digest("listen 8443;\n")).starts_with(&seen.to_string()));
 }
 
 #[test]

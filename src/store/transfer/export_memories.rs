@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::{
     error::Result,
-    model::{memory::state::MemoryState, place::MemoryNo, sensor::digits},
+    model::{hex::hex, memory::state::MemoryState, place::MemoryNo},
     store::{
         rows::memories::{
             changes, edges, episodes, episodes::EpisodeRow, erased, find, row::MemoryRow, state, terms,
@@ -41,7 +41,7 @@ pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) 
     }
     for id_hash in erased::all(sql, scope)? {
         out.counts.erased += 1;
-        out.line(&Line::Erased(ErasedLine { id_hash: digits(&id_hash) }))?;
+        out.line(&Line::Erased(ErasedLine { id_hash: hex(&id_hash) }))?;
     }
     Ok(())
 }

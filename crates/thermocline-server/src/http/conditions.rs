@@ -90,7 +90,7 @@ pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let (Ok(tag), known) = (tag.to_str(), headers.get_all(header::IF_NONE_MATCH)) else { return false };
     let opaque = tag.trim_start_matches("W/");
     known.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|known| {
-        let known = known.trim();
-        known == "*" || known.trim_start_matches("W/") == opaque
+        // `*` would be told of whatever is asked that it is known already.
+        known.trim().trim_start_matches("W/") == opaque
     })
 }

@@ -9,6 +9,7 @@ use crate::{
     error::Result,
     model::{
         change::Change,
+        hex::hex,
         ids::{MemoryId, ReviewId, SessionId, TurnId},
         memory::{
             source::{MemorySource, SourceName},
@@ -16,7 +17,6 @@ use crate::{
         },
         place::{MemoryNo, Seq, SessionNo},
         review::{Decision, ReviewKind},
-        sensor::digits,
     },
     store::{
         rows::memories::{
@@ -203,7 +203,7 @@ pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
                 sensor: row.get(0)?,
                 subject: row.get(1)?,
                 expect: row.json(2)?,
-                seen_hash: seen.map(|seen| digits(&seen)),
+                seen_hash: seen.map(|seen| hex(&seen)),
             })
         },
     )?;

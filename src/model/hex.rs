@@ -1,0 +1,11 @@
+//! Bytes in hexadecimal.
+
+use std::fmt::Write as _;
+
+/// Two digits a byte, in lower case.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
