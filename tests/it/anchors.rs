@@ -226,6 +226,23 @@ fn what_is_no_anchor_is_refused() {
 }
 
 #[test]
+fn who_sets_the_same_again_by_hand_says_no_more_than_before() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    let id = user.set_anchor("user", Attribute::Home, "Lisbon").unwrap();
+    let once = user.anchor(id).unwrap();
+    assert_eq!(user.set_anchor("user", Attribute::Home, "Lisbon").unwrap(), id);
+    assert_eq!(user.anchor(id).unwrap(), once);
+    // Somebody else who says so counts, and so does saying it again when it had been taken back.
+    user.set_anchor_by("user", Attribute::Home, "Lisbon", "mcp:desk").unwrap();
+    assert!(user.anchor(id).unwrap().strength > once.strength);
+    user.retract_anchor(id).unwrap();
+    user.set_anchor("user", Attribute::Home, "Lisbon").unwrap();
+    assert!(user.anchor(id).unwrap().is_current());
+}
+
+#[test]
 fn who_sets_an_anchor_is_in_its_evidence_also_behind_an_export() {
     let fixture = Fixture::new();
     let user = fixture.alex();

@@ -49,7 +49,7 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo, replay, chat, import and memory save make it if it is missing [default:
+    /// The file that holds the memory; only demo, replay, chat, import, memory save, serve and mcp make it if it is missing [default:
     /// $THERMOCLINE_DB, else thermocline.db in this folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
@@ -328,7 +328,7 @@ pub(crate) enum Verb {
     /// Listens on this machine's own address and needs no key there: what is asked may read, write and inspect, and may not
     /// erase, export or back up. /openapi.json says what can be asked. Ctrl-C ends it, when what runs is done.
     #[cfg(feature = "service")]
-    #[command(after_help = "Examples:\n  thermocline --db memory.db serve\n  \
+    #[command(after_help = "Examples:\n  thermocline serve --db memory.db\n  \
                             curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
     Serve(crate::service::serve::ServeArgs),
 
@@ -341,12 +341,15 @@ pub(crate) enum Verb {
 
     /// Who may ask a server: make, list and revoke keys.
     #[cfg(feature = "service")]
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  thermocline key add laptop --scope read,write --user alex\n  thermocline key list"
+    )]
     Key(crate::service::key::KeyVerb),
 
     /// Speak MCP on standard input and output, for one user: what desktop clients start.
     #[cfg(feature = "service")]
-    #[command(after_help = "Example:\n  thermocline --db memory.db mcp --user alex")]
+    #[command(after_help = "Example:\n  thermocline mcp --db memory.db --user alex")]
     Mcp(crate::service::mcp::McpArgs),
 
     /// Run one operation of the service without a server: JSON in, JSON out.

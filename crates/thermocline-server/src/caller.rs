@@ -141,12 +141,15 @@ impl TryFrom<String> for Rate {
     }
 }
 
+/// Who asks where there are no keys.
+const LOCAL: &str = "local";
+
 impl Caller {
     /// Whoever reaches this machine's own address, where there are no keys: everything but what destroys or leaves the
     /// machine.
     pub fn local() -> Self {
         Self {
-            id: "local".to_owned(),
+            id: LOCAL.to_owned(),
             scopes: vec![Scope::Read, Scope::Write, Scope::Inspect],
             users: Users::Any,
             origin: Origin::Assistant,
@@ -168,6 +171,13 @@ impl Caller {
         };
         if is_theirs && self.scopes.contains(&spec.scope) {
             return Ok(());
+        }
+        if self.id == LOCAL {
+            return Err(Problem::new(
+                Code::NotAllowed,
+                "without keys this server lets nobody erase, export, import, back up or run jobs; make a key with \
+                 `thermocline key add`, and start the server with --keys",
+            ));
         }
         Err(not_allowed())
     }

@@ -26,6 +26,14 @@ impl WriteTx<'_> {
     pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor, by: &str) -> Result<AnchorId> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
+        // Who says the same again says no more than before.
+        let held = anchors::id_of(self.sql, scope, found)?;
+        let held = held.map(|id| anchor_reads::by_id(self.sql, scope, id)).transpose()?.flatten();
+        let said =
+            |held: &Anchor| held.evidence.iter().any(|said| said.turn_id.is_none() && said.made_by == by);
+        if let Some(held) = held.filter(|held| held.is_current() && said(held)) {
+            return Ok(held.id);
+        }
         let source = Source { turn: None, seq: last_seq, said_at: now, made_by: by };
         let (id, fold) = anchors::state(self.sql, scope, found, source, now)?;
         anchors::set_retracted(self.sql, scope, id, None)?;

@@ -30,9 +30,11 @@ pub(crate) enum KeyVerb {
     Add(AddArgs),
 
     /// List the keys, and what each may.
+    #[command(after_help = "Example:\n  thermocline key list")]
     List(FileArg),
 
     /// Take a key out of the file: it opens nothing any more, a second later.
+    #[command(after_help = "Example:\n  thermocline key revoke x9esnbsu")]
     Revoke(RevokeArgs),
 }
 
@@ -153,7 +155,6 @@ fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
             "inspect and admin are about the whole file, so such a key is for all users: --user any",
         ));
     }
-    let mut file = KeyFile::read_or_none(&args.file.file).map_err(unusable)?;
     let expires_at = args.expires.map(|span| SystemClock.now() + span);
     let new = New {
         name: args.name.clone(),
@@ -171,8 +172,11 @@ fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
         )
     })?;
     let id = key.id.clone();
-    file.keys.push(key);
-    file.write(&args.file.file).map_err(unusable)?;
+    KeyFile::change(&args.file.file, |file| {
+        file.keys.push(key);
+        Ok(())
+    })
+    .map_err(unusable)?;
     out.talk("the key, which is shown this once:");
     out.answer(&json!({ "id": id, "key": text }), |_| format!("{text}\n"))
 }
@@ -185,13 +189,15 @@ fn list(file: &FileArg, out: &Output) -> Result<(), Failure> {
 }
 
 fn revoke(args: &RevokeArgs, out: &Output) -> Result<(), Failure> {
-    let mut file = KeyFile::read(&args.file.file).map_err(unusable)?;
-    let before = file.keys.len();
-    file.keys.retain(|key| key.id != args.id);
-    if file.keys.len() == before {
+    let known = KeyFile::change(&args.file.file, |file| {
+        let before = file.keys.len();
+        file.keys.retain(|key| key.id != args.id);
+        Ok(file.keys.len() < before)
+    })
+    .map_err(unusable)?;
+    if !known {
         return Err(Failure::not_found("there is no key of that id; key list shows them"));
     }
-    file.write(&args.file.file).map_err(unusable)?;
     out.answer(&json!({ "revoked": args.id }), |_| "revoked\n".to_owned())
 }
 

@@ -68,11 +68,12 @@ fn add(fields: &mut Map<String, Value>, name: &str, value: Value, header: &str) 
 /// Whether answers of an operation change with its user's revision, and with nothing else that is written.
 pub(super) fn is_tagged(row: &Row) -> bool {
     let spec = row.spec;
-    // Receipts are kept behind the answers that they are of, and raise no revision.
+    // Receipts are kept behind the answers that they are of, and raise no revision; what is said of memories changes with
+    // time, too.
     spec.http.method == Method::Get
         && spec.target == Target::User
         && spec.body == Body::Json
-        && spec.family() != "receipts"
+        && !["receipts", "memories", "core", "due", "reflection"].contains(&spec.family())
 }
 
 /// What an answer is tagged with, asked before the answer is made, so that it is never newer than what it stands for.

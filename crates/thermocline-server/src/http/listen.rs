@@ -1,6 +1,8 @@
 //! The accept loop: how many connections, how long a head may take, and how it all ends.
 
-use std::{fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
+use std::{
+    fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, task::Poll, time::Duration,
+};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -178,9 +180,30 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
             drop((place, counted));
         });
     }
+    // Those that are in the system's queue at the last.
+    while let Some(Ok(accepted)) = now(listener.accept()).await {
+        let (router, watcher, tls) = (router.clone(), graceful.watcher(), listener.tls.clone());
+        tokio::spawn(async move {
+            if let Some(stream) = accepted.stream(tls).await {
+                speak(stream, router, watcher).await;
+            }
+        });
+    }
     drop(listener);
     time::sleep(LAST_WORDS).await;
     let _ = time::timeout(DRAIN, graceful.shutdown()).await;
+}
+
+/// What is there already.
+async fn now<T>(waiting: impl Future<Output = T>) -> Option<T> {
+    let mut waiting = pin!(waiting);
+    std::future::poll_fn(|context| {
+        Poll::Ready(match waiting.as_mut().poll(context) {
+            Poll::Ready(there) => Some(there),
+            Poll::Pending => None,
+        })
+    })
+    .await
 }
 
 async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {

@@ -34,9 +34,10 @@ impl KeyFile {
     pub fn read(path: &Path) -> Result<Self, Unusable> {
         check_mode(path)?;
         let text = fs::read_to_string(path).map_err(|error| Unusable::unreadable(path, &error))?;
-        // What toml says of an error quotes the line, in which a hash may stand.
+        // What toml says of an error quotes the file, in which a key may have been pasted.
         let file: Self = toml::from_str(&text).map_err(|error| {
-            Unusable(format!("the key file {} is not understood: {}", path.display(), error.message()))
+            let line = error.span().map_or(0, |span| text[..span.start].lines().count().max(1));
+            Unusable(format!("the key file {} is not understood, near line {line}", path.display()))
         })?;
         let mut ids = HashSet::new();
         if let Some(key) = file.keys.iter().find(|key| !ids.insert(&key.id)) {
@@ -53,6 +54,25 @@ impl KeyFile {
         }
     }
 
+    /// Reads the file, changes it and writes it, while nobody else does.
+    pub fn change<T, E: From<Unusable>>(
+        path: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let lock = path.with_extension("toml.lock");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let held = options.open(&lock).and_then(|file| file.lock().map(|()| file));
+        let _held =
+            held.map_err(|error| Unusable(format!("{} cannot be locked: {error}", lock.display())))?;
+        let mut file = Self::read_or_none(path)?;
+        let changed = change(&mut file)?;
+        file.write(path)?;
+        Ok(changed)
+    }
+
     /// Puts this in the place of the file: who reads meanwhile reads the one or the other.
     pub fn write(&self, path: &Path) -> Result<(), Unusable> {
         let text = toml::to_string_pretty(self).map_err(|error| Unusable(error.to_string()))?;
@@ -63,6 +83,8 @@ impl KeyFile {
 }
 
 fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
+    // What a writer left that was killed.
+    let _ = fs::remove_file(beside);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -73,7 +95,7 @@ fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(beside, path));
     if done.is_err() {
-        // The error is the one before this; what cannot be removed is named by the next try.
+        // The error is the one before this.
         let _ = fs::remove_file(beside);
         return done;
     }
@@ -138,3 +160,53 @@ impl fmt::Display for Unusable {
 }
 
 impl std::error::Error for Unusable {}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use thermocline::Origin;
+
+    use super::*;
+    use crate::{caller::Users, keys::New, ops::spec::Scope};
+
+    fn key(name: &str) -> Key {
+        let name = name.to_owned();
+        let scopes = vec![Scope::Read];
+        let new =
+            New { name, scopes, users: Users::Any, expires_at: None, rate: None, origin: Origin::Assistant };
+        Key::make(new).unwrap().0
+    }
+
+    #[test]
+    fn who_changes_the_file_at_once_with_others_loses_nothing_of_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.toml");
+        // As a writer leaves it that was killed.
+        fs::write(path.with_extension("toml.new"), "").unwrap();
+        let add = |name: &str| {
+            KeyFile::change(&path, |file| {
+                file.keys.push(key(name));
+                Ok::<_, Unusable>(())
+            })
+        };
+        thread::scope(|scope| {
+            for n in 0..8 {
+                scope.spawn(move || add(&format!("key {n}")).unwrap());
+            }
+        });
+        assert_eq!(KeyFile::read(&path).unwrap().keys.len(), 8);
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_file_is_told_without_what_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.toml");
+        let file = KeyFile { keys: vec![key("laptop")] };
+        file.write(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap().replace("\"read\"", "\"thc_abcdefgh_secret\"");
+        fs::write(&path, text).unwrap();
+        let said = KeyFile::read(&path).unwrap_err().to_string();
+        assert!(said.contains("near line ") && !said.contains("secret"), "{said}");
+    }
+}

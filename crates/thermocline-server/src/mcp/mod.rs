@@ -104,7 +104,7 @@ impl Mcp {
                 Ok(result)
             }
             Err(problem) => match problem.code {
-                Code::BadRequest => Err(ErrorData::invalid_params(problem.detail, None)),
+                Code::BadRequest => Err(ErrorData::invalid_params(misfit(&problem), None)),
                 Code::Unexpected => Err(ErrorData::internal_error(problem.detail, None)),
                 _ => Ok(CallToolResult::error(vec![ContentBlock::text(failure(&problem))])),
             },
@@ -127,5 +127,13 @@ impl Mcp {
         };
         let reply = self.service.run(row, asked).await?;
         serde_json::from_str(&reply.body).map_err(|error| Problem::unexpected(&error))
+    }
+}
+
+/// What does not fit, and where.
+fn misfit(problem: &Problem) -> String {
+    match &problem.pointer {
+        Some(pointer) => format!("{}: {}", pointer.trim_start_matches('/'), problem.detail),
+        None => problem.detail.clone(),
     }
 }

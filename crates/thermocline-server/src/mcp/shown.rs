@@ -80,7 +80,7 @@ pub(super) fn failure(problem: &Problem) -> String {
         (Code::SessionEnded, _) => {
             "It does not reopen; go on under the same key, which begins its next part, or a new one."
         }
-        (Code::Conflict | Code::ChangedSince, _) => "Read it again, and decide by what it is now.",
+        (Code::Conflict | Code::ChangedSince, _) => "Look at what is there before you try again.",
         (Code::InvalidInput, _) => "Change the arguments.",
         (Code::NotAllowed | Code::NoKey, _) => "Do not try again; the user can give more rights.",
         (_, Retry::Later) => "Try again in a second.",

@@ -30,19 +30,19 @@ async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
             (
                 "memory_save",
                 json!({ "attribute": "home", "value": "Lisbon", "content": "x" }),
-                "no other arguments",
+                "of the other arguments",
             ),
             ("memory_save", json!({ "kind": "fix", "title": "a" }), "a memory needs content"),
             ("memory_update", json!({ "op": "erase", "id": "mem_1" }), "op is none of edit"),
             ("memory_update", json!({ "op": "pin", "id": "a fact's" }), "begins with mem_"),
             ("memory_browse", json!({ "view": "turns" }), "turns needs id"),
-            ("memory_browse", json!({ "view": "due", "cursor": "x" }), "no other arguments"),
+            ("memory_browse", json!({ "view": "due", "cursor": "x" }), "of the other arguments"),
             (
                 "memory_session",
                 json!({ "op": "record", "session": "s", "user_message": "a" }),
                 "needs ai_response",
             ),
-            ("memory_session", json!({ "op": "end", "session": "s", "text": "a" }), "no other arguments"),
+            ("memory_session", json!({ "op": "end", "session": "s", "text": "a" }), "of the other arguments"),
             ("memory_nonsense", json!({}), "there is no tool of that name"),
         ] {
             let message = misfit(&mut talk, tool, arguments.clone()).await;
@@ -86,7 +86,7 @@ async fn what_failed_says_what_happened_and_what_to_do() {
     let mut other = turn;
     other["ai_response"] = "c".into();
     let said = talk.refused("memory_session", other).await;
-    assert!(said.contains("Read it again"), "{said}");
+    assert!(said.contains("Look at what is there"), "{said}");
 }
 
 #[tokio::test]

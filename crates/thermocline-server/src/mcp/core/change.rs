@@ -115,8 +115,10 @@ pub(super) fn forget(table: &'static [Row]) -> Tool {
             };
             let lead = if is_dry {
                 "Nothing was changed. This would be forgotten; with dry_run false it is:"
+            } else if row == "memory_forget" {
+                "Forgotten; memory_update with op undo and its id brings it back:"
             } else {
-                ""
+                "Taken back; it can be saved again:"
             };
             Ok(Step { lead, ..step(row, arguments, &[("id", field)]) })
         },

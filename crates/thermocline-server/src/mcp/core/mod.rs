@@ -63,7 +63,8 @@ fn strict(
     }
     if arguments.keys().any(|name| !fields.iter().any(|(ours, _)| ours == name)) {
         let known: Vec<&str> = fields.iter().map(|(ours, _)| *ours).collect();
-        return Err(format!("{what} takes no other arguments than {}", known.join(", ")));
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(format!("of the other arguments {what} takes {known}"));
     }
     Ok(step(row, arguments, fields))
 }
