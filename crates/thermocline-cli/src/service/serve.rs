@@ -1,5 +1,9 @@
 //! `thermocline serve`: HTTP.
-#![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
+#![allow(
+    clippy::doc_markdown,
+    rustdoc::bare_urls,
+    reason = "the comments are the help, which shows no Markdown"
+)]
 
 use std::{env, future::Future, io, path::PathBuf, process, sync::Arc};
 
