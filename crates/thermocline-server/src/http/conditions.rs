@@ -31,11 +31,11 @@ pub(super) fn add_headers(
     }
     if known.has("expected_revision")
         && let Some(tag) = one(headers, &header::IF_MATCH)?
-        && tag != "*"
+        && !matches!(tag, "" | "*")
     {
-        let number = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag);
-        let revision: u32 = number.parse().map_err(|_| {
-            Problem::bad_request("If-Match takes the revision of what is changed, like \"3\"")
+        let number = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+        let revision: u32 = number.and_then(|number| number.parse().ok()).ok_or_else(|| {
+            Problem::bad_request("If-Match takes the revision of what is changed, in quotes, like \"3\"")
         })?;
         add(fields, "expected_revision", revision.into(), "If-Match")?;
     }

@@ -128,7 +128,7 @@ async fn bounds_are_those_of_the_schema_and_of_the_operation() {
         ),
         (
             "memory_edit",
-            json!({ "memory": id, "validity_window_s": 3_155_760_000_u64 }),
+            json!({ "memory": id, "validity_window_s": 3_162_240_000_u64 }),
             json!({ "memory": id, "validity_window_s": u64::MAX }),
         ),
         ("job_retry", json!({ "job": "5" }), json!({ "job": "-5" })),

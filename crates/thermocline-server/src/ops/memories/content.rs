@@ -16,7 +16,7 @@ use crate::ops::{
 };
 
 /// Seconds of a window at most: a hundred years.
-pub const MAX_WINDOW_S: u64 = 3_155_760_000;
+pub const MAX_WINDOW_S: u64 = 3_162_240_000;
 
 /// A memory to save: what it says, and what the caller knows about it. What is not said follows from the rest.
 #[derive(Debug, Deserialize, JsonSchema)]
