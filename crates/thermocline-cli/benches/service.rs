@@ -75,6 +75,12 @@ fn crowd_time() -> Duration {
     if is_test() { Duration::from_millis(500) } else { Duration::from_secs(seconds) }
 }
 
+/// A row: what was asked, what was seen, what it is to be, and whether it is.
+fn judged(report: &mut Report, what: &str, figure: String, target: &str, is_met: bool) {
+    let verdict = if is_met { "met" } else { "missed" };
+    report.line(&[what.to_owned(), figure, target.to_owned(), verdict.to_owned()]);
+}
+
 /// `part` of these, in order, from 0 to 1.
 fn percentile(times: &mut [Duration], part: f64) -> Duration {
     times.sort_unstable();

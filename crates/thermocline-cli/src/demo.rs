@@ -177,7 +177,7 @@ impl Telling<'_> {
         let context = user
             .session_named(NEW_SESSION)?
             .context(MESSAGE, ContextOptions::default().budget_tokens(BUDGET_TOKENS))?;
-        let receipt = user.receipt(context.receipt)?;
+        let receipt = user.receipt_with_texts(context.receipt)?;
         let mut sessions = pages::sessions(&user)?;
         sessions.retain(|info| info.turn_count > 0);
         Ok(Told {
@@ -188,9 +188,9 @@ impl Telling<'_> {
             anchors: user.anchors(None, 10)?,
             memories: vec![saved.memory],
             message: MESSAGE,
-            reasons: why::reasons(&user, &receipt, REASONS)?,
+            reasons: why::reasons(&receipt, REASONS),
             context,
-            receipt,
+            receipt: receipt.receipt,
         })
     }
 

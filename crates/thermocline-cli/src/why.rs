@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use thermocline::{ItemKind, Receipt, ReceiptId, TurnId, blocking::User};
+use thermocline::{ItemKind, ReceiptId, ReceiptWithTexts, blocking::User};
 
 use crate::{
     exit::Failure,
     find::{self, Db},
     output::Output,
-    places::Places,
     plain,
     recall_args::WhyArgs,
 };
@@ -68,15 +67,15 @@ fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
 }
 
 /// The first `n` of what was shown, a line each, and how many others there are.
-pub(crate) fn reasons(user: &User, receipt: &Receipt, n: usize) -> Result<String, Failure> {
-    let places = Places::of(user)?;
+pub(crate) fn reasons(told: &ReceiptWithTexts, n: usize) -> String {
     let mut text = String::new();
-    let (shown, left): (Vec<_>, Vec<_>) = receipt.items.iter().partition(|item| item.packed_as.is_some());
-    for item in shown.iter().take(n) {
+    let items = told.receipt.items.iter().zip(&told.texts);
+    let (shown, left): (Vec<_>, Vec<_>) = items.partition(|(item, _)| item.packed_as.is_some());
+    for (item, words) in shown.iter().take(n) {
         let place = match item.kind {
-            ItemKind::Anchor => "an anchor".to_owned(),
-            ItemKind::Memory => "a memory".to_owned(),
-            _ => places.turn(TurnId::from_uuid(item.owner_id))?.map_or_else(String::new, |place| place.name),
+            ItemKind::Anchor => "an anchor",
+            ItemKind::Memory => "a memory",
+            _ => words.as_ref().map_or("", |words| &words.place),
         };
         let (score, parts) = (item.score, &item.parts);
         let _ = writeln!(
@@ -87,5 +86,5 @@ pub(crate) fn reasons(user: &User, receipt: &Receipt, n: usize) -> Result<String
     }
     let more = shown.len().saturating_sub(n);
     let _ = writeln!(text, "  and {more} more; {} were considered and not shown", left.len());
-    Ok(text)
+    text
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use thermocline::{Thermocline, UserId};
+use thermocline::{Thermocline, User, UserId};
 use tokio::{
     sync::Notify,
     time::{self, Instant},
@@ -87,7 +87,7 @@ struct Noted {
     service: Arc<Service>,
     caller: Arc<Caller>,
     surface: Surface,
-    user_id: Arc<OnceLock<UserId>>,
+    found: Arc<OnceLock<User>>,
     /// Ids and counts of the request, if they are to be written down.
     about: Map<String, Value>,
     begun: Instant,
@@ -144,7 +144,7 @@ impl Service {
             return Err(problem);
         }
         let call =
-            Call { service: Arc::clone(self), caller, user, user_id: Arc::default(), surface, spool: None };
+            Call { service: Arc::clone(self), caller, user, found: Arc::default(), surface, spool: None };
         Ok(Admitted { row, call })
     }
 
@@ -196,7 +196,7 @@ impl Admitted {
             service: Arc::clone(&call.service),
             caller: Arc::clone(&call.caller),
             surface: call.surface.clone(),
-            user_id: Arc::clone(&call.user_id),
+            found: Arc::clone(&call.found),
             about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
             begun: Instant::now(),
         };
@@ -229,7 +229,7 @@ impl Noted {
         let outcome = done.as_ref().err().map_or("ok", |problem| problem.code.facts().word);
         let took = self.begun.elapsed();
         self.service.metrics.ran(name, surface, outcome, took);
-        let user_id = self.user_id.get().copied();
+        let user_id = self.found.get().map(User::id);
         if let Some(user) = user_id {
             Span::current().record("user", tracing::field::display(user));
         }

@@ -4,7 +4,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::Path,
-    process,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -17,7 +16,7 @@ use thermocline::{ContextOptions, NewTurn, RecallOptions, Thermocline};
 
 use crate::{
     client::{Client, Server},
-    crowd_time, percentile,
+    crowd_time, judged, percentile,
     support::{Length, is_test, scratch, table::Report, text::Writer},
 };
 
@@ -199,39 +198,33 @@ impl Answers {
         let rate = self.times.len() as f64 / self.lasted.as_secs_f64();
         let late = percentile(&mut self.times, 0.99);
         let median = percentile(&mut self.times, 0.5);
-        let mut row = |what: &str, figure: String, target: &str, is_met: bool| {
-            report.line(&[
-                what.to_owned(),
-                figure,
-                target.to_owned(),
-                if is_met { "met" } else { "missed" }.to_owned(),
-            ]);
-        };
-        row(
+        judged(
+            report,
             "answers by status; broken off",
             format!("{}; {}", statuses.join(", "), self.broken),
             "no 5xx but 503 with Retry-After",
             bad == 0,
         );
-        row(
+        judged(
+            report,
             "answered, p50 / p99",
             format!("{median:.0?} / {late:.0?}"),
             "p99 500ms",
             late <= Duration::from_millis(500),
         );
-        row(
+        judged(
+            report,
             "answered a second; the library's",
             format!("{rate:.0}; {library:.0}"),
             "0.7 of it",
             rate >= 0.7 * library,
         );
-        row("memory", format!("{} MiB more", more >> 20), "256 MiB", more <= 256 << 20);
+        judged(report, "memory", format!("{} MiB more", more >> 20), "256 MiB", more <= 256 << 20);
     }
 }
 
 /// Bytes of memory that a process has, where that can be asked.
 pub fn resident(process: u32) -> u64 {
-    let _ = process::id();
     let statm = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default() * 4_096
 }

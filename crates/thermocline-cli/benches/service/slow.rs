@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::{
     client::{Client, Server},
-    crowd_time, percentile,
+    crowd_time, judged, percentile,
     support::{Length, is_test, scratch, table::Report, text::Writer},
 };
 
@@ -44,24 +44,29 @@ pub fn measure(report: &mut Report) {
         std::thread::sleep(Duration::from_millis(50));
     }
     let after = handles(server.process.id());
-    let mut row = |what: &str, figure: String, target: &str, is_met: bool| {
-        report.line(&[
-            what.to_owned(),
-            figure,
-            target.to_owned(),
-            if is_met { "met" } else { "missed" }.to_owned(),
-        ]);
-    };
     let late = percentile(&mut times, 0.99);
     let longest = percentile(&mut open_for, 1.0);
-    row(
+    judged(
+        report,
         "others' recall, p50 / p99",
         format!("{:.1?} / {late:.1?}", percentile(&mut times, 0.5)),
         "p99 50ms",
         late <= Duration::from_millis(50),
     );
-    row("a slow one stays open at most", format!("{longest:.1?}"), "20s", longest <= Duration::from_secs(20));
-    row("open handles, before and after", format!("{before}, {after}"), "as before", after <= before + 2);
+    judged(
+        report,
+        "a slow one stays open at most",
+        format!("{longest:.1?}"),
+        "20s",
+        longest <= Duration::from_secs(20),
+    );
+    judged(
+        report,
+        "open handles, before and after",
+        format!("{before}, {after}"),
+        "as before",
+        after <= before + 2,
+    );
 }
 
 async fn crowd(server: SocketAddr) -> (Vec<Duration>, Vec<Duration>) {

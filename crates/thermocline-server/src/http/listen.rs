@@ -1,8 +1,6 @@
 //! The accept loop: how many connections, how long a head may take, and how it all ends.
 
-use std::{
-    fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, task::Poll, time::Duration,
-};
+use std::{fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -13,7 +11,11 @@ use hyper_util::{
 };
 #[cfg(unix)]
 use tokio::net::UnixListener;
-use tokio::{net::TcpListener, sync::Semaphore, time};
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time,
+};
 
 use crate::{
     http::{Http, route, stall::Unstalled},
@@ -154,6 +156,17 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
     let router = route::router(http);
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
+    let tls = listener.tls.clone();
+    let welcome = |accepted: Accepted, place: Option<OwnedSemaphorePermit>| {
+        let (router, watcher, tls) = (router.clone(), graceful.watcher(), tls.clone());
+        let counted = metrics.connection();
+        tokio::spawn(async move {
+            if let Some(stream) = accepted.stream(tls).await {
+                speak(stream, router, watcher).await;
+            }
+            drop((place, counted));
+        });
+    };
     let mut end = pin!(async {
         end.await;
         health.close();
@@ -171,39 +184,15 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
             time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        let (router, watcher, tls) = (router.clone(), graceful.watcher(), listener.tls.clone());
-        let counted = metrics.connection();
-        tokio::spawn(async move {
-            if let Some(stream) = accepted.stream(tls).await {
-                speak(stream, router, watcher).await;
-            }
-            drop((place, counted));
-        });
+        welcome(accepted, Some(place));
     }
-    // Those that are in the system's queue at the last.
-    while let Some(Ok(accepted)) = now(listener.accept()).await {
-        let (router, watcher, tls) = (router.clone(), graceful.watcher(), listener.tls.clone());
-        tokio::spawn(async move {
-            if let Some(stream) = accepted.stream(tls).await {
-                speak(stream, router, watcher).await;
-            }
-        });
+    // Those that are in the system's queue at the last; a timeout of nothing takes what is there already.
+    while let Ok(Ok(accepted)) = time::timeout(Duration::ZERO, listener.accept()).await {
+        welcome(accepted, None);
     }
     drop(listener);
     time::sleep(LAST_WORDS).await;
     let _ = time::timeout(DRAIN, graceful.shutdown()).await;
-}
-
-/// What is there already.
-async fn now<T>(waiting: impl Future<Output = T>) -> Option<T> {
-    let mut waiting = pin!(waiting);
-    std::future::poll_fn(|context| {
-        Poll::Ready(match waiting.as_mut().poll(context) {
-            Poll::Ready(there) => Some(there),
-            Poll::Pending => None,
-        })
-    })
-    .await
 }
 
 async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {

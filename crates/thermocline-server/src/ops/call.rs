@@ -38,8 +38,8 @@ pub struct Call {
     pub caller: Arc<Caller>,
     /// The user it is about: a name, or `id:<uuid>`.
     pub user: Option<String>,
-    /// Who that is, once the file was asked: logs and the audit file name no names.
-    pub user_id: Arc<OnceLock<UserId>>,
+    /// Who that is, once the file was asked, which is once: a tag, an operation, logs and the audit file all speak of them.
+    pub found: Arc<OnceLock<User>>,
     /// By which door.
     pub surface: Surface,
     /// Where lines are written to or read from, at its beginning; only for operations whose
@@ -65,6 +65,9 @@ impl Call {
     /// The user, if the file knows them.
     pub async fn find_user(&self) -> Result<Option<User>> {
         let name = self.user_name()?;
+        if let Some(found) = self.found.get() {
+            return Ok(Some(found.clone()));
+        }
         let found = match id_of::<UserId>(name)? {
             Some(id) => self.memory().find_user_by_id(id).await?,
             None => self.memory().find_user(name).await?,
@@ -90,7 +93,7 @@ impl Call {
 
     fn note(&self, user: &User) {
         // A call is about one user: the first is the one.
-        let _ = self.user_id.set(user.id());
+        let _ = self.found.set(user.clone());
     }
 
     /// The memories of the user, who must be known, for the caller's doing.
