@@ -26,7 +26,7 @@ use thermocline_server::{
 
 use crate::{
     exit::{Exit, Failure},
-    find::Db,
+    find::{self, Db},
     output::Output,
     service::{open, runtime},
 };
@@ -89,7 +89,7 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     let origin = if out.has_person() { Origin::User } else { Origin::Assistant };
     let kept = spool.as_ref().map(File::try_clone).transpose().map_err(unspooled)?;
     let body = runtime()?.block_on(async {
-        let service = open(db).await?;
+        let service = open(db, find::verb_config()).await?;
         let asked = Asked {
             caller: Arc::new(Caller::shell(origin)),
             user: args.user.clone(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use thermocline::Config;
 use thermocline_server::{
     caller::Caller,
     mcp::{self, Profile, Toolbox},
@@ -41,7 +42,7 @@ enum Tools {
 
 pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
     runtime()?.block_on(async {
-        let service = open(db).await?;
+        let service = open(db, Config::default()).await?;
         let memory = service.memory.clone();
         let profile = match args.tools {
             Tools::Core => Profile::Core,

@@ -14,15 +14,13 @@ use tokio::runtime;
 
 use crate::{
     exit::{Exit, Failure},
-    find::{self, Db},
+    find::Db,
     provider_args::{EmbedderArgs, LlmArgs, PlannerArgs, RerankerArgs},
     providers,
 };
 
-async fn open(db: &Db) -> Result<Arc<Service>, Failure> {
+async fn open(db: &Db, config: Config) -> Result<Arc<Service>, Failure> {
     db.check_writable()?;
-    let mut config = find::verb_config();
-    config.worker = true;
     let memory = Thermocline::open_with(&db.path, config).await?;
     Ok(Arc::new(Service::new(memory)))
 }

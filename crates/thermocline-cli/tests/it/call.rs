@@ -64,6 +64,18 @@ fn an_export_is_lines_on_stdout_and_an_import_reads_them() {
 }
 
 #[test]
+fn it_runs_no_job_beside_what_it_was_asked() {
+    let shell = Shell::with_talk();
+    let waiting = || shell.run(&["jobs", "list", "--json"]).json();
+    let before = waiting();
+    assert_eq!(before.as_array().unwrap().len(), 1, "{before}");
+    for _ in 0..5 {
+        assert_eq!(shell.run(&["call", "user_export", "--user", "alex"]).code, 0);
+    }
+    assert_eq!(waiting(), before);
+}
+
+#[test]
 fn the_list_the_schemas_and_the_document_are_those_of_the_table() {
     let shell = Shell::new();
     let list = shell.run(&["call", "--list", "--json"]).json();
