@@ -1,31 +1,60 @@
 //! What waits for the answers of async handles.
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, handles::MAY_BLOCK};
 
-/// The runtime that waits for the handles' answers. Dropping a runtime waits for its threads, and panics in async
-/// code, where none may wait; this one leaves them to end by themselves.
+/// Waits for the handles' answers.
 #[derive(Debug)]
-pub(super) struct Waiter(Option<Runtime>);
+pub(super) enum Waiter {
+    /// By a runtime of its own, whose threads do the reading. Dropping a runtime waits for its threads, and panics in async
+    /// code, where none may wait; this one leaves them to end by themselves.
+    Own(Option<Runtime>),
+    /// By the caller's runtime, on the caller's thread, which does the reading.
+    Callers(Handle),
+}
 
 impl Waiter {
     pub(super) fn new() -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
             Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
         })?;
-        Ok(Self(Some(runtime)))
+        Ok(Self::Own(Some(runtime)))
     }
 
     pub(super) fn block_on<F: Future>(&self, answer: F) -> F::Output {
-        self.0.as_ref().expect("it is taken when it is dropped").block_on(answer)
+        match self {
+            Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(answer),
+            Self::Callers(runtime) => {
+                let _here = Here::new();
+                runtime.block_on(answer)
+            }
+        }
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        if let Self::Own(runtime) = self
+            && let Some(runtime) = runtime.take()
+        {
             runtime.shutdown_background();
         }
+    }
+}
+
+/// While it lives, this thread does the reading.
+struct Here;
+
+impl Here {
+    fn new() -> Self {
+        MAY_BLOCK.set(true);
+        Self
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        MAY_BLOCK.set(false);
     }
 }
