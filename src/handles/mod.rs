@@ -21,6 +21,8 @@ pub use self::{memories::Memories, session::Session, thermocline::Thermocline, u
 
 use std::cell::Cell;
 
+use tokio::task::{JoinHandle, spawn_blocking};
+
 use crate::error::Result;
 
 thread_local! {
@@ -30,12 +32,16 @@ thread_local! {
 
 /// Runs `read` where blocking is allowed: here, or one hop away. One per operation, never one per statement.
 async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    if MAY_BLOCK.get() { read() } else { hop(read).await }
+    if MAY_BLOCK.get() { read() } else { answered(spawn_blocking(read)).await }
 }
 
 /// Runs `read` on another thread, so that whoever waits for it can give up.
 async fn hop<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(read).await {
+    answered(spawn_blocking(read)).await
+}
+
+async fn answered<T>(reading: JoinHandle<Result<T>>) -> Result<T> {
+    match reading.await {
         Ok(answer) => answer,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),

@@ -216,7 +216,7 @@ impl Admitted {
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
-        self.on_thread(request, move |call, request| run(call, request), |reply| Some(reply)).await
+        self.on_thread(request, run, |reply| Some(reply)).await
     }
 
     /// As [`run`](Self::run), for an operation that is about a user and reads: unless `is_known` says of the revision that

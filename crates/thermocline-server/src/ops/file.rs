@@ -3,12 +3,13 @@
 use std::{
     path::{Component, Path},
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{Diagnosis, EmbeddingStatus, Stats};
+use tokio::time::Instant;
 
 use crate::ops::{
     Operation, Result, Row,
