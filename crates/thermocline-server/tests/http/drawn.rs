@@ -169,7 +169,9 @@ impl Maker<'_> {
             "turn" if self.chance.one_in(3) => format!("key:m{}", self.chance.below(9)),
             "caller_id" => format!("m{}", self.chance.below(9)),
             _ => {
-                let kind = Ids::KINDS.into_iter().find(|(kind, _)| name.contains(kind));
+                // What is only called an id may be one of anything.
+                let named = Ids::KINDS.into_iter().find(|(kind, _)| name.contains(kind));
+                let kind = if name == "id" { Some(*self.chance.of(&Ids::KINDS)) } else { named };
                 let id = kind.and_then(|(kind, _)| self.ids.one(kind, self.chance));
                 id.unwrap_or_else(|| self.text())
             }

@@ -78,32 +78,9 @@ fn requests(id: &dyn Fn(&str) -> String) -> Vec<(&'static str, Value)> {
     ]
 }
 
-#[test]
-fn with_the_ids_of_another_user_every_route_answers_as_if_nobody_had_them() {
-    let site = Site::new();
-    let mut alex = site.person("alex");
-    live(&site, &mut alex, |_| {});
-    site.run_jobs();
-    let owned = owned(&mut alex);
-    let nobodys = |kind: &str| {
-        let id = "00000000-0000-7000-8000-000000000001";
-        match kind {
-            "memory" => format!("mem_{id}"),
-            "session" => format!("id:{id}"),
-            _ => id.to_owned(),
-        }
-    };
-    let of_alex =
-        |kind: &str| owned.iter().find(|(of, _)| *of == kind).unwrap_or_else(|| panic!("{kind}")).1.clone();
-    let kept = |alex: &mut Person<'_>| {
-        let export = alex.ask("GET", "/export", None);
-        let tag = alex.ask("GET", "", None).header("etag").unwrap().to_owned();
-        (String::from_utf8(export.body).unwrap(), tag)
-    };
-    let before = kept(&mut alex);
-
-    let mut blake = site.person("blake");
-    blake.post("/turns", &story("own", 0));
+/// Every route and request answers with these ids as with those that nobody has.
+#[track_caller]
+fn check_foreign(blake: &mut Person<'_>, of_alex: &dyn Fn(&str) -> String, nobodys: &dyn Fn(&str) -> String) {
     let mut asked = Vec::new();
     let rows =
         ops::table().iter().filter(|row| row.spec.target == Target::User && row.spec.body == Body::Json);
@@ -128,7 +105,7 @@ fn with_the_ids_of_another_user_every_route_answers_as_if_nobody_had_them() {
             }
             (answer.status, told)
         };
-        let (of_alex, of_nobody) = (ask(&of_alex), ask(&nobodys));
+        let (of_alex, of_nobody) = (ask(of_alex), ask(nobodys));
         assert_eq!(of_alex, of_nobody, "{}", row.spec.name);
         assert!(
             of_alex.0 == 404 || of_alex.1 == json!({ "summary": null }),
@@ -138,12 +115,53 @@ fn with_the_ids_of_another_user_every_route_answers_as_if_nobody_had_them() {
         asked.push(row.spec.name);
     }
     assert!(asked.len() > 40, "{asked:?}");
-    for ((path, of_alex), (_, of_nobody)) in requests(&of_alex).into_iter().zip(requests(&nobodys)) {
+    for ((path, of_alex), (_, of_nobody)) in requests(of_alex).into_iter().zip(requests(nobodys)) {
         let mut ask = |body: &Value| {
             let answer = blake.ask("POST", path, Some(body));
             (answer.status, answer.json()["detail"].clone())
         };
         assert_eq!(ask(&of_alex), ask(&of_nobody), "{path} {of_alex}");
+    }
+}
+
+#[test]
+fn with_the_ids_of_another_user_every_route_answers_as_if_nobody_had_them() {
+    let site = Site::new();
+    let mut alex = site.person("alex");
+    live(&site, &mut alex, |_| {});
+    site.run_jobs();
+    let owned = owned(&mut alex);
+    let mut turns = vec![owned[0].1.clone()];
+    for (at, tier) in
+        [("talk%200/turns/2", "cold"), ("talk%203/turns/1", "warm"), ("talk%203/turns/30", "hot")]
+    {
+        let turn = alex.get(&format!("/sessions/{at}"));
+        assert_eq!(turn["memory_tier"], tier);
+        turns.push(turn["id"].as_str().unwrap().to_owned());
+    }
+    let nobodys = |kind: &str| {
+        let id = "00000000-0000-7000-8000-000000000001";
+        match kind {
+            "memory" => format!("mem_{id}"),
+            "session" => format!("id:{id}"),
+            _ => id.to_owned(),
+        }
+    };
+    let kept = |alex: &mut Person<'_>| {
+        let export = alex.ask("GET", "/export", None);
+        let tag = alex.ask("GET", "", None).header("etag").unwrap().to_owned();
+        (String::from_utf8(export.body).unwrap(), tag)
+    };
+    let before = kept(&mut alex);
+
+    let mut blake = site.person("blake");
+    blake.post("/turns", &story("own", 0));
+    for turn in turns {
+        let of_alex = |kind: &str| match kind {
+            "turn" => turn.clone(),
+            _ => owned.iter().find(|(of, _)| *of == kind).unwrap_or_else(|| panic!("{kind}")).1.clone(),
+        };
+        check_foreign(&mut blake, &of_alex, &nobodys);
     }
     assert_eq!(kept(&mut alex), before, "nothing of it has touched alex");
     site.check_sound();
