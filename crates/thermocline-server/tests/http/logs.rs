@@ -12,8 +12,13 @@ fn a_log_at_trace_holds_ids_templates_and_counts() {
     let server = setup.start();
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let ask = |method: &str, path: &str, body: &str| {
-        let headers =
-            [("x-api-key", key.as_str()), ("content-type", "application/json"), ("traceparent", trace)];
+        let headers = [
+            ("x-api-key", key.as_str()),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2025-11-25"),
+            ("traceparent", trace),
+        ];
         server.client().send(method, path, &headers, body.as_bytes()).status
     };
     let turn = r#"{"session":"canary5","user_message":"canary5 told","ai_response":"canary5","caller_id":"canary5","metadata":{"canary5":"canary5"}}"#;
@@ -27,6 +32,17 @@ fn a_log_at_trace_holds_ids_templates_and_counts() {
     assert_eq!(ask("POST", "/v1/users/canary5/sessions/canary5/end", "{}"), 200);
     assert_eq!(ask("POST", "/v1/jobs/run", "{}"), 200);
     assert_eq!(ask("GET", "/v1/users/canary5/sessions/canary5/turns?canary5=1", ""), 400);
+    for (method, params) in [
+        ("tools/call", r#"{"name":"memory_recall","arguments":{"query":"canary5"}}"#),
+        ("tools/call", r#"{"name":"memory_browse","arguments":{"view":"canary5","canary5":"canary5"}}"#),
+        ("tools/call", r#"{"name":"canary5","arguments":{}}"#),
+        ("resources/read", r#"{"uri":"memory://sessions/canary5"}"#),
+        ("prompts/get", r#"{"name":"with_memory","arguments":{"message":"canary5"}}"#),
+        ("canary5", "{}"),
+    ] {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        assert!(ask("POST", "/mcp/users/canary5", &message) < 500, "{message}");
+    }
     assert_eq!(ask("GET", "/canary5/canary5", ""), 404);
     eventually("the last line is there", || lines.text().contains("\"route\":\"unknown\""));
     let log = lines.text();
