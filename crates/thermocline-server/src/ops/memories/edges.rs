@@ -52,12 +52,12 @@ impl Operation for EdgeSet {
     type Request = EdgeSetRequest;
     type Response = Edge;
 
-    async fn run(call: Call, request: EdgeSetRequest) -> Result<Edge> {
+    fn run(call: Call, request: EdgeSetRequest) -> Result<Edge> {
         let edge = NewEdge::new(request.edge_type).origin(call.origin(request.origin)?);
         let edge = set(edge, request.strength, NewEdge::strength);
         let edge = set(edge, request.context, NewEdge::context);
         let edge = set(edge, request.description, NewEdge::description);
-        Ok(call.memories().await?.relate(request.from, edge, request.to).await?)
+        Ok(call.memories()?.relate(request.from, edge, request.to)?)
     }
 }
 
@@ -82,8 +82,8 @@ impl Operation for EdgeShow {
     type Request = OfEdge;
     type Response = Edge;
 
-    async fn run(call: Call, request: OfEdge) -> Result<Edge> {
-        Ok(call.memories().await?.edge(request.edge).await?)
+    fn run(call: Call, request: OfEdge) -> Result<Edge> {
+        Ok(call.memories()?.edge(request.edge)?)
     }
 }
 
@@ -103,10 +103,10 @@ impl Operation for EdgeRemove {
     type Request = OfEdge;
     type Response = Edge;
 
-    async fn run(call: Call, request: OfEdge) -> Result<Edge> {
-        let memories = call.memories().await?;
-        let edge = memories.edge(request.edge).await?;
-        memories.unrelate(request.edge).await?;
+    fn run(call: Call, request: OfEdge) -> Result<Edge> {
+        let memories = call.memories()?;
+        let edge = memories.edge(request.edge)?;
+        memories.unrelate(request.edge)?;
         Ok(edge)
     }
 }
@@ -124,10 +124,9 @@ impl Operation for Neighbours {
     type Request = MemoryPageRequest;
     type Response = Page<Neighbour>;
 
-    async fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
+    fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
         let asked: Asked<EdgeId> = Asked::new("memory_neighbours", request.limit, request.cursor.as_ref())?;
-        let neighbours =
-            call.memories().await?.neighbours(request.memory, asked.after, asked.to_read()).await;
+        let neighbours = call.memories()?.neighbours(request.memory, asked.after, asked.to_read());
         Ok(asked.page(neighbours.map_err(|error| asked.failed(error))?, |neighbour| neighbour.edge.id))
     }
 }

@@ -86,9 +86,9 @@ impl Operation for MemoryList {
     type Request = MemoryListRequest;
     type Response = Page<Memory>;
 
-    async fn run(call: Call, request: MemoryListRequest) -> Result<Page<Memory>> {
+    fn run(call: Call, request: MemoryListRequest) -> Result<Page<Memory>> {
         let asked: Asked<MemoryId> = Asked::new("memory_list", request.limit, request.cursor.as_ref())?;
-        let memories = call.memories().await?.list(request.filter(), asked.after, asked.to_read()).await;
+        let memories = call.memories()?.list(request.filter(), asked.after, asked.to_read());
         Ok(asked.page(memories.map_err(|error| asked.failed(error))?, |memory| memory.id))
     }
 }
@@ -115,8 +115,8 @@ impl Operation for MemoryShow {
     type Request = MemoryShowRequest;
     type Response = Memory;
 
-    async fn run(call: Call, request: MemoryShowRequest) -> Result<Memory> {
-        named(&call.memories().await?, &request.memory).await
+    fn run(call: Call, request: MemoryShowRequest) -> Result<Memory> {
+        named(&call.memories()?, &request.memory)
     }
 }
 
@@ -145,9 +145,9 @@ impl Operation for MemoryHistory {
     type Request = MemoryPageRequest;
     type Response = Page<Change>;
 
-    async fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
+    fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
         let asked: Asked<u32> = Asked::new("memory_history", request.limit, request.cursor.as_ref())?;
-        let changes = call.memories().await?.history(request.memory, asked.after, asked.to_read()).await?;
+        let changes = call.memories()?.history(request.memory, asked.after, asked.to_read())?;
         Ok(asked.page(changes, |change| change.change_no))
     }
 }
@@ -165,8 +165,8 @@ impl Operation for MemorySources {
     type Request = OfMemory;
     type Response = Page<MemorySource>;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySource>> {
-        Ok(Page::whole(call.memories().await?.sources(request.memory).await?))
+    fn run(call: Call, request: OfMemory) -> Result<Page<MemorySource>> {
+        Ok(Page::whole(call.memories()?.sources(request.memory)?))
     }
 }
 
@@ -183,9 +183,9 @@ impl Operation for TagList {
     type Request = ListRequest;
     type Response = Page<TermCount>;
 
-    async fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
+    fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
         let asked: Asked<String> = Asked::new("tag_list", request.limit, request.cursor.as_ref())?;
-        let tags = call.memories().await?.tags(asked.after.as_deref(), asked.to_read()).await?;
+        let tags = call.memories()?.tags(asked.after.as_deref(), asked.to_read())?;
         Ok(asked.page(tags, |tag| tag.term.clone()))
     }
 }
@@ -203,9 +203,9 @@ impl Operation for EntityList {
     type Request = ListRequest;
     type Response = Page<TermCount>;
 
-    async fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
+    fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
         let asked: Asked<String> = Asked::new("entity_list", request.limit, request.cursor.as_ref())?;
-        let entities = call.memories().await?.entities(asked.after.as_deref(), asked.to_read()).await?;
+        let entities = call.memories()?.entities(asked.after.as_deref(), asked.to_read())?;
         Ok(asked.page(entities, |entity| entity.term.clone()))
     }
 }

@@ -17,7 +17,7 @@ pub mod tending;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{Memories, Memory, MemoryId};
+use thermocline::{Memory, MemoryId, blocking::Memories};
 
 use crate::ops::{Result, Row, call::KEY};
 
@@ -50,12 +50,12 @@ pub struct OfMemory {
 }
 
 /// A memory by its id, by `key:` and the caller's own id, or by the first or last digits of its id.
-async fn named(memories: &Memories, name: &str) -> Result<Memory> {
+fn named(memories: &Memories, name: &str) -> Result<Memory> {
     if let Some(caller_id) = name.strip_prefix(KEY) {
-        return Ok(memories.by_caller_id(caller_id).await?);
+        return Ok(memories.by_caller_id(caller_id)?);
     }
     Ok(match name.parse() {
-        Ok(id) => memories.get(id).await?,
-        Err(_) => memories.find(name).await?,
+        Ok(id) => memories.get(id)?,
+        Err(_) => memories.find(name)?,
     })
 }

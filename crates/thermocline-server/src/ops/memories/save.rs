@@ -39,10 +39,10 @@ impl Operation for MemorySave {
     type Request = Content;
     type Response = Saved;
 
-    async fn run(call: Call, request: Content) -> Result<Saved> {
-        let user = call.user_or_new().await?;
-        let new = request.into_new(&call, &user, MemoryKind::General).await?;
-        Ok(user.memories().by(call.caller.origin).save(new).await?)
+    fn run(call: Call, request: Content) -> Result<Saved> {
+        let user = call.user_or_new()?;
+        let new = request.into_new(&call, &user, MemoryKind::General)?;
+        Ok(user.memories().by(call.caller.origin).save(new)?)
     }
 
     fn outcome(saved: &Saved) -> Outcome {
@@ -76,12 +76,12 @@ impl Operation for MemorySupersede {
     type Request = SupersedeRequest;
     type Response = Saved;
 
-    async fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
-        let user = call.user().await?;
+    fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
+        let user = call.user()?;
         let memories = user.memories().by(call.caller.origin);
-        let kind = memories.get(request.memory).await?.kind;
-        let new = request.with.into_new(&call, &user, kind).await?;
-        Ok(memories.supersede(request.memory, new).await?)
+        let kind = memories.get(request.memory)?.kind;
+        let new = request.with.into_new(&call, &user, kind)?;
+        Ok(memories.supersede(request.memory, new)?)
     }
 
     fn outcome(saved: &Saved) -> Outcome {
@@ -112,8 +112,8 @@ impl Operation for MemorySupersedeBy {
     type Request = SupersedeByRequest;
     type Response = Saved;
 
-    async fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
-        Ok(call.memories().await?.supersede_by(request.memory, request.by).await?)
+    fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
+        Ok(call.memories()?.supersede_by(request.memory, request.by)?)
     }
 }
 
@@ -144,9 +144,9 @@ impl Operation for MemoryMerge {
     type Request = MergeRequest;
     type Response = Merged;
 
-    async fn run(call: Call, request: MergeRequest) -> Result<Merged> {
-        let user = call.user().await?;
-        let new = request.into.into_new(&call, &user, MemoryKind::General).await?;
-        Ok(user.memories().by(call.caller.origin).merge(request.memories, new).await?)
+    fn run(call: Call, request: MergeRequest) -> Result<Merged> {
+        let user = call.user()?;
+        let new = request.into.into_new(&call, &user, MemoryKind::General)?;
+        Ok(user.memories().by(call.caller.origin).merge(request.memories, new)?)
     }
 }

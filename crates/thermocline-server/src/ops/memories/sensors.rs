@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use thermocline::{Expect, Memories, MemoryId, MemorySensor, NewSensor};
+use thermocline::{Expect, MemoryId, MemorySensor, NewSensor, blocking::Memories};
 
 use crate::ops::{
     Operation, Result, Row,
@@ -18,8 +18,8 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<SensorList>(), row::<SensorWatch>(), row::<SensorUnwatch>()]
 }
 
-async fn list(memories: &Memories, id: MemoryId) -> Result<Page<MemorySensor>> {
-    Ok(Page::whole(memories.sensors(id).await?))
+fn list(memories: &Memories, id: MemoryId) -> Result<Page<MemorySensor>> {
+    Ok(Page::whole(memories.sensors(id)?))
 }
 
 /// Lists what looks at a memory.
@@ -35,8 +35,8 @@ impl Operation for SensorList {
     type Request = OfMemory;
     type Response = Page<MemorySensor>;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
-        list(&call.memories().await?, request.memory).await
+    fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
+        list(&call.memories()?, request.memory)
     }
 }
 
@@ -70,12 +70,12 @@ impl Operation for SensorWatch {
     type Request = WatchRequest;
     type Response = Page<MemorySensor>;
 
-    async fn run(call: Call, request: WatchRequest) -> Result<Page<MemorySensor>> {
-        let memories = call.memories().await?;
+    fn run(call: Call, request: WatchRequest) -> Result<Page<MemorySensor>> {
+        let memories = call.memories()?;
         let sensor =
             NewSensor::new(request.sensor, request.subject).expect(Expect::new(request.expect.into())?);
-        memories.watch(request.memory, sensor).await?;
-        list(&memories, request.memory).await
+        memories.watch(request.memory, sensor)?;
+        list(&memories, request.memory)
     }
 }
 
@@ -104,9 +104,9 @@ impl Operation for SensorUnwatch {
     type Request = UnwatchRequest;
     type Response = Page<MemorySensor>;
 
-    async fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
-        let memories = call.memories().await?;
-        memories.unwatch(request.memory, &request.sensor, request.subject.as_deref()).await?;
-        list(&memories, request.memory).await
+    fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
+        let memories = call.memories()?;
+        memories.unwatch(request.memory, &request.sensor, request.subject.as_deref())?;
+        list(&memories, request.memory)
     }
 }

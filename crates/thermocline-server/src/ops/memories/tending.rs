@@ -42,10 +42,10 @@ impl Operation for Tend {
     type Request = TendRequest;
     type Response = Tended;
 
-    async fn run(call: Call, request: TendRequest) -> Result<Tended> {
+    fn run(call: Call, request: TendRequest) -> Result<Tended> {
         let options = TendOptions::default();
         let options = if request.dry_run { options.dry_run() } else { options };
-        Ok(call.memories().await?.tend(options).await?)
+        Ok(call.memories()?.tend(options)?)
     }
 }
 
@@ -65,8 +65,8 @@ impl Operation for Reflect {
     type Request = Nothing;
     type Response = Reflected;
 
-    async fn run(call: Call, _: Nothing) -> Result<Reflected> {
-        Ok(call.memories().await?.reflect().await?)
+    fn run(call: Call, _: Nothing) -> Result<Reflected> {
+        Ok(call.memories()?.reflect()?)
     }
 }
 
@@ -96,8 +96,8 @@ impl Operation for Validate {
     type Request = ValidateRequest;
     type Response = Page<MemoryCheck>;
 
-    async fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
+    fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
         let which = request.memories.map_or(ToCheck::Stale, ToCheck::Memories);
-        Ok(Page::whole(call.memories().await?.validate(which).await?))
+        Ok(Page::whole(call.memories()?.validate(which)?))
     }
 }
