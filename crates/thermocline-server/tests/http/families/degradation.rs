@@ -63,7 +63,7 @@ const WAYS: [(&str, [&str; 3]); 6] = [
             "what it said could not be used",
         ],
     ),
-    ("is silent", ["no answer within 5 ms"; 3]),
+    ("is silent", ["no answer within"; 3]),
 ];
 
 /// A text's length and its first letters: vectors that differ, which is all that is asked of them.
@@ -201,7 +201,8 @@ fn an_embedder_that_fails_is_named_and_the_turn_is_found_all_the_same() {
     for (how, [said, ..]) in WAYS {
         let (site, works) = site_with(how, |config, embedder| {
             config.embedders = vec![Arc::new(embedder)];
-            config.query_embed_timeout = Duration::from_millis(5);
+            // Long enough for one that answers, on any machine.
+            config.query_embed_timeout = Duration::from_millis(if how == "is silent" { 300 } else { 60_000 });
         });
         let mut alex = told(&site);
         let model = |alex: &mut Person<'_>, answer: &Value| {

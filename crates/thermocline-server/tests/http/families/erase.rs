@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use serde_json::{Value, json};
+use thermocline::Durability;
 use thermocline_server::audit::Audit;
 
 use super::{Person, Site, words::Words};
@@ -11,6 +12,7 @@ use crate::{client::Answer, logged::Logged};
 /// A site that writes down who did what, in the folder of the memory.
 fn site() -> Site {
     Site::with(|setup| {
+        setup.config.durability = Durability::Full;
         let audit = Audit::open(&setup.path("audit.jsonl")).unwrap();
         setup.change = Box::new(move |service| service.audit = Some(audit));
     })
