@@ -10,7 +10,7 @@ use thermocline::{
 use crate::ops::{
     Operation, Outcome, Result, Row,
     call::{Call, set},
-    memories::OfMemory,
+    memories::{OfMemory, name::MemoryName},
     row,
     spec::{Class, Route, Spec, Tool},
 };
@@ -43,8 +43,8 @@ impl From<Forgotten> for Forgetting {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// Only say what would be forgotten. Default: no.
     #[serde(default)]
     pub dry_run: bool,
@@ -69,9 +69,9 @@ impl Operation for MemoryForget {
     async fn run(call: Call, request: ForgetRequest) -> Result<Forgetting> {
         let memories = call.memories().await?;
         if !request.dry_run {
-            return Ok(memories.forget(request.memory).await?.into());
+            return Ok(memories.forget(request.memory.id(&memories).await?).await?.into());
         }
-        let memory = memories.get(request.memory).await?;
+        let memory = request.memory.memory(&memories).await?;
         let goes = memory.status != MemoryStatus::Forgotten && may_forget(call.caller.origin, &memory);
         let memories = if goes { vec![memory.id] } else { Vec::new() };
         Ok(Forgetting { dry_run: true, group: None, memories })
@@ -179,7 +179,8 @@ impl Operation for MemoryErase {
     type Response = Erased;
 
     async fn run(call: Call, request: OfMemory) -> Result<Erased> {
-        Ok(call.memories().await?.erase(request.memory).await?)
+        let memories = call.memories().await?;
+        Ok(memories.erase(request.memory.id(&memories).await?).await?)
     }
 
     fn outcome(erased: &Erased) -> Outcome {

@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{MemoryId, MemoryKind, Merged, SaveOutcome, Saved};
+use thermocline::{MemoryKind, Merged, SaveOutcome, Saved};
 
 use crate::ops::{
     Operation, Outcome, Result, Row,
     call::Call,
-    memories::content::Content,
+    memories::{content::Content, name::MemoryName},
     row,
     spec::{Again, Route, Spec, Tool},
 };
@@ -54,8 +54,8 @@ impl Operation for MemorySave {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupersedeRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// What is saved in its place. Kind, project, sort of task and slot are those of the old one, unless they are stated.
     pub with: Content,
 }
@@ -79,9 +79,9 @@ impl Operation for MemorySupersede {
     async fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
         let user = call.user().await?;
         let memories = user.memories().by(call.caller.origin);
-        let kind = memories.get(request.memory).await?.kind;
-        let new = request.with.into_new(&call, &user, kind).await?;
-        Ok(memories.supersede(request.memory, new).await?)
+        let old = request.memory.memory(&memories).await?;
+        let new = request.with.into_new(&call, &user, old.kind).await?;
+        Ok(memories.supersede(old.id, new).await?)
     }
 
     fn outcome(saved: &Saved) -> Outcome {
@@ -94,9 +94,9 @@ impl Operation for MemorySupersede {
 #[serde(deny_unknown_fields)]
 pub struct SupersedeByRequest {
     /// The one whose place is taken.
-    pub memory: MemoryId,
+    pub memory: MemoryName,
     /// The one that takes it.
-    pub by: MemoryId,
+    pub by: MemoryName,
 }
 
 /// Puts a memory in the place of another.
@@ -113,7 +113,9 @@ impl Operation for MemorySupersedeBy {
     type Response = Saved;
 
     async fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
-        Ok(call.memories().await?.supersede_by(request.memory, request.by).await?)
+        let memories = call.memories().await?;
+        let (old, by) = (request.memory.id(&memories).await?, request.by.id(&memories).await?);
+        Ok(memories.supersede_by(old, by).await?)
     }
 }
 
@@ -123,7 +125,7 @@ impl Operation for MemorySupersedeBy {
 pub struct MergeRequest {
     /// The memories that are one: 2 to 16.
     #[schemars(length(min = 2, max = 16))]
-    pub memories: Vec<MemoryId>,
+    pub memories: Vec<MemoryName>,
     /// What is saved in their place. What it does not say of its project, slot, task and importance follows from theirs.
     pub into: Content,
 }
@@ -147,6 +149,8 @@ impl Operation for MemoryMerge {
     async fn run(call: Call, request: MergeRequest) -> Result<Merged> {
         let user = call.user().await?;
         let new = request.into.into_new(&call, &user, MemoryKind::General).await?;
-        Ok(user.memories().by(call.caller.origin).merge(request.memories, new).await?)
+        let memories = user.memories().by(call.caller.origin);
+        let merged = MemoryName::ids(&request.memories, &memories).await?;
+        Ok(memories.merge(merged, new).await?)
     }
 }

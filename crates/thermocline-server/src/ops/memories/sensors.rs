@@ -8,7 +8,7 @@ use thermocline::{Expect, Memories, MemoryId, MemorySensor, NewSensor};
 use crate::ops::{
     Operation, Result, Row,
     call::Call,
-    memories::OfMemory,
+    memories::{OfMemory, name::MemoryName},
     page::Page,
     row,
     spec::{Route, Spec},
@@ -36,7 +36,9 @@ impl Operation for SensorList {
     type Response = Page<MemorySensor>;
 
     async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
-        list(&call.memories().await?, request.memory).await
+        let memories = call.memories().await?;
+        let id = request.memory.id(&memories).await?;
+        list(&memories, id).await
     }
 }
 
@@ -44,8 +46,8 @@ impl Operation for SensorList {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WatchRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The name of a configured sensor, or `human`, a person.
     #[schemars(length(min = 1, max = 200))]
     pub sensor: String,
@@ -74,8 +76,9 @@ impl Operation for SensorWatch {
         let memories = call.memories().await?;
         let sensor =
             NewSensor::new(request.sensor, request.subject).expect(Expect::new(request.expect.into())?);
-        memories.watch(request.memory, sensor).await?;
-        list(&memories, request.memory).await
+        let id = request.memory.id(&memories).await?;
+        memories.watch(id, sensor).await?;
+        list(&memories, id).await
     }
 }
 
@@ -83,8 +86,8 @@ impl Operation for SensorWatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnwatchRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The sensor's name.
     pub sensor: String,
     /// What it looks at no more. Default: any subject.
@@ -106,7 +109,8 @@ impl Operation for SensorUnwatch {
 
     async fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
         let memories = call.memories().await?;
-        memories.unwatch(request.memory, &request.sensor, request.subject.as_deref()).await?;
-        list(&memories, request.memory).await
+        let id = request.memory.id(&memories).await?;
+        memories.unwatch(id, &request.sensor, request.subject.as_deref()).await?;
+        list(&memories, id).await
     }
 }
