@@ -19,6 +19,7 @@ pub mod request;
 pub mod schema;
 pub mod sessions;
 pub mod spec;
+mod strict;
 pub mod turns;
 pub mod users;
 
