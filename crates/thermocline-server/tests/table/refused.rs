@@ -244,6 +244,7 @@ async fn of_a_user_whom_nobody_knows_a_context_and_a_recall_are_empty_and_add_no
     for (name, request) in [
         ("context", json!({ "message": "a", "queries": vec!["b"; 9] })),
         ("context", json!({ "message": "a", "min_confidence": 2.0 })),
+        ("context", json!({ "message": "a", "budget_tokens": 1_000_001 })),
         ("recall", json!({ "query": "a", "k": 0 })),
     ] {
         assert_eq!(bench.refused(name, request).await, Code::InvalidInput, "{name}");
