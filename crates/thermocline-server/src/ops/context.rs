@@ -5,11 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{ContextOptions, Filter, MemoryFilter, Profile, Section};
 
-use crate::ops::{
-    Operation, Result,
-    call::{self, Call},
-    problem::Problem,
-    spec::{Class, Route, Spec, Tool},
+use crate::{
+    metrics::Metrics,
+    ops::{
+        Operation, Result,
+        call::{self, Call},
+        problem::Problem,
+        spec::{Class, Route, Spec, Tool},
+    },
 };
 
 /// Queries beside a message at most.
@@ -140,5 +143,12 @@ impl Operation for Context {
             Some(session) => session.context(&request.message, options).await?,
             None => user.context(&request.message, options).await?,
         }))
+    }
+
+    fn count(answer: &ContextAnswer, metrics: &Metrics) {
+        if let ContextAnswer::Known(context) = answer {
+            metrics.handed_out(context.tokens, context.left_out.len());
+            metrics.missing(context.missing.len());
+        }
     }
 }
