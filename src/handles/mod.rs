@@ -19,11 +19,29 @@ mod vault;
 pub use self::vault::Vault;
 pub use self::{memories::Memories, session::Session, thermocline::Thermocline, user::User};
 
+use std::cell::Cell;
+
+use tokio::task::{JoinHandle, spawn_blocking};
+
 use crate::error::Result;
 
-/// Runs `read` where blocking is allowed: one hop per operation, never per statement.
+thread_local! {
+    /// Whether this thread waits for an operation, and may block for it.
+    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `read` where blocking is allowed: here, or one hop away. One per operation, never one per statement.
 async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(read).await {
+    if MAY_BLOCK.get() { read() } else { answered(spawn_blocking(read)).await }
+}
+
+/// Runs `read` on another thread, so that whoever waits for it can give up.
+async fn hop<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    answered(spawn_blocking(read)).await
+}
+
+async fn answered<T>(reading: JoinHandle<Result<T>>) -> Result<T> {
+    match reading.await {
         Ok(answer) => answer,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
@@ -37,5 +55,5 @@ async fn drive<T: Send + 'static, F: Future<Output = Result<T>>>(
     work: impl FnOnce() -> F + Send + 'static,
 ) -> Result<T> {
     let runtime = tokio::runtime::Handle::current();
-    off_thread(move || runtime.block_on(work())).await
+    hop(move || runtime.block_on(work())).await
 }

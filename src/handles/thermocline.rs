@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     embed::{BuiltIn, Embedder, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
-    handles::{User, drive, off_thread, open::Open},
+    handles::{User, drive, hop, off_thread, open::Open},
     jobs::{self, JobsReport, RunJobs},
     model::{ids::UserId, job::JobInfo, page::checked_limit, user::UserInfo},
     store::{
@@ -139,7 +139,7 @@ impl Thermocline {
     /// Errors: `TimedOut` if no connection reads in that time, and whatever else reading fails with.
     pub async fn health(&self) -> Result<Health> {
         let store = Arc::clone(&self.store);
-        match tokio::time::timeout(health::BOUND, off_thread(move || store.health())).await {
+        match tokio::time::timeout(health::BOUND, hop(move || store.health())).await {
             Ok(answer) => answer,
             Err(_) => Err(Error::new(ErrorKind::TimedOut, "the file could not be looked at in time")),
         }

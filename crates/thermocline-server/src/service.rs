@@ -3,6 +3,7 @@
 
 use std::{
     fs::File,
+    panic::{self, AssertUnwindSafe},
     path::PathBuf,
     sync::{
         Arc, OnceLock,
@@ -11,12 +12,17 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use thermocline::{Thermocline, User, UserId};
+use thermocline::{
+    Thermocline, UserId,
+    blocking::{self, User},
+};
 use tokio::{
+    runtime::Handle,
     sync::Notify,
+    task::spawn_blocking,
     time::{self, Instant},
 };
-use tracing::{Instrument, Span};
+use tracing::Span;
 
 use crate::{
     audit::{self, Audit, Line},
@@ -37,6 +43,8 @@ use crate::{
 pub struct Service {
     /// The memory.
     pub memory: Thermocline,
+    /// The same, for the threads that operations run on.
+    here: blocking::Thermocline,
     /// What can be asked of it.
     pub table: &'static [Row],
     /// Where backups are written; `None`: the operation is refused.
@@ -81,6 +89,24 @@ pub struct Admitted {
     call: Call,
 }
 
+/// Of which state of whose memory an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// The user.
+    pub user: UserId,
+    /// [`User::revision`](thermocline::User::revision).
+    pub number: u64,
+}
+
+/// An answer, and what it is of.
+#[derive(Debug)]
+pub struct Tagged {
+    /// `None`: the caller has it.
+    pub reply: Option<Reply>,
+    /// `None`: nobody knows the user.
+    pub revision: Option<Revision>,
+}
+
 /// What is known of a call that runs, for what is noted of it.
 struct Noted {
     row: &'static Row,
@@ -95,8 +121,12 @@ struct Noted {
 
 impl Service {
     /// The whole table over this memory, without a folder for backups and without an audit file.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime, whose threads run the operations.
     pub fn new(memory: Thermocline) -> Self {
         Self {
+            here: blocking::Thermocline::on(memory.clone(), Handle::current()),
             memory,
             table: ops::table(),
             backup_folder: None,
@@ -107,6 +137,11 @@ impl Service {
             troubles: AtomicU8::new(0),
             alarm: Notify::new(),
         }
+    }
+
+    /// The memory, on a thread that may block.
+    pub(crate) fn here(&self) -> &blocking::Thermocline {
+        &self.here
     }
 
     /// The operation of this name.
@@ -177,16 +212,37 @@ impl Service {
 }
 
 impl Admitted {
-    /// Whose memory it is about, and its revision, if the file knows them.
-    pub async fn revision(&self) -> Result<Option<(UserId, u64)>, Problem> {
-        let Some(user) = self.call.find_user().await? else { return Ok(None) };
-        Ok(Some((user.id(), user.revision().await?)))
+    /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
+    pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
+        self.call.spool = spool;
+        let run = self.row.run;
+        self.on_thread(request, run, |reply| Some(reply)).await
     }
 
-    /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
-    pub async fn run(self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
-        let Self { row, mut call } = self;
-        call.spool = spool;
+    /// As [`run`](Self::run), for an operation that is about a user and reads: unless `is_known` says of the revision that
+    /// the caller has its answer. The revision is read first, so that the answer is never older than it says.
+    pub async fn run_unless(
+        self,
+        request: Value,
+        is_known: impl FnOnce(Revision) -> bool + Send + 'static,
+    ) -> Result<Tagged, Problem> {
+        let run = self.row.run;
+        let work = move |call: Call, request| {
+            let revision = call.find_user()?.map(|user| Revision::of(&user)).transpose()?;
+            let reply = if revision.is_some_and(is_known) { None } else { Some(run(call, request)?) };
+            Ok(Tagged { reply, revision })
+        };
+        self.on_thread(request, work, |tagged| tagged.reply.as_ref()).await
+    }
+
+    /// One hop, to a thread that may block; a panic there is an answer, and not the end of a connection.
+    async fn on_thread<T: Send + 'static>(
+        self,
+        request: Value,
+        work: impl FnOnce(Call, Value) -> Result<T, Problem> + Send + 'static,
+        reply_of: fn(&T) -> Option<&Reply>,
+    ) -> Result<T, Problem> {
+        let Self { row, call } = self;
         let class = row.spec.class;
         let place = call.service.limits.place(class).await;
         let place = place.inspect_err(|problem| call.service.metrics.rejected(problem.code))?;
@@ -200,33 +256,34 @@ impl Admitted {
             about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
             begun: Instant::now(),
         };
-        let running = async move {
+        let span = Span::current();
+        let running = move || {
+            let _entered = span.enter();
             let in_flight = noted.service.metrics.in_flight(class);
-            // A task of its own: a panic in it is an answer, and not the end of a connection.
-            let done = tokio::spawn((row.run)(call, request).in_current_span());
-            let abort = done.abort_handle();
-            let done = match time::timeout(Limits::deadline(class), done).await {
-                Ok(Ok(done)) => done,
-                // What it panicked with may hold what somebody said.
-                Ok(Err(_)) => Err(Problem::unexpected(&"the operation panicked")),
-                Err(_) => {
-                    abort.abort();
-                    Err(Problem::new(Code::TimedOut, "it took too long; it may have been done"))
-                }
-            };
+            let done = panic::catch_unwind(AssertUnwindSafe(|| work(call, request)));
+            // What it panicked with may hold what somebody said.
+            let done = done.unwrap_or_else(|_| Err(Problem::unexpected(&"the operation panicked")));
             drop((place, in_flight));
-            noted.note(&done, is_audited);
+            noted.note(done.as_ref().map(reply_of), is_audited);
             done
         };
-        let done = tokio::spawn(running.in_current_span()).await;
-        done.unwrap_or_else(|_| Err(Problem::unexpected(&"the call panicked")))
+        match time::timeout(Limits::deadline(class), spawn_blocking(running)).await {
+            Ok(done) => done.unwrap_or_else(|_| Err(Problem::unexpected(&"the call panicked"))),
+            Err(_) => Err(Problem::new(Code::TimedOut, "it took too long; it goes on, and may yet be done")),
+        }
+    }
+}
+
+impl Revision {
+    fn of(user: &User) -> Result<Self, Problem> {
+        Ok(Self { user: user.id(), number: user.revision()? })
     }
 }
 
 impl Noted {
-    fn note(self, done: &Result<Reply, Problem>, is_audited: bool) {
+    fn note(self, done: Result<Option<&Reply>, &Problem>, is_audited: bool) {
         let (name, surface) = (self.row.spec.name, word_of(&self.surface));
-        let outcome = done.as_ref().err().map_or("ok", |problem| problem.code.facts().word);
+        let outcome = done.err().map_or("ok", |problem| problem.code.facts().word);
         let took = self.begun.elapsed();
         self.service.metrics.ran(name, surface, outcome, took);
         let user_id = self.found.get().map(User::id);
@@ -243,7 +300,7 @@ impl Noted {
         }
         if is_audited {
             let mut about = self.about;
-            if let Ok(reply) = done {
+            if let Ok(Some(reply)) = done {
                 let said = serde_json::from_str(&reply.body).unwrap_or_default();
                 about.extend(audit::ids_and_counts(&said));
             }

@@ -1,31 +1,116 @@
 //! What waits for the answers of async handles.
 
-use tokio::runtime::{Builder, Runtime};
+use std::sync::Arc;
 
-use crate::{Error, ErrorKind, Result};
+use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The runtime that waits for the handles' answers. Dropping a runtime waits for its threads, and panics in async
-/// code, where none may wait; this one leaves them to end by themselves.
+use crate::{
+    Error, ErrorKind, Result,
+    handles::{MAY_BLOCK, blocking::Thermocline},
+};
+
+/// Waits for the handles' answers.
 #[derive(Debug)]
-pub(super) struct Waiter(Option<Runtime>);
+pub(super) enum Waiter {
+    /// By a runtime of its own, whose threads do the reading. Dropping a runtime waits for its threads, and panics in async
+    /// code, where none may wait; this one leaves them to end by themselves.
+    Own(Option<Runtime>),
+    /// By the caller's runtime, on the caller's thread, which does the reading.
+    Callers(Handle),
+}
 
 impl Waiter {
     pub(super) fn new() -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
             Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
         })?;
-        Ok(Self(Some(runtime)))
+        Ok(Self::Own(Some(runtime)))
     }
 
     pub(super) fn block_on<F: Future>(&self, answer: F) -> F::Output {
-        self.0.as_ref().expect("it is taken when it is dropped").block_on(answer)
+        match self {
+            Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(answer),
+            Self::Callers(runtime) => {
+                let _here = Here::new();
+                runtime.block_on(answer)
+            }
+        }
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        if let Self::Own(runtime) = self
+            && let Some(runtime) = runtime.take()
+        {
             runtime.shutdown_background();
         }
+    }
+}
+
+impl Thermocline {
+    /// The same memory, for threads of `runtime` that may block, as those of
+    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking) may. What reads does so on the thread that calls it: several
+    /// operations in a row cost one hop between threads, and not one each.
+    ///
+    /// ```
+    /// # #[tokio::main]
+    /// # async fn main() -> thermocline::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a folder");
+    /// use thermocline::{Thermocline, blocking};
+    /// use tokio::runtime::Handle;
+    ///
+    /// let memory = Thermocline::open(folder.path().join("memory.db")).await?;
+    /// let here = blocking::Thermocline::on(memory.clone(), Handle::current());
+    /// let sessions = tokio::task::spawn_blocking(move || here.user("alex")?.info().map(|alex| alex.session_count));
+    /// assert_eq!(sessions.await.expect("it does not panic")?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on(memory: crate::Thermocline, runtime: Handle) -> Self {
+        Self { inner: memory, runtime: Arc::new(Waiter::Callers(runtime)) }
+    }
+}
+
+/// While it lives, this thread does the reading.
+struct Here;
+
+impl Here {
+    fn new() -> Self {
+        MAY_BLOCK.set(true);
+        Self
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        MAY_BLOCK.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::handles::off_thread;
+
+    async fn reader() -> thread::ThreadId {
+        off_thread(|| Ok(thread::current().id())).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_thread_that_may_block_reads_and_no_other_does() {
+        let waiter = Waiter::Callers(Handle::current());
+        let blocking = tokio::task::spawn_blocking(move || {
+            let of_another_task = Handle::current().spawn(reader());
+            let read = waiter.block_on(async { (reader().await, of_another_task.await.unwrap()) });
+            let here = thread::current().id();
+            assert_eq!(read.0, here);
+            assert_ne!(read.1, here);
+            assert!(!MAY_BLOCK.get(), "once nothing is waited for");
+        });
+        blocking.await.unwrap();
+        assert_ne!(reader().await, thread::current().id());
     }
 }

@@ -16,7 +16,7 @@ use crate::ops::{
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// What the operation gave.
-pub(super) fn reply(reply: Reply, tag: Option<HeaderValue>) -> Response {
+pub(super) fn reply(reply: Reply) -> Response {
     let status = match reply.outcome {
         Outcome::Done | Outcome::Known => StatusCode::OK,
         Outcome::Added => StatusCode::CREATED,
@@ -26,17 +26,21 @@ pub(super) fn reply(reply: Reply, tag: Option<HeaderValue>) -> Response {
     if reply.outcome == Outcome::Known {
         response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
-    if let Some(tag) = tag {
+    response
+}
+
+/// The same with its tag; without a reply the client has it already.
+pub(super) fn tagged(given: Option<Reply>, tag: Option<&str>) -> Response {
+    let mut response = given.map_or_else(unchanged, reply);
+    if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
         response.headers_mut().insert(header::ETAG, tag);
     }
     response
 }
 
-/// The client has it already.
-pub(super) fn unchanged(tag: &HeaderValue) -> Response {
+fn unchanged() -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
-    response.headers_mut().insert(header::ETAG, tag.clone());
     response.headers_mut().insert(header::CACHE_CONTROL, PRIVATE);
     response
 }

@@ -1,7 +1,7 @@
 //! HTTP's own names for what a request has anyway: `Idempotency-Key` is `caller_id`, `If-Match` is `expected_revision`; and
 //! whether a client has the newest answer already.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
         problem::Problem,
         spec::{Body, Method, Target},
     },
-    service::Admitted,
+    service::Revision,
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -79,20 +79,17 @@ pub(super) fn is_tagged(row: &Row) -> bool {
         && !["receipts", "memories", "core", "due", "reflection"].contains(&spec.family())
 }
 
-/// What an answer is tagged with, asked before the answer is made, so that it is never newer than what it stands for.
-/// `None` for a user whom nobody knows.
+/// What an answer of this revision is tagged with.
 ///
 /// `run` is this run of the server: another one may have another configuration, by which the same rows are told differently.
-pub(super) async fn tag(admitted: &Admitted, run: &str) -> Result<Option<HeaderValue>> {
-    let Some((user, revision)) = admitted.revision().await? else { return Ok(None) };
-    let tag = format!("W/\"{run}-{user}-{revision}\"");
-    Ok(HeaderValue::from_str(&tag).ok())
+pub(super) fn tag(run: &str, revision: Revision) -> String {
+    format!("W/\"{run}-{}-{}\"", revision.user, revision.number)
 }
 
 /// Whether the client has what is tagged so.
-pub(super) fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
-    let (Ok(tag), known) = (tag.to_str(), headers.get_all(header::IF_NONE_MATCH)) else { return false };
+pub(super) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     let opaque = tag.trim_start_matches("W/");
+    let known = headers.get_all(header::IF_NONE_MATCH);
     known.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|known| {
         // `*` would be told of whatever is asked that it is known already.
         known.trim().trim_start_matches("W/") == opaque

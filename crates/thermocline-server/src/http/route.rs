@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{
     Extension, Router,
     extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::HeaderMap,
     middleware,
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
@@ -20,7 +21,7 @@ use crate::{
         problem::{Code, Problem},
         spec::{Body, Method},
     },
-    service::Admitted,
+    service::{Admitted, Tagged},
 };
 
 /// Every route: the table's, and those about the server itself.
@@ -119,12 +120,8 @@ impl Door {
     async fn run(&self, http: &Http, head: Head, request: Request) -> Result<Response> {
         let Head { admitted, mut fields } = head;
         let headers = request.headers().clone();
-        let is_tagged = conditions::is_tagged(self.row);
-        let tag = if is_tagged { conditions::tag(&admitted, &http.run).await? } else { None };
-        if let Some(tag) = &tag
-            && conditions::is_known(&headers, tag)
-        {
-            return Ok(answer::unchanged(tag));
+        if conditions::is_tagged(self.row) {
+            return tagged(http, admitted, fields, headers).await;
         }
         let (mut room, mut spool) = (None, None);
         match self.row.spec.body {
@@ -146,7 +143,7 @@ impl Door {
             admitted.run(Value::Object(fields), Some(to)).await?;
             spool::send(file).await?
         } else {
-            answer::reply(admitted.run(Value::Object(fields), spool).await?, tag)
+            answer::reply(admitted.run(Value::Object(fields), spool).await?)
         };
         drop(room);
         Ok(response)
@@ -157,6 +154,20 @@ impl Door {
         let spec = self.row.spec;
         !matches!(spec.http.method, Method::Get | Method::Delete) && spec.body != Body::LinesIn
     }
+}
+
+/// An answer with a tag, unless the client has it.
+async fn tagged(
+    http: &Http,
+    admitted: Admitted,
+    fields: Map<String, Value>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let run = http.run.clone();
+    let is_known = move |revision| conditions::is_known(&headers, &conditions::tag(&run, revision));
+    let Tagged { reply, revision } = admitted.run_unless(Value::Object(fields), is_known).await?;
+    let tag = revision.map(|revision| conditions::tag(&http.run, revision));
+    Ok(answer::tagged(reply, tag.as_deref()))
 }
 
 /// Adds the fields of the body or the query to those of the path.

@@ -57,9 +57,9 @@ impl Operation for AnchorList {
     type Request = AnchorListRequest;
     type Response = Page<Anchor>;
 
-    async fn run(call: Call, request: AnchorListRequest) -> Result<Page<Anchor>> {
+    fn run(call: Call, request: AnchorListRequest) -> Result<Page<Anchor>> {
         let asked: Asked<AnchorId> = Asked::new("anchor_list", request.limit, request.cursor.as_ref())?;
-        let anchors = call.user().await?.anchors(asked.after, asked.to_read()).await;
+        let anchors = call.user()?.anchors(asked.after, asked.to_read());
         Ok(asked.page(anchors.map_err(|error| asked.failed(error))?, |anchor| anchor.id))
     }
 }
@@ -80,8 +80,8 @@ impl Operation for AnchorShow {
     type Request = OfAnchor;
     type Response = Anchor;
 
-    async fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
-        Ok(call.user().await?.anchor(request.anchor).await?)
+    fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
+        Ok(call.user()?.anchor(request.anchor)?)
     }
 }
 
@@ -111,11 +111,11 @@ impl Operation for AnchorSet {
     type Request = AnchorSetRequest;
     type Response = Anchor;
 
-    async fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
-        let user = call.user_or_new().await?;
+    fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
+        let user = call.user_or_new()?;
         let subject = request.subject.as_deref().unwrap_or("user");
-        let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by()).await?;
-        Ok(user.anchor(id).await?)
+        let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by())?;
+        Ok(user.anchor(id)?)
     }
 }
 
@@ -143,10 +143,10 @@ impl Operation for AnchorReplace {
     type Request = AnchorReplaceRequest;
     type Response = Anchor;
 
-    async fn run(call: Call, request: AnchorReplaceRequest) -> Result<Anchor> {
-        let user = call.user().await?;
-        let id = user.replace_anchor(request.anchor, &request.value, &call.made_by()).await?;
-        Ok(user.anchor(id).await?)
+    fn run(call: Call, request: AnchorReplaceRequest) -> Result<Anchor> {
+        let user = call.user()?;
+        let id = user.replace_anchor(request.anchor, &request.value, &call.made_by())?;
+        Ok(user.anchor(id)?)
     }
 }
 
@@ -163,9 +163,9 @@ impl Operation for AnchorRetract {
     type Request = OfAnchor;
     type Response = Anchor;
 
-    async fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
-        let user = call.user().await?;
-        user.retract_anchor(request.anchor).await?;
-        Ok(user.anchor(request.anchor).await?)
+    fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
+        let user = call.user()?;
+        user.retract_anchor(request.anchor)?;
+        Ok(user.anchor(request.anchor)?)
     }
 }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use thermocline::{
-    ErrorKind, Memories, Origin, Session, SessionId, Thermocline, Trust, Turn, TurnId, User, UserId,
+    ErrorKind, Origin, SessionId, Trust, Turn, TurnId, UserId,
+    blocking::{Memories, Session, Thermocline, User},
 };
 
 use crate::{
@@ -59,33 +60,33 @@ const ID: &str = "id:";
 impl Call {
     /// The memory.
     pub fn memory(&self) -> &Thermocline {
-        &self.service.memory
+        self.service.here()
     }
 
     /// The user, if the file knows them.
-    pub async fn find_user(&self) -> Result<Option<User>> {
+    pub fn find_user(&self) -> Result<Option<User>> {
         let name = self.user_name()?;
         if let Some(found) = self.found.get() {
             return Ok(Some(found.clone()));
         }
         let found = match id_of::<UserId>(name)? {
-            Some(id) => self.memory().find_user_by_id(id).await?,
-            None => self.memory().find_user(name).await?,
+            Some(id) => self.memory().find_user_by_id(id)?,
+            None => self.memory().find_user(name)?,
         };
         Ok(found.inspect(|user| self.note(user)))
     }
 
     /// The user, who must be known.
-    pub async fn user(&self) -> Result<User> {
-        self.find_user().await?.ok_or_else(not_found)
+    pub fn user(&self) -> Result<User> {
+        self.find_user()?.ok_or_else(not_found)
     }
 
     /// The user, added if the file does not know them yet.
-    pub async fn user_or_new(&self) -> Result<User> {
+    pub fn user_or_new(&self) -> Result<User> {
         let name = self.user_name()?;
         let user = match id_of::<UserId>(name)? {
-            Some(id) => self.memory().user_by_id(id).await?,
-            None => self.memory().user(name).await?,
+            Some(id) => self.memory().user_by_id(id)?,
+            None => self.memory().user(name)?,
         };
         self.note(&user);
         Ok(user)
@@ -97,8 +98,8 @@ impl Call {
     }
 
     /// The memories of the user, who must be known, for the caller's doing.
-    pub async fn memories(&self) -> Result<Memories> {
-        Ok(self.user().await?.memories().by(self.caller.origin))
+    pub fn memories(&self) -> Result<Memories> {
+        Ok(self.user()?.memories().by(self.caller.origin))
     }
 
     /// Whose words are kept: the caller's, unless the request names somebody who is trusted less. Nobody makes their words
@@ -158,34 +159,34 @@ pub fn check_user_name(name: &str) -> Result<()> {
 }
 
 /// The session of a user by the caller's key or `id:<uuid>`, if there is one.
-pub async fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
-    let Some(id) = id_of::<SessionId>(session)? else { return Ok(user.find_session(session).await?) };
-    match user.session_by_id(id).await {
+pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
+    let Some(id) = id_of::<SessionId>(session)? else { return Ok(user.find_session(session)?) };
+    match user.session_by_id(id) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         found => Ok(Some(found?)),
     }
 }
 
 /// As [`find_session`]; there must be one.
-pub async fn session(user: &User, session: &str) -> Result<Session> {
-    find_session(user, session).await?.ok_or_else(not_found)
+pub fn session(user: &User, session: &str) -> Result<Session> {
+    find_session(user, session)?.ok_or_else(not_found)
 }
 
 /// The session of a user under a key or an id, as [`find_session`]; one with a key is begun if there is none. Without a
 /// name: the open conversation without a key.
-pub async fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
-    let Some(key) = session else { return Ok(user.session().await?) };
-    match find_session(user, key).await? {
+pub fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
+    let Some(key) = session else { return Ok(user.session()?) };
+    match find_session(user, key)? {
         Some(session) => Ok(session),
         None if key.starts_with(ID) => Err(not_found()),
-        None => Ok(user.session_named(key).await?),
+        None => Ok(user.session_named(key)?),
     }
 }
 
 /// The id of a session that a request names, if it names one.
-pub async fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
+pub fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
     match named {
-        Some(name) => Ok(Some(session(user, name).await?.id())),
+        Some(name) => Ok(Some(session(user, name)?.id())),
         None => Ok(None),
     }
 }
@@ -194,10 +195,10 @@ pub async fn session_id(user: &User, named: Option<&str>) -> Result<Option<Sessi
 pub const KEY: &str = "key:";
 
 /// A turn by its id, or by `key:` and the caller's own id.
-pub async fn turn(user: &User, name: &str) -> Result<Turn> {
+pub fn turn(user: &User, name: &str) -> Result<Turn> {
     Ok(match name.strip_prefix(KEY) {
-        Some(caller_id) => user.turn_by_caller_id(caller_id).await?,
-        None => user.turn(turn_id(name)?).await?,
+        Some(caller_id) => user.turn_by_caller_id(caller_id)?,
+        None => user.turn(turn_id(name)?)?,
     })
 }
 

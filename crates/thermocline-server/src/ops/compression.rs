@@ -55,10 +55,10 @@ impl Operation for SessionSummaries {
     type Request = SessionPageRequest;
     type Response = Page<Summary>;
 
-    async fn run(call: Call, request: SessionPageRequest) -> Result<Page<Summary>> {
-        let session = call::session(&call.user().await?, &request.session).await?;
+    fn run(call: Call, request: SessionPageRequest) -> Result<Page<Summary>> {
+        let session = call::session(&call.user()?, &request.session)?;
         let asked: Asked<u32> = Asked::new("session_summaries", request.limit, request.cursor.as_ref())?;
-        let summaries = session.summaries(asked.after, asked.to_read()).await?;
+        let summaries = session.summaries(asked.after, asked.to_read())?;
         Ok(asked.page(summaries, |summary| summary.turn_number))
     }
 }
@@ -98,11 +98,11 @@ impl Operation for SessionTransitions {
     type Request = SessionPageRequest;
     type Response = Page<Transition>;
 
-    async fn run(call: Call, request: SessionPageRequest) -> Result<Page<Transition>> {
-        let session = call::session(&call.user().await?, &request.session).await?;
+    fn run(call: Call, request: SessionPageRequest) -> Result<Page<Transition>> {
+        let session = call::session(&call.user()?, &request.session)?;
         let asked: Asked<Move> = Asked::new("session_transitions", request.limit, request.cursor.as_ref())?;
         let after = asked.after.map(|seen| (seen.turn_number, seen.move_number));
-        let moves = session.transitions(after, asked.to_read()).await?;
+        let moves = session.transitions(after, asked.to_read())?;
         Ok(asked.page(moves, |moved| Move { turn_number: moved.turn_number, move_number: moved.move_number }))
     }
 }
@@ -120,10 +120,10 @@ impl Operation for SessionCompress {
     type Request = OfSession;
     type Response = SessionInfo;
 
-    async fn run(call: Call, request: OfSession) -> Result<SessionInfo> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        session.compress().await?;
-        Ok(session.info().await?)
+    fn run(call: Call, request: OfSession) -> Result<SessionInfo> {
+        let session = call::session(&call.user()?, &request.session)?;
+        session.compress()?;
+        Ok(session.info()?)
     }
 }
 
@@ -151,9 +151,9 @@ impl Operation for SessionRestore {
     type Request = OfSession;
     type Response = Restored;
 
-    async fn run(call: Call, request: OfSession) -> Result<Restored> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(Restored { turns: session.restore().await? })
+    fn run(call: Call, request: OfSession) -> Result<Restored> {
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(Restored { turns: session.restore()? })
     }
 }
 
@@ -173,9 +173,9 @@ impl Operation for SessionCompressAgain {
     type Request = OfSession;
     type Response = Restored;
 
-    async fn run(call: Call, request: OfSession) -> Result<Restored> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(Restored { turns: session.compress_again().await? })
+    fn run(call: Call, request: OfSession) -> Result<Restored> {
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(Restored { turns: session.compress_again()? })
     }
 }
 
@@ -202,7 +202,7 @@ impl Operation for CompressAgain {
     type Request = Nothing;
     type Response = Queued;
 
-    async fn run(call: Call, _: Nothing) -> Result<Queued> {
-        Ok(Queued { sessions: call.user().await?.compress_again().await? })
+    fn run(call: Call, _: Nothing) -> Result<Queued> {
+        Ok(Queued { sessions: call.user()?.compress_again()? })
     }
 }

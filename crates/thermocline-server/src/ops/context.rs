@@ -106,7 +106,7 @@ impl Operation for Context {
     type Request = ContextRequest;
     type Response = ContextAnswer;
 
-    async fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
+    fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
         // Of a user whom nobody knows the library is not asked.
         if request.queries.len() > MOST_QUERIES {
             return Err(Problem::invalid("queries", "at most 8 queries are searched for beside the message"));
@@ -117,14 +117,14 @@ impl Operation for Context {
         if !request.min_confidence.is_none_or(|least| (0.0..=1.0).contains(&least)) {
             return Err(Problem::invalid("min_confidence", "a confidence is a number from 0 to 1"));
         }
-        let Some(user) = call.find_user().await? else {
+        let Some(user) = call.find_user()? else {
             return Ok(ContextAnswer::Empty(EmptyContext {
                 budget_tokens: request.budget_tokens,
                 ..EmptyContext::default()
             }));
         };
         let session = match &request.session {
-            Some(key) => call::find_session(&user, key).await?,
+            Some(key) => call::find_session(&user, key)?,
             None => None,
         };
         let mut options = ContextOptions::default();
@@ -140,8 +140,8 @@ impl Operation for Context {
         options.for_messages = request.for_messages;
         // A key that nobody has recorded under yet is a conversation that is about to begin.
         Ok(ContextAnswer::Known(match session {
-            Some(session) => session.context(&request.message, options).await?,
-            None => user.context(&request.message, options).await?,
+            Some(session) => session.context(&request.message, options)?,
+            None => user.context(&request.message, options)?,
         }))
     }
 

@@ -2,13 +2,14 @@
 
 use std::{
     path::{Component, Path},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{Diagnosis, EmbeddingStatus, Stats};
-use tokio::{sync::Mutex, time::Instant};
+use tokio::time::Instant;
 
 use crate::ops::{
     Operation, Result, Row,
@@ -64,15 +65,15 @@ impl Operation for FileStats {
     type Request = Nothing;
     type Response = CountedStats;
 
-    async fn run(call: Call, _: Nothing) -> Result<CountedStats> {
-        let mut last = call.service.stats.0.lock().await;
+    fn run(call: Call, _: Nothing) -> Result<CountedStats> {
+        let mut last = call.service.stats.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, stats)) = &*last
             && at.elapsed() < STATS_FRESH_FOR
         {
             let age_ms = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
             return Ok(CountedStats { age_ms, stats: stats.clone() });
         }
-        let stats = call.memory().stats().await?;
+        let stats = call.memory().stats()?;
         *last = Some((Instant::now(), stats.clone()));
         Ok(CountedStats { age_ms: 0, stats })
     }
@@ -94,8 +95,8 @@ impl Operation for Doctor {
     type Request = Nothing;
     type Response = Diagnosis;
 
-    async fn run(call: Call, _: Nothing) -> Result<Diagnosis> {
-        Ok(call.memory().doctor().await?)
+    fn run(call: Call, _: Nothing) -> Result<Diagnosis> {
+        Ok(call.memory().doctor()?)
     }
 }
 
@@ -135,7 +136,7 @@ impl Operation for Backup {
     type Request = BackupRequest;
     type Response = BackedUp;
 
-    async fn run(call: Call, request: BackupRequest) -> Result<BackedUp> {
+    fn run(call: Call, request: BackupRequest) -> Result<BackedUp> {
         let folder = call.service.backup_folder.as_deref().ok_or_else(|| {
             Problem::new(Code::Unsupported, "no folder for backups is configured: set backup_folder")
         })?;
@@ -149,7 +150,7 @@ impl Operation for Backup {
         if to.exists() {
             return Err(Problem::new(Code::Conflict, "there is a backup of this name; none is replaced"));
         }
-        let size_bytes = call.memory().backup(&to).await?;
+        let size_bytes = call.memory().backup(&to)?;
         Ok(BackedUp { name: request.name, size_bytes })
     }
 }
@@ -177,8 +178,8 @@ impl Operation for EmbedStatus {
     type Request = Nothing;
     type Response = Page<EmbeddingStatus>;
 
-    async fn run(call: Call, _: Nothing) -> Result<Page<EmbeddingStatus>> {
-        Ok(Page::whole(call.memory().embedding_status().await?))
+    fn run(call: Call, _: Nothing) -> Result<Page<EmbeddingStatus>> {
+        Ok(Page::whole(call.memory().embedding_status()?))
     }
 }
 
@@ -202,8 +203,8 @@ impl Operation for EmbedRebuild {
     type Request = Nothing;
     type Response = Rebuilding;
 
-    async fn run(call: Call, _: Nothing) -> Result<Rebuilding> {
-        Ok(Rebuilding { users: call.memory().rebuild_vectors().await? })
+    fn run(call: Call, _: Nothing) -> Result<Rebuilding> {
+        Ok(Rebuilding { users: call.memory().rebuild_vectors()? })
     }
 }
 
@@ -224,8 +225,8 @@ impl Operation for EmbedDrop {
     type Request = Nothing;
     type Response = Page<EmbeddingStatus>;
 
-    async fn run(call: Call, _: Nothing) -> Result<Page<EmbeddingStatus>> {
-        call.memory().drop_other_vectors().await?;
-        Ok(Page::whole(call.memory().embedding_status().await?))
+    fn run(call: Call, _: Nothing) -> Result<Page<EmbeddingStatus>> {
+        call.memory().drop_other_vectors()?;
+        Ok(Page::whole(call.memory().embedding_status()?))
     }
 }

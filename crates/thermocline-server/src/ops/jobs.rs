@@ -43,9 +43,9 @@ impl Operation for JobList {
     type Request = JobListRequest;
     type Response = Page<JobInfo>;
 
-    async fn run(call: Call, request: JobListRequest) -> Result<Page<JobInfo>> {
+    fn run(call: Call, request: JobListRequest) -> Result<Page<JobInfo>> {
         let asked: Asked<i64> = Asked::new("job_list", request.limit, request.cursor.as_ref())?;
-        Ok(asked.page(call.memory().jobs(asked.after, asked.to_read()).await?, |job| job.job_no))
+        Ok(asked.page(call.memory().jobs(asked.after, asked.to_read())?, |job| job.job_no))
     }
 }
 
@@ -77,11 +77,11 @@ impl Operation for JobRun {
     type Request = JobRunRequest;
     type Response = JobsReport;
 
-    async fn run(call: Call, request: JobRunRequest) -> Result<JobsReport> {
+    fn run(call: Call, request: JobRunRequest) -> Result<JobsReport> {
         let run = set(RunJobs::default(), request.max_jobs, RunJobs::max_jobs);
         let run = set(run, request.kind, RunJobs::only);
         let run = set(run, request.user_id, RunJobs::of_user);
-        Ok(call.memory().run_jobs(run).await?)
+        Ok(call.memory().run_jobs(run)?)
     }
 }
 
@@ -114,11 +114,11 @@ impl Operation for JobRetry {
     type Request = OfJob;
     type Response = Retried;
 
-    async fn run(call: Call, request: OfJob) -> Result<Retried> {
+    fn run(call: Call, request: OfJob) -> Result<Retried> {
         let job_no = match request.job.as_str() {
             ALL => None,
             number => Some(call::number("job", number)?),
         };
-        Ok(Retried { jobs: call.memory().retry_jobs(job_no).await? })
+        Ok(Retried { jobs: call.memory().retry_jobs(job_no)? })
     }
 }

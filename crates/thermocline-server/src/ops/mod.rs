@@ -23,11 +23,7 @@ mod strict;
 pub mod turns;
 pub mod users;
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
@@ -55,8 +51,8 @@ pub trait Operation: 'static {
     /// What is answered. Fields may be added, and never change their meaning.
     type Response: Serialize + JsonSchema + Send;
 
-    /// Does it.
-    fn run(call: Call, request: Self::Request) -> impl Future<Output = Result<Self::Response>> + Send;
+    /// Does it, on a thread that may block.
+    fn run(call: Call, request: Self::Request) -> Result<Self::Response>;
 
     /// Counts what operators want to know of it beside how long it took.
     fn count(_response: &Self::Response, _metrics: &Metrics) {}
@@ -99,8 +95,6 @@ pub struct Reply {
     pub body: String,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
-
 /// A row of the table: an operation whose types are forgotten. A service may have rows beside those of [`table`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -111,7 +105,7 @@ pub struct Row {
     /// The schema of its response.
     pub response: fn(&mut SchemaGenerator) -> Schema,
     /// Reads a request from JSON, and does it.
-    pub run: fn(Call, Value) -> Running,
+    pub run: fn(Call, Value) -> Result<Reply>,
 }
 
 /// The row of an operation.
@@ -120,14 +114,14 @@ pub fn row<O: Operation>() -> Row {
         spec: const { &O::SPEC },
         request: SchemaGenerator::subschema_for::<O::Request>,
         response: SchemaGenerator::subschema_for::<O::Response>,
-        run: |call, request| Box::pin(run_erased::<O>(call, request)),
+        run: run_erased::<O>,
     }
 }
 
-async fn run_erased<O: Operation>(call: Call, request: Value) -> Result<Reply> {
+fn run_erased<O: Operation>(call: Call, request: Value) -> Result<Reply> {
     let request = request::read::<O::Request>(request)?;
     let service = Arc::clone(&call.service);
-    let response = O::run(call, request).await?;
+    let response = O::run(call, request)?;
     O::count(&response, &service.metrics);
     let outcome = O::outcome(&response);
     let body = serde_json::to_string(&response).map_err(|error| Problem::unexpected(&error))?;

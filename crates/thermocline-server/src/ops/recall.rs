@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions, User};
+use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions, blocking::User};
 
 use crate::{
     metrics::Metrics,
@@ -92,15 +92,15 @@ impl Operation for Recall {
     type Request = RecallRequest;
     type Response = RecallAnswer;
 
-    async fn run(call: Call, request: RecallRequest) -> Result<RecallAnswer> {
+    fn run(call: Call, request: RecallRequest) -> Result<RecallAnswer> {
         // Of a user whom nobody knows the library is not asked.
         if !(1..=1_000).contains(&request.k.unwrap_or(1)) {
             return Err(Problem::invalid("k", "k is a number from 1 to 1,000"));
         }
-        let Some(user) = call.find_user().await? else {
+        let Some(user) = call.find_user()? else {
             return Ok(RecallAnswer::Nothing(NothingFound::default()));
         };
-        Ok(RecallAnswer::Found(recall(&user, request).await?))
+        Ok(RecallAnswer::Found(recall(&user, request)?))
     }
 
     fn count(answer: &RecallAnswer, metrics: &Metrics) {
@@ -110,7 +110,7 @@ impl Operation for Recall {
     }
 }
 
-async fn recall(user: &User, request: RecallRequest) -> Result<thermocline::Recall> {
+fn recall(user: &User, request: RecallRequest) -> Result<thermocline::Recall> {
     let (query, options) = request.options();
-    Ok(user.recall(&query, options).await?)
+    Ok(user.recall(&query, options)?)
 }

@@ -69,17 +69,17 @@ impl Operation for ReceiptList {
     type Request = ReceiptListRequest;
     type Response = Page<Receipt>;
 
-    async fn run(call: Call, request: ReceiptListRequest) -> Result<Page<Receipt>> {
+    fn run(call: Call, request: ReceiptListRequest) -> Result<Page<Receipt>> {
         let asked: Asked<Place> = Asked::new("receipt_list", request.limit, request.cursor.as_ref())?;
-        let user = call.user().await?;
+        let user = call.user()?;
         let Some(after) = asked.after else {
-            let receipts = user.receipts(asked.to_read()).await?;
+            let receipts = user.receipts(asked.to_read())?;
             let limit = asked.to_read() - 1;
             return Ok(asked.page(receipts, |receipt| Place { seen: limit, last: receipt.id }));
         };
         // New ones push the last one seen further down.
         let reach = after.seen.saturating_mul(2).saturating_add(asked.to_read() + 1_000).min(MOST);
-        let mut receipts = user.receipts(reach).await?;
+        let mut receipts = user.receipts(reach)?;
         let at =
             receipts.iter().position(|receipt| receipt.id == after.last).ok_or_else(Asked::<Place>::gone)?;
         receipts.drain(..=at);
@@ -122,13 +122,13 @@ impl Operation for ReceiptShow {
     type Request = OfReceipt;
     type Response = Explained;
 
-    async fn run(call: Call, request: OfReceipt) -> Result<Explained> {
-        let user = call.user().await?;
+    fn run(call: Call, request: OfReceipt) -> Result<Explained> {
+        let user = call.user()?;
         let id = match request.receipt.as_str() {
-            LAST => user.receipts(1).await?.first().ok_or_else(call::not_found)?.id,
+            LAST => user.receipts(1)?.first().ok_or_else(call::not_found)?.id,
             id => id.parse()?,
         };
-        let receipt = user.receipt_with_texts(id).await?;
+        let receipt = user.receipt_with_texts(id)?;
         let text = receipt.explain();
         Ok(Explained { receipt, text })
     }

@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thermocline::{NewTurn, Origin, ReceiptId, RecordOutcome, Recorded, Reply, SnapshotId, TurnId, User};
+use thermocline::{
+    NewTurn, Origin, ReceiptId, RecordOutcome, Recorded, Reply, SnapshotId, TurnId, blocking::User,
+};
 
 use crate::ops::{
     Operation, Outcome, Result, Row,
@@ -76,9 +78,9 @@ impl RecordRequest {
         set(turn, self.metadata, |turn, metadata| turn.metadata(metadata.into()))
     }
 
-    async fn record(self, user: &User) -> Result<Recorded> {
-        let session = call::session_or_new(user, self.session.as_deref()).await?;
-        Ok(session.record(self.into_turn()).await?)
+    fn record(self, user: &User) -> Result<Recorded> {
+        let session = call::session_or_new(user, self.session.as_deref())?;
+        Ok(session.record(self.into_turn())?)
     }
 }
 
@@ -106,8 +108,8 @@ impl Operation for Record {
     type Request = RecordRequest;
     type Response = Recorded;
 
-    async fn run(call: Call, request: RecordRequest) -> Result<Recorded> {
-        request.record(&call.user_or_new().await?).await
+    fn run(call: Call, request: RecordRequest) -> Result<Recorded> {
+        request.record(&call.user_or_new()?)
     }
 
     fn outcome(recorded: &Recorded) -> Outcome {
@@ -160,9 +162,9 @@ impl Operation for RecordMessage {
     type Request = MessageRequest;
     type Response = Recorded;
 
-    async fn run(call: Call, request: MessageRequest) -> Result<Recorded> {
-        let user = call.user_or_new().await?;
-        let session = call::session_or_new(&user, request.session.as_deref()).await?;
+    fn run(call: Call, request: MessageRequest) -> Result<Recorded> {
+        let user = call.user_or_new()?;
+        let session = call::session_or_new(&user, request.session.as_deref())?;
         let turn = NewTurn::new(request.user_message, "");
         let turn = set(turn, request.caller_id, NewTurn::caller_id);
         let turn = set(turn, request.said_at, NewTurn::said_at);
@@ -172,7 +174,7 @@ impl Operation for RecordMessage {
         let turn = set(turn, request.replacing, NewTurn::replacing);
         let turn = set(turn, request.snapshot, NewTurn::snapshot);
         let turn = set(turn, request.metadata, |turn, metadata| turn.metadata(metadata.into()));
-        Ok(session.record_message(turn).await?)
+        Ok(session.record_message(turn)?)
     }
 
     fn outcome(recorded: &Recorded) -> Outcome {
@@ -210,15 +212,15 @@ impl Operation for TurnComplete {
     type Request = ReplyRequest;
     type Response = Recorded;
 
-    async fn run(call: Call, request: ReplyRequest) -> Result<Recorded> {
-        let user = call.user().await?;
-        let turn = call::turn(&user, &request.turn).await?;
-        let session = user.session_by_id(turn.session_id).await?;
+    fn run(call: Call, request: ReplyRequest) -> Result<Recorded> {
+        let user = call.user()?;
+        let turn = call::turn(&user, &request.turn)?;
+        let session = user.session_by_id(turn.session_id)?;
         let reply = Reply::new(request.ai_response);
         let reply = set(reply, request.assistant_name, Reply::assistant_name);
         let reply = set(reply, request.assistant_origin, Reply::assistant_origin);
         let reply = set(reply, request.answering, Reply::answering);
-        Ok(session.complete(turn.id, reply).await?)
+        Ok(session.complete(turn.id, reply)?)
     }
 
     fn outcome(recorded: &Recorded) -> Outcome {
@@ -271,7 +273,7 @@ impl Operation for RecordMany {
     type Request = ManyRequest;
     type Response = ManyRecorded;
 
-    async fn run(call: Call, request: ManyRequest) -> Result<ManyRecorded> {
+    fn run(call: Call, request: ManyRequest) -> Result<ManyRecorded> {
         if !(1..=MOST_TURNS).contains(&request.turns.len()) {
             return Err(Problem::invalid("turns", format!("1 to {MOST_TURNS} turns are recorded at once")));
         }
@@ -281,10 +283,10 @@ impl Operation for RecordMany {
                 "each of many turns has a caller_id, so that all may be sent again",
             ));
         }
-        let user = call.user_or_new().await?;
+        let user = call.user_or_new()?;
         let mut items = Vec::with_capacity(request.turns.len());
         for turn in request.turns {
-            items.push(match turn.record(&user).await {
+            items.push(match turn.record(&user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
                 Err(problem) => OneRecorded::Problem(Said::of(&problem)),
             });

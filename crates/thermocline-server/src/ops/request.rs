@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use erased_serde::Error;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Deserializer, Track};
@@ -28,10 +29,12 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
 /// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
 fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, Unread> {
     let (mut track, mut unknown) = (Track::new(), None);
-    let tracked = Deserializer::new(Strict(request), &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| {
+    let mut see = |path: serde_ignored::Path<'_>| {
         unknown.get_or_insert_with(|| path.to_string().replace('.', "/"));
-    });
+    };
+    let tracked = Deserializer::new(Strict(request), &mut track);
+    let seen = serde_ignored::Deserializer::new(tracked, &mut see);
+    let read = erased_serde::deserialize::<T>(&mut <dyn erased_serde::Deserializer<'_>>::erase(seen));
     match (read, unknown) {
         (Ok(read), None) => Ok(Ok(read)),
         (Ok(_), Some(path)) => Ok(Err(at(&path, UNKNOWN.to_owned()))),
@@ -42,7 +45,7 @@ fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>,
     }
 }
 
-type Unread = (String, serde_json::Error);
+type Unread = (String, Error);
 
 const UNKNOWN: &str = "the request has a field that this operation does not know";
 

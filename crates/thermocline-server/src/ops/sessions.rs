@@ -64,9 +64,9 @@ impl Operation for SessionList {
     type Request = SessionListRequest;
     type Response = Page<SessionInfo>;
 
-    async fn run(call: Call, request: SessionListRequest) -> Result<Page<SessionInfo>> {
+    fn run(call: Call, request: SessionListRequest) -> Result<Page<SessionInfo>> {
         let asked: Asked<SessionId> = Asked::new("session_list", request.limit, request.cursor.as_ref())?;
-        let sessions = call.user().await?.sessions(asked.after, asked.to_read()).await;
+        let sessions = call.user()?.sessions(asked.after, asked.to_read());
         Ok(asked.page(sessions.map_err(|error| asked.failed(error))?, |session| session.id))
     }
 }
@@ -102,9 +102,9 @@ impl Operation for SessionShow {
     type Request = OfSession;
     type Response = SessionShown;
 
-    async fn run(call: Call, request: OfSession) -> Result<SessionShown> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        let info = session.info().await?;
+    fn run(call: Call, request: OfSession) -> Result<SessionShown> {
+        let session = call::session(&call.user()?, &request.session)?;
+        let info = session.info()?;
         if info.ended_at.is_some() {
             return Ok(SessionShown {
                 info,
@@ -114,7 +114,7 @@ impl Operation for SessionShow {
                 warm_tokens: 0,
             });
         }
-        let (hot, warm) = (session.hot().await?, session.warm().await?);
+        let (hot, warm) = (session.hot()?, session.warm()?);
         Ok(SessionShown {
             info,
             hot: hot.turns().map(|turn| turn.turn_number).collect(),
@@ -138,9 +138,9 @@ impl Operation for SessionHot {
     type Request = OfSession;
     type Response = HotTier;
 
-    async fn run(call: Call, request: OfSession) -> Result<HotTier> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(HotTier::clone(&*session.hot().await?))
+    fn run(call: Call, request: OfSession) -> Result<HotTier> {
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(HotTier::clone(&*session.hot()?))
     }
 }
 
@@ -157,9 +157,9 @@ impl Operation for SessionWarm {
     type Request = OfSession;
     type Response = WarmTier;
 
-    async fn run(call: Call, request: OfSession) -> Result<WarmTier> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(session.warm().await?)
+    fn run(call: Call, request: OfSession) -> Result<WarmTier> {
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(session.warm()?)
     }
 }
 
@@ -184,8 +184,8 @@ impl Operation for SessionStart {
     type Request = Nothing;
     type Response = SessionInfo;
 
-    async fn run(call: Call, _: Nothing) -> Result<SessionInfo> {
-        Ok(call.user_or_new().await?.new_session().await?.info().await?)
+    fn run(call: Call, _: Nothing) -> Result<SessionInfo> {
+        Ok(call.user_or_new()?.new_session()?.info()?)
     }
 }
 
@@ -226,18 +226,18 @@ impl Operation for SessionSet {
     type Request = SessionSetRequest;
     type Response = SessionInfo;
 
-    async fn run(call: Call, request: SessionSetRequest) -> Result<SessionInfo> {
-        let session = call::session(&call.user().await?, &request.session).await?;
+    fn run(call: Call, request: SessionSetRequest) -> Result<SessionInfo> {
+        let session = call::session(&call.user()?, &request.session)?;
         if let Some(project) = request.project {
-            session.set_project(project.as_deref()).await?;
+            session.set_project(project.as_deref())?;
         }
         if let Some(title) = request.title {
-            session.set_title(title.as_deref()).await?;
+            session.set_title(title.as_deref())?;
         }
         if let Some(metadata) = request.metadata {
-            session.set_metadata(metadata.map(Into::into)).await?;
+            session.set_metadata(metadata.map(Into::into))?;
         }
-        Ok(session.info().await?)
+        Ok(session.info()?)
     }
 }
 
@@ -254,9 +254,9 @@ impl Operation for StateList {
     type Request = OfSession;
     type Response = Page<SessionState>;
 
-    async fn run(call: Call, request: OfSession) -> Result<Page<SessionState>> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(Page::whole(session.state().await?))
+    fn run(call: Call, request: OfSession) -> Result<Page<SessionState>> {
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(Page::whole(session.state()?))
     }
 }
 
@@ -286,10 +286,10 @@ impl Operation for StateSet {
     type Request = StateSetRequest;
     type Response = Page<SessionState>;
 
-    async fn run(call: Call, request: StateSetRequest) -> Result<Page<SessionState>> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        session.set_state(&request.name, &request.text).await?;
-        Ok(Page::whole(session.state().await?))
+    fn run(call: Call, request: StateSetRequest) -> Result<Page<SessionState>> {
+        let session = call::session(&call.user()?, &request.session)?;
+        session.set_state(&request.name, &request.text)?;
+        Ok(Page::whole(session.state()?))
     }
 }
 
@@ -319,11 +319,11 @@ impl Operation for SessionEnd {
     type Request = SessionEndRequest;
     type Response = SessionInfo;
 
-    async fn run(call: Call, request: SessionEndRequest) -> Result<SessionInfo> {
-        let session = call::session(&call.user().await?, &request.session).await?;
+    fn run(call: Call, request: SessionEndRequest) -> Result<SessionInfo> {
+        let session = call::session(&call.user()?, &request.session)?;
         Ok(match request.at {
-            Some(at) => session.end_at(at).await?,
-            None => session.end().await?,
+            Some(at) => session.end_at(at)?,
+            None => session.end()?,
         })
     }
 }
@@ -341,9 +341,9 @@ impl Operation for SessionErase {
     type Request = OfSession;
     type Response = Erased;
 
-    async fn run(call: Call, request: OfSession) -> Result<Erased> {
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(session.erase().await?)
+    fn run(call: Call, request: OfSession) -> Result<Erased> {
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(session.erase()?)
     }
 
     fn outcome(erased: &Erased) -> Outcome {

@@ -63,8 +63,8 @@ impl Operation for TurnShow {
     type Request = OfTurn;
     type Response = Turn;
 
-    async fn run(call: Call, request: OfTurn) -> Result<Turn> {
-        call::turn(&call.user().await?, &request.turn).await
+    fn run(call: Call, request: OfTurn) -> Result<Turn> {
+        call::turn(&call.user()?, &request.turn)
     }
 }
 
@@ -100,16 +100,16 @@ impl Operation for TurnList {
     type Request = TurnListRequest;
     type Response = Page<PastTurn>;
 
-    async fn run(call: Call, request: TurnListRequest) -> Result<Page<PastTurn>> {
-        let user = call.user().await?;
-        let session = call::session(&user, &request.session).await?;
+    fn run(call: Call, request: TurnListRequest) -> Result<Page<PastTurn>> {
+        let user = call.user()?;
+        let session = call::session(&user, &request.session)?;
         if !request.from_end {
             let asked: Asked<u32> = Asked::new("turn_list", request.limit, request.cursor.as_ref())?;
-            let turns = session.turns(asked.after, asked.to_read()).await?;
+            let turns = session.turns(asked.after, asked.to_read())?;
             return Ok(asked.page(turns, PastTurn::turn_number));
         }
         let asked: Asked<u32> = Asked::new("turn_list.back", request.limit, request.cursor.as_ref())?;
-        let mut turns = session.turns_before(asked.after, asked.to_read()).await?;
+        let mut turns = session.turns_before(asked.after, asked.to_read())?;
         turns.reverse();
         let mut page = asked.page(turns, PastTurn::turn_number);
         page.items.reverse();
@@ -130,10 +130,10 @@ impl Operation for TurnAt {
     type Request = OfPlace;
     type Response = Turn;
 
-    async fn run(call: Call, request: OfPlace) -> Result<Turn> {
+    fn run(call: Call, request: OfPlace) -> Result<Turn> {
         let number = call::number("number", &request.number)?;
-        let session = call::session(&call.user().await?, &request.session).await?;
-        session.turn(number).await?.ok_or_else(call::not_found)
+        let session = call::session(&call.user()?, &request.session)?;
+        session.turn(number)?.ok_or_else(call::not_found)
     }
 }
 
@@ -150,10 +150,10 @@ impl Operation for TurnReplaced {
     type Request = OfPlace;
     type Response = Page<ReplacedTurn>;
 
-    async fn run(call: Call, request: OfPlace) -> Result<Page<ReplacedTurn>> {
+    fn run(call: Call, request: OfPlace) -> Result<Page<ReplacedTurn>> {
         let number = call::number("number", &request.number)?;
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(Page::whole(session.replaced_at(number).await?))
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(Page::whole(session.replaced_at(number)?))
     }
 }
 
@@ -186,13 +186,13 @@ impl Operation for TurnSearch {
     type Request = TurnSearchRequest;
     type Response = Page<Found>;
 
-    async fn run(call: Call, request: TurnSearchRequest) -> Result<Page<Found>> {
+    fn run(call: Call, request: TurnSearchRequest) -> Result<Page<Found>> {
         let k = request.k.unwrap_or(10);
         if !(1..=200).contains(&k) {
             return Err(Problem::invalid("k", "k is a number from 1 to 200"));
         }
-        let session = call::session(&call.user().await?, &request.session).await?;
-        Ok(Page::whole(session.search(&request.query, k as usize).await?))
+        let session = call::session(&call.user()?, &request.session)?;
+        Ok(Page::whole(session.search(&request.query, k as usize)?))
     }
 }
 
@@ -216,11 +216,11 @@ impl Operation for TurnSummary {
     type Request = OfTurn;
     type Response = SummaryOfTurn;
 
-    async fn run(call: Call, request: OfTurn) -> Result<SummaryOfTurn> {
-        let user = call.user().await?;
+    fn run(call: Call, request: OfTurn) -> Result<SummaryOfTurn> {
+        let user = call.user()?;
         let summary = match request.turn.strip_prefix(KEY) {
-            Some(caller_id) => user.summary_by_caller_id(caller_id).await?,
-            None => user.summary(call::turn_id(&request.turn)?).await?,
+            Some(caller_id) => user.summary_by_caller_id(caller_id)?,
+            None => user.summary(call::turn_id(&request.turn)?)?,
         };
         Ok(SummaryOfTurn { summary })
     }
@@ -239,13 +239,13 @@ impl Operation for TurnErase {
     type Request = OfTurn;
     type Response = Erased;
 
-    async fn run(call: Call, request: OfTurn) -> Result<Erased> {
-        let user = call.user().await?;
+    fn run(call: Call, request: OfTurn) -> Result<Erased> {
+        let user = call.user()?;
         let turn = match request.turn.strip_prefix(KEY) {
-            Some(_) => call::turn(&user, &request.turn).await?.id,
+            Some(_) => call::turn(&user, &request.turn)?.id,
             None => call::turn_id(&request.turn)?,
         };
-        Ok(user.erase_turn(turn).await?)
+        Ok(user.erase_turn(turn)?)
     }
 
     fn outcome(erased: &Erased) -> Outcome {
@@ -276,9 +276,9 @@ impl Operation for ColdList {
     type Request = ListRequest;
     type Response = Page<Turn>;
 
-    async fn run(call: Call, request: ListRequest) -> Result<Page<Turn>> {
+    fn run(call: Call, request: ListRequest) -> Result<Page<Turn>> {
         let asked: Asked<TurnId> = Asked::new("cold_list", request.limit, request.cursor.as_ref())?;
-        let turns = call.user().await?.cold_turns(asked.after, asked.to_read()).await;
+        let turns = call.user()?.cold_turns(asked.after, asked.to_read());
         Ok(asked.page(turns.map_err(|error| asked.failed(error))?, |turn| turn.id))
     }
 }
@@ -296,9 +296,9 @@ impl Operation for SummaryList {
     type Request = ListRequest;
     type Response = Page<Summary>;
 
-    async fn run(call: Call, request: ListRequest) -> Result<Page<Summary>> {
+    fn run(call: Call, request: ListRequest) -> Result<Page<Summary>> {
         let asked: Asked<SummaryId> = Asked::new("summary_list", request.limit, request.cursor.as_ref())?;
-        let summaries = call.user().await?.summaries(asked.after, asked.to_read()).await;
+        let summaries = call.user()?.summaries(asked.after, asked.to_read());
         Ok(asked.page(summaries.map_err(|error| asked.failed(error))?, |summary| summary.id))
     }
 }

@@ -43,9 +43,9 @@ impl Operation for UserList {
     type Request = UserListRequest;
     type Response = Page<UserInfo>;
 
-    async fn run(call: Call, request: UserListRequest) -> Result<Page<UserInfo>> {
+    fn run(call: Call, request: UserListRequest) -> Result<Page<UserInfo>> {
         let asked: Asked<UserId> = Asked::new("user_list", request.limit, request.cursor.as_ref())?;
-        let users = call.memory().users(asked.after, asked.to_read()).await;
+        let users = call.memory().users(asked.after, asked.to_read());
         Ok(asked.page(users.map_err(|error| asked.failed(error))?, |user| user.id))
     }
 }
@@ -66,8 +66,8 @@ impl Operation for UserShow {
     type Request = Nothing;
     type Response = UserInfo;
 
-    async fn run(call: Call, _: Nothing) -> Result<UserInfo> {
-        Ok(call.user().await?.info().await?)
+    fn run(call: Call, _: Nothing) -> Result<UserInfo> {
+        Ok(call.user()?.info()?)
     }
 }
 
@@ -84,8 +84,8 @@ impl Operation for UserErase {
     type Request = Nothing;
     type Response = Erased;
 
-    async fn run(call: Call, _: Nothing) -> Result<Erased> {
-        Ok(call.user().await?.erase().await?)
+    fn run(call: Call, _: Nothing) -> Result<Erased> {
+        Ok(call.user()?.erase()?)
     }
 
     fn outcome(erased: &Erased) -> Outcome {
@@ -111,9 +111,9 @@ impl Operation for UserExport {
     type Request = Nothing;
     type Response = Transferred;
 
-    async fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
-        let user = call.user().await?;
-        Ok(user.export(BufWriter::new(call.take_spool()?)).await?)
+    fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
+        let user = call.user()?;
+        Ok(user.export(BufWriter::new(call.take_spool()?))?)
     }
 }
 
@@ -137,11 +137,11 @@ impl Operation for UserImport {
     type Request = Nothing;
     type Response = Transferred;
 
-    async fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
+    fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
         let lines = BufReader::new(call.take_spool()?);
-        let imported = call.memory().import(call.new_user_name()?, lines).await?;
+        let imported = call.memory().import(call.new_user_name()?, lines)?;
         // Whom it made is noted by the look; what is done stays done, whatever becomes of that.
-        drop(call.find_user().await);
+        drop(call.find_user());
         Ok(imported)
     }
 }

@@ -19,10 +19,16 @@ fn what_happened_is_counted_and_no_label_holds_a_user() {
     let server = server();
     assert_eq!(server.post("/v1/users/canary/turns", TURN).status, 201);
     assert_eq!(server.post("/v1/users/canary/turns", "{}").status, 400);
-    assert_eq!(server.post("/v1/users/other/turns", r#"{"session":"s","user_message":"Hello."}"#).status, 201);
+    assert_eq!(
+        server.post("/v1/users/other/turns", r#"{"session":"s","user_message":"Hello."}"#).status,
+        201
+    );
     assert_eq!(server.post("/v1/users/other/sessions/s/end", "{}").status, 200);
     assert_eq!(server.post("/v1/users/canary/recall", r#"{"query":"canary"}"#).status, 200);
-    assert_eq!(server.post("/v1/users/canary/context", r#"{"message":"What is my boat called?"}"#).status, 200);
+    assert_eq!(
+        server.post("/v1/users/canary/context", r#"{"message":"What is my boat called?"}"#).status,
+        200
+    );
     assert_eq!(server.client().send("GET", "/version", &[("host", "evil.example")], b"").status, 403);
     let answer = server.get("/metrics");
     assert!(answer.header("content-type").unwrap().starts_with("application/openmetrics-text"));

@@ -45,7 +45,7 @@ impl Operation for Greet {
     type Request = GreetRequest;
     type Response = Greeting;
 
-    async fn run(call: Call, request: GreetRequest) -> Result<Greeting> {
+    fn run(call: Call, request: GreetRequest) -> Result<Greeting> {
         let times = usize::from(request.times.unwrap_or(1));
         Ok(Greeting { text: format!("{} {}", request.word.repeat(times), call.user.unwrap_or_default()) })
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thermocline::{
     Frequency, InformationType, LearningSource, MemoryKind, NewMemory, Origin, Outcome, Procedure, TaskType,
-    TurnId, User, Volatility,
+    TurnId, Volatility, blocking::User,
 };
 
 use crate::ops::{
@@ -105,9 +105,9 @@ pub struct Source {
 
 impl Content {
     /// The memory of this user's that it says; of this kind, unless it says another.
-    pub async fn into_new(self, call: &Call, user: &User, kind: MemoryKind) -> Result<NewMemory> {
+    pub fn into_new(self, call: &Call, user: &User, kind: MemoryKind) -> Result<NewMemory> {
         let origin = call.origin(self.origin)?;
-        let session = call::session_id(user, self.session.as_deref()).await?;
+        let session = call::session_id(user, self.session.as_deref())?;
         let has_steps = self.procedure.as_ref().is_some_and(|procedure| !procedure.is_empty());
         let kind = self.kind.unwrap_or(if has_steps { MemoryKind::Procedure } else { kind });
         let new = NewMemory::new(kind, self.title, self.content).origin(origin).tags(self.tags);

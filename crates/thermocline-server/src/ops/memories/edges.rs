@@ -52,14 +52,14 @@ impl Operation for EdgeSet {
     type Request = EdgeSetRequest;
     type Response = Edge;
 
-    async fn run(call: Call, request: EdgeSetRequest) -> Result<Edge> {
+    fn run(call: Call, request: EdgeSetRequest) -> Result<Edge> {
         let edge = NewEdge::new(request.edge_type).origin(call.origin(request.origin)?);
         let edge = set(edge, request.strength, NewEdge::strength);
         let edge = set(edge, request.context, NewEdge::context);
         let edge = set(edge, request.description, NewEdge::description);
-        let memories = call.memories().await?;
-        let (from, to) = (request.from.id(&memories).await?, request.to.id(&memories).await?);
-        Ok(memories.relate(from, edge, to).await?)
+        let memories = call.memories()?;
+        let (from, to) = (request.from.id(&memories)?, request.to.id(&memories)?);
+        Ok(memories.relate(from, edge, to)?)
     }
 }
 
@@ -84,8 +84,8 @@ impl Operation for EdgeShow {
     type Request = OfEdge;
     type Response = Edge;
 
-    async fn run(call: Call, request: OfEdge) -> Result<Edge> {
-        Ok(call.memories().await?.edge(request.edge).await?)
+    fn run(call: Call, request: OfEdge) -> Result<Edge> {
+        Ok(call.memories()?.edge(request.edge)?)
     }
 }
 
@@ -105,10 +105,10 @@ impl Operation for EdgeRemove {
     type Request = OfEdge;
     type Response = Edge;
 
-    async fn run(call: Call, request: OfEdge) -> Result<Edge> {
-        let memories = call.memories().await?;
-        let edge = memories.edge(request.edge).await?;
-        memories.unrelate(request.edge).await?;
+    fn run(call: Call, request: OfEdge) -> Result<Edge> {
+        let memories = call.memories()?;
+        let edge = memories.edge(request.edge)?;
+        memories.unrelate(request.edge)?;
         Ok(edge)
     }
 }
@@ -126,11 +126,11 @@ impl Operation for Neighbours {
     type Request = MemoryPageRequest;
     type Response = Page<Neighbour>;
 
-    async fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
+    fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
         let asked: Asked<EdgeId> = Asked::new("memory_neighbours", request.limit, request.cursor.as_ref())?;
-        let memories = call.memories().await?;
-        let memory = request.memory.id(&memories).await?;
-        let neighbours = memories.neighbours(memory, asked.after, asked.to_read()).await;
+        let memories = call.memories()?;
+        let memory = request.memory.id(&memories)?;
+        let neighbours = memories.neighbours(memory, asked.after, asked.to_read());
         Ok(asked.page(neighbours.map_err(|error| asked.failed(error))?, |neighbour| neighbour.edge.id))
     }
 }

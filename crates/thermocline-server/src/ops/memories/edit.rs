@@ -5,8 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use thermocline::{
-    Edit, ErrorKind, Frequency, GroupId, InformationType, Memories, Memory, MemoryId, MemoryKind, Origin,
-    Procedure, Resurfacing, TaskType, Undone, Volatility,
+    Edit, ErrorKind, Frequency, GroupId, InformationType, Memory, MemoryId, MemoryKind, Origin, Procedure,
+    Resurfacing, TaskType, Undone, Volatility, blocking::Memories,
 };
 
 use crate::ops::{
@@ -122,11 +122,11 @@ impl EditRequest {
 }
 
 /// Edits a memory; says whether a conflict is one of revisions.
-async fn edit(memories: &Memories, id: MemoryId, edit: Edit) -> Result<Memory> {
+fn edit(memories: &Memories, id: MemoryId, edit: Edit) -> Result<Memory> {
     let expected = edit.expected_revision;
-    match memories.edit(id, edit).await {
+    match memories.edit(id, edit) {
         Err(error) if error.kind() == ErrorKind::Conflict && expected.is_some() => {
-            let now = memories.get(id).await?.revision;
+            let now = memories.get(id)?.revision;
             if Some(now) == expected {
                 return Err(error.into());
             }
@@ -156,11 +156,11 @@ impl Operation for MemoryEdit {
     type Request = EditRequest;
     type Response = Memory;
 
-    async fn run(call: Call, request: EditRequest) -> Result<Memory> {
+    fn run(call: Call, request: EditRequest) -> Result<Memory> {
         let origin = call.origin(request.origin)?;
-        let memories = call.memories().await?;
-        let id = request.memory.id(&memories).await?;
-        edit(&memories, id, request.into_edit(origin)).await
+        let memories = call.memories()?;
+        let id = request.memory.id(&memories)?;
+        edit(&memories, id, request.into_edit(origin))
     }
 }
 
@@ -175,14 +175,13 @@ pub struct PinRequest {
 }
 
 impl PinRequest {
-    async fn pin(self, call: &Call, pinned: bool) -> Result<Memory> {
-        let memories = call.memories().await?;
+    fn pin(self, call: &Call, pinned: bool) -> Result<Memory> {
+        let memories = call.memories()?;
         edit(
             &memories,
-            self.memory.id(&memories).await?,
+            self.memory.id(&memories)?,
             set(Edit::default().pinned(pinned), self.expected_revision, Edit::expected_revision),
         )
-        .await
     }
 }
 
@@ -199,8 +198,8 @@ impl Operation for MemoryPin {
     type Request = PinRequest;
     type Response = Memory;
 
-    async fn run(call: Call, request: PinRequest) -> Result<Memory> {
-        request.pin(&call, true).await
+    fn run(call: Call, request: PinRequest) -> Result<Memory> {
+        request.pin(&call, true)
     }
 }
 
@@ -217,8 +216,8 @@ impl Operation for MemoryUnpin {
     type Request = PinRequest;
     type Response = Memory;
 
-    async fn run(call: Call, request: PinRequest) -> Result<Memory> {
-        request.pin(&call, false).await
+    fn run(call: Call, request: PinRequest) -> Result<Memory> {
+        request.pin(&call, false)
     }
 }
 
@@ -238,9 +237,9 @@ impl Operation for MemoryUndo {
     type Request = OfMemory;
     type Response = Undone;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Undone> {
-        let memories = call.memories().await?;
-        Ok(memories.undo(request.memory.id(&memories).await?).await?)
+    fn run(call: Call, request: OfMemory) -> Result<Undone> {
+        let memories = call.memories()?;
+        Ok(memories.undo(request.memory.id(&memories)?)?)
     }
 }
 
@@ -265,7 +264,7 @@ impl Operation for UndoGroup {
     type Request = OfGroup;
     type Response = Undone;
 
-    async fn run(call: Call, request: OfGroup) -> Result<Undone> {
-        Ok(call.memories().await?.undo_group(request.group).await?)
+    fn run(call: Call, request: OfGroup) -> Result<Undone> {
+        Ok(call.memories()?.undo_group(request.group)?)
     }
 }

@@ -47,12 +47,12 @@ impl Operation for EpisodeList {
     type Request = EpisodeListRequest;
     type Response = Page<Episode>;
 
-    async fn run(call: Call, request: EpisodeListRequest) -> Result<Page<Episode>> {
+    fn run(call: Call, request: EpisodeListRequest) -> Result<Page<Episode>> {
         let asked: Asked<EpisodeId> = Asked::new("episode_list", request.limit, request.cursor.as_ref())?;
         let filter = set(EpisodeFilter::default(), request.role, |filter, role| filter.roles([role]));
         let filter = set(filter, request.since, EpisodeFilter::since);
         let filter = set(filter, request.until, EpisodeFilter::until);
-        let episodes = call.memories().await?.episodes(filter, asked.after, asked.to_read()).await;
+        let episodes = call.memories()?.episodes(filter, asked.after, asked.to_read());
         Ok(asked.page(episodes.map_err(|error| asked.failed(error))?, |episode| episode.id))
     }
 }
@@ -103,12 +103,12 @@ impl Operation for EpisodeNote {
     type Request = NoteRequest;
     type Response = Episode;
 
-    async fn run(call: Call, request: NoteRequest) -> Result<Episode> {
-        let user = call.user_or_new().await?;
-        let session = call::session_id(&user, request.session.as_deref()).await?;
+    fn run(call: Call, request: NoteRequest) -> Result<Episode> {
+        let user = call.user_or_new()?;
+        let session = call::session_id(&user, request.session.as_deref())?;
         let memories = user.memories().by(call.caller.origin);
         let memory = match &request.memory {
-            Some(name) => Some(name.id(&memories).await?),
+            Some(name) => Some(name.id(&memories)?),
             None => None,
         };
         let note = NewNote::new(request.title).tags(request.tags);
@@ -123,6 +123,6 @@ impl Operation for EpisodeNote {
         let note = set(note, request.trigger, NewNote::trigger);
         let note = set(note, request.caller_id, NewNote::caller_id);
         let note = set(note, request.happened_at, NewNote::happened_at);
-        Ok(memories.note(note).await?)
+        Ok(memories.note(note)?)
     }
 }

@@ -50,10 +50,10 @@ impl Operation for MemoryFile {
     type Request = FileRequest;
     type Response = FileText;
 
-    async fn run(call: Call, request: FileRequest) -> Result<FileText> {
+    fn run(call: Call, request: FileRequest) -> Result<FileText> {
         let format = request.format.unwrap_or(FileFormat::Markdown);
-        let memories = call.memories().await?;
-        Ok(FileText { text: memories.as_file(request.memory.id(&memories).await?, format).await? })
+        let memories = call.memories()?;
+        Ok(FileText { text: memories.as_file(request.memory.id(&memories)?, format)? })
     }
 }
 
@@ -94,13 +94,13 @@ impl Operation for MemoryImport {
     type Request = ImportRequest;
     type Response = ImportedFiles;
 
-    async fn run(call: Call, request: ImportRequest) -> Result<ImportedFiles> {
+    fn run(call: Call, request: ImportRequest) -> Result<ImportedFiles> {
         if !(1..=MOST_FILES).contains(&request.files.len()) {
             return Err(Problem::invalid("files", format!("1 to {MOST_FILES} files are taken in at once")));
         }
         let origin = call.origin(request.origin.or(Some(Origin::Document)))?;
-        let memories = call.user_or_new().await?.memories().by(call.caller.origin);
+        let memories = call.user_or_new()?.memories().by(call.caller.origin);
         let files = request.files.into_iter().map(|file| (file.name, file.text));
-        Ok(memories.import_files(files, origin).await?)
+        Ok(memories.import_files(files, origin)?)
     }
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{
-    Erased, Forgotten, Frequency, GroupId, Memories, Memory, MemoryFilter, MemoryId, MemoryKind,
-    MemoryStatus, Origin, TaskType, Trust,
+    Erased, Forgotten, Frequency, GroupId, Memory, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, Origin,
+    TaskType, Trust, blocking::Memories,
 };
 
 use crate::ops::{
@@ -66,12 +66,12 @@ impl Operation for MemoryForget {
     type Request = ForgetRequest;
     type Response = Forgetting;
 
-    async fn run(call: Call, request: ForgetRequest) -> Result<Forgetting> {
-        let memories = call.memories().await?;
+    fn run(call: Call, request: ForgetRequest) -> Result<Forgetting> {
+        let memories = call.memories()?;
         if !request.dry_run {
-            return Ok(memories.forget(request.memory.id(&memories).await?).await?.into());
+            return Ok(memories.forget(request.memory.id(&memories)?)?.into());
         }
-        let memory = request.memory.memory(&memories).await?;
+        let memory = request.memory.memory(&memories)?;
         let goes = memory.status != MemoryStatus::Forgotten && may_forget(call.caller.origin, &memory);
         let memories = if goes { vec![memory.id] } else { Vec::new() };
         Ok(Forgetting { dry_run: true, group: None, memories })
@@ -133,28 +133,24 @@ impl Operation for ForgetAll {
     type Request = ForgetAllRequest;
     type Response = Forgetting;
 
-    async fn run(call: Call, request: ForgetAllRequest) -> Result<Forgetting> {
-        let memories = call.memories().await?;
+    fn run(call: Call, request: ForgetAllRequest) -> Result<Forgetting> {
+        let memories = call.memories()?;
         let dry_run = request.dry_run;
         let filter = request.into_filter();
         if !dry_run {
-            return Ok(memories.forget_all(filter).await?.into());
+            return Ok(memories.forget_all(filter)?.into());
         }
-        let found = all(&memories, &filter, |memory| may_forget(call.caller.origin, memory)).await?;
+        let found = all(&memories, &filter, |memory| may_forget(call.caller.origin, memory))?;
         Ok(Forgetting { dry_run, group: None, memories: found })
     }
 }
 
 /// The ids of all that pass, newest first.
-async fn all(
-    memories: &Memories,
-    filter: &MemoryFilter,
-    goes: impl Fn(&Memory) -> bool,
-) -> Result<Vec<MemoryId>> {
+fn all(memories: &Memories, filter: &MemoryFilter, goes: impl Fn(&Memory) -> bool) -> Result<Vec<MemoryId>> {
     let mut found = Vec::new();
     let mut after = None;
     loop {
-        let page = memories.list(filter.clone(), after, PAGE).await?;
+        let page = memories.list(filter.clone(), after, PAGE)?;
         let is_last = page.len() < PAGE as usize;
         after = page.last().map(|memory| memory.id);
         let is_there = |memory: &&Memory| memory.status != MemoryStatus::Forgotten && goes(memory);
@@ -178,9 +174,9 @@ impl Operation for MemoryErase {
     type Request = OfMemory;
     type Response = Erased;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Erased> {
-        let memories = call.memories().await?;
-        Ok(memories.erase(request.memory.id(&memories).await?).await?)
+    fn run(call: Call, request: OfMemory) -> Result<Erased> {
+        let memories = call.memories()?;
+        Ok(memories.erase(request.memory.id(&memories)?)?)
     }
 
     fn outcome(erased: &Erased) -> Outcome {

@@ -44,8 +44,8 @@ impl Operation for Quarantine {
     type Request = QuarantineRequest;
     type Response = Quarantined;
 
-    async fn run(call: Call, request: QuarantineRequest) -> Result<Quarantined> {
-        Ok(call.memories().await?.quarantine(request.source, &request.why).await?)
+    fn run(call: Call, request: QuarantineRequest) -> Result<Quarantined> {
+        Ok(call.memories()?.quarantine(request.source, &request.why)?)
     }
 }
 
@@ -62,7 +62,7 @@ impl Operation for Lift {
     type Request = OfGroup;
     type Response = Undone;
 
-    async fn run(call: Call, request: OfGroup) -> Result<Undone> {
-        Ok(call.memories().await?.lift(request.group).await?)
+    fn run(call: Call, request: OfGroup) -> Result<Undone> {
+        Ok(call.memories()?.lift(request.group)?)
     }
 }

@@ -58,9 +58,9 @@ impl Operation for MemoryUsed {
     type Request = UseRequest;
     type Response = Memory;
 
-    async fn run(call: Call, request: UseRequest) -> Result<Memory> {
-        let user = call.user().await?;
-        let session = call::session_id(&user, request.session.as_deref()).await?;
+    fn run(call: Call, request: UseRequest) -> Result<Memory> {
+        let user = call.user()?;
+        let session = call::session_id(&user, request.session.as_deref())?;
         let report = request.outcome.map_or_else(Use::default, Use::of);
         let report = set(report, session, Use::session);
         let report = set(report, request.project, Use::project);
@@ -70,7 +70,7 @@ impl Operation for MemoryUsed {
         let report = set(report, request.trigger, Use::trigger);
         let report = set(report, request.caller_id, Use::caller_id);
         let memories = user.memories().by(call.caller.origin);
-        Ok(memories.used(request.memory.id(&memories).await?, report).await?)
+        Ok(memories.used(request.memory.id(&memories)?, report)?)
     }
 }
 
@@ -97,10 +97,10 @@ impl Operation for DueList {
     type Request = DueRequest;
     type Response = Page<Due>;
 
-    async fn run(call: Call, request: DueRequest) -> Result<Page<Due>> {
+    fn run(call: Call, request: DueRequest) -> Result<Page<Due>> {
         let on = request.on.unwrap_or_else(|| SystemClock.now().date_naive());
         let limit = request.limit.unwrap_or_default().checked()?;
-        Ok(Page::whole(call.memories().await?.due(on, limit).await?))
+        Ok(Page::whole(call.memories()?.due(on, limit)?))
     }
 }
 
@@ -117,9 +117,9 @@ impl Operation for MemoryResurfaced {
     type Request = OfMemory;
     type Response = Memory;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Memory> {
-        let memories = call.memories().await?;
-        Ok(memories.resurfaced(request.memory.id(&memories).await?).await?)
+    fn run(call: Call, request: OfMemory) -> Result<Memory> {
+        let memories = call.memories()?;
+        Ok(memories.resurfaced(request.memory.id(&memories)?)?)
     }
 }
 
@@ -136,8 +136,8 @@ impl Operation for MemoryDismiss {
     type Request = OfMemory;
     type Response = Memory;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Memory> {
-        let memories = call.memories().await?;
-        Ok(memories.dismiss(request.memory.id(&memories).await?).await?)
+    fn run(call: Call, request: OfMemory) -> Result<Memory> {
+        let memories = call.memories()?;
+        Ok(memories.dismiss(request.memory.id(&memories)?)?)
     }
 }

@@ -86,9 +86,9 @@ impl Operation for MemoryList {
     type Request = MemoryListRequest;
     type Response = Page<Memory>;
 
-    async fn run(call: Call, request: MemoryListRequest) -> Result<Page<Memory>> {
+    fn run(call: Call, request: MemoryListRequest) -> Result<Page<Memory>> {
         let asked: Asked<MemoryId> = Asked::new("memory_list", request.limit, request.cursor.as_ref())?;
-        let memories = call.memories().await?.list(request.filter(), asked.after, asked.to_read()).await;
+        let memories = call.memories()?.list(request.filter(), asked.after, asked.to_read());
         Ok(asked.page(memories.map_err(|error| asked.failed(error))?, |memory| memory.id))
     }
 }
@@ -106,8 +106,8 @@ impl Operation for MemoryShow {
     type Request = OfMemory;
     type Response = Memory;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Memory> {
-        request.memory.memory(&call.memories().await?).await
+    fn run(call: Call, request: OfMemory) -> Result<Memory> {
+        request.memory.memory(&call.memories()?)
     }
 }
 
@@ -136,11 +136,10 @@ impl Operation for MemoryHistory {
     type Request = MemoryPageRequest;
     type Response = Page<Change>;
 
-    async fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
+    fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
         let asked: Asked<u32> = Asked::new("memory_history", request.limit, request.cursor.as_ref())?;
-        let memories = call.memories().await?;
-        let changes =
-            memories.history(request.memory.id(&memories).await?, asked.after, asked.to_read()).await?;
+        let memories = call.memories()?;
+        let changes = memories.history(request.memory.id(&memories)?, asked.after, asked.to_read())?;
         Ok(asked.page(changes, |change| change.change_no))
     }
 }
@@ -158,9 +157,9 @@ impl Operation for MemorySources {
     type Request = OfMemory;
     type Response = Page<MemorySource>;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySource>> {
-        let memories = call.memories().await?;
-        Ok(Page::whole(memories.sources(request.memory.id(&memories).await?).await?))
+    fn run(call: Call, request: OfMemory) -> Result<Page<MemorySource>> {
+        let memories = call.memories()?;
+        Ok(Page::whole(memories.sources(request.memory.id(&memories)?)?))
     }
 }
 
@@ -177,9 +176,9 @@ impl Operation for TagList {
     type Request = ListRequest;
     type Response = Page<TermCount>;
 
-    async fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
+    fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
         let asked: Asked<String> = Asked::new("tag_list", request.limit, request.cursor.as_ref())?;
-        let tags = call.memories().await?.tags(asked.after.as_deref(), asked.to_read()).await?;
+        let tags = call.memories()?.tags(asked.after.as_deref(), asked.to_read())?;
         Ok(asked.page(tags, |tag| tag.term.clone()))
     }
 }
@@ -197,9 +196,9 @@ impl Operation for EntityList {
     type Request = ListRequest;
     type Response = Page<TermCount>;
 
-    async fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
+    fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
         let asked: Asked<String> = Asked::new("entity_list", request.limit, request.cursor.as_ref())?;
-        let entities = call.memories().await?.entities(asked.after.as_deref(), asked.to_read()).await?;
+        let entities = call.memories()?.entities(asked.after.as_deref(), asked.to_read())?;
         Ok(asked.page(entities, |entity| entity.term.clone()))
     }
 }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{Memories, Memory, MemoryId};
+use thermocline::{Memory, MemoryId, blocking::Memories};
 
 use crate::ops::{Result, call::KEY, problem::Problem};
 
@@ -16,33 +16,33 @@ pub struct MemoryName(#[schemars(length(min = 1))] String);
 
 impl MemoryName {
     /// The memory of this name.
-    pub async fn memory(&self, memories: &Memories) -> Result<Memory> {
+    pub fn memory(&self, memories: &Memories) -> Result<Memory> {
         if let Some(caller_id) = self.0.strip_prefix(KEY) {
-            return Ok(memories.by_caller_id(caller_id).await?);
+            return Ok(memories.by_caller_id(caller_id)?);
         }
         Ok(match self.0.parse() {
-            Ok(id) => memories.get(id).await?,
-            Err(_) => memories.find(&self.0).await?,
+            Ok(id) => memories.get(id)?,
+            Err(_) => memories.find(&self.0)?,
         })
     }
 
     /// The id of the memory of this name. One that is said whole is not looked up: whatever is done with it
     /// finds out whether it is there.
-    pub async fn id(&self, memories: &Memories) -> Result<MemoryId> {
+    pub fn id(&self, memories: &Memories) -> Result<MemoryId> {
         match self.0.parse() {
             Ok(id) => Ok(id),
-            Err(_) => Ok(self.memory(memories).await?.id),
+            Err(_) => Ok(self.memory(memories)?.id),
         }
     }
 
     /// The ids of the memories of these names: of 1,000 at most.
-    pub async fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
+    pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
         if names.len() > MOST_NAMES {
             return Err(Problem::invalid("memories", "a request names at most 1,000 memories"));
         }
         let mut ids = Vec::with_capacity(names.len());
         for name in names {
-            ids.push(name.id(memories).await?);
+            ids.push(name.id(memories)?);
         }
         Ok(ids)
     }

@@ -51,7 +51,7 @@ impl Operation for CoreShow {
     type Request = CoreRequest;
     type Response = Core;
 
-    async fn run(call: Call, request: CoreRequest) -> Result<Core> {
+    fn run(call: Call, request: CoreRequest) -> Result<Core> {
         let trust = request.min_trust.map(|number| {
             Trust::from_number(number)
                 .ok_or_else(|| Problem::invalid("min_trust", "trust is a number from 2 to 4"))
@@ -60,7 +60,7 @@ impl Operation for CoreShow {
         let options = set(options, request.max_tokens, CoreOptions::max_tokens);
         let options = set(options, request.per_section, CoreOptions::per_section);
         let options = set(options, trust.transpose()?, CoreOptions::min_trust);
-        Ok(call.memories().await?.core(options).await?)
+        Ok(call.memories()?.core(options)?)
     }
 }
 
@@ -87,7 +87,7 @@ impl Operation for ReflectionShow {
     type Request = Nothing;
     type Response = Reflection;
 
-    async fn run(call: Call, _: Nothing) -> Result<Reflection> {
-        Ok(Reflection { text: call.memories().await?.reflection().await? })
+    fn run(call: Call, _: Nothing) -> Result<Reflection> {
+        Ok(Reflection { text: call.memories()?.reflection()? })
     }
 }

@@ -44,11 +44,11 @@ impl Operation for ReviewList {
     type Request = ReviewListRequest;
     type Response = Page<Review>;
 
-    async fn run(call: Call, request: ReviewListRequest) -> Result<Page<Review>> {
+    fn run(call: Call, request: ReviewListRequest) -> Result<Page<Review>> {
         let asked: Asked<ReviewId> = Asked::new("review_list", request.limit, request.cursor.as_ref())?;
         let filter = ReviewFilter::default().decided(request.decided);
         let filter = set(filter, request.kind, |filter, kind| filter.kinds([kind]));
-        let reviews = call.memories().await?.reviews(filter, asked.after, asked.to_read()).await;
+        let reviews = call.memories()?.reviews(filter, asked.after, asked.to_read());
         Ok(asked.page(reviews.map_err(|error| asked.failed(error))?, |review| review.id))
     }
 }
@@ -74,8 +74,8 @@ impl Operation for ReviewShow {
     type Request = OfReview;
     type Response = Review;
 
-    async fn run(call: Call, request: OfReview) -> Result<Review> {
-        Ok(call.memories().await?.review(request.review).await?)
+    fn run(call: Call, request: OfReview) -> Result<Review> {
+        Ok(call.memories()?.review(request.review)?)
     }
 }
 
@@ -108,7 +108,7 @@ impl Operation for ReviewDecide {
     type Request = DecideRequest;
     type Response = Decided;
 
-    async fn run(call: Call, request: DecideRequest) -> Result<Decided> {
-        Ok(call.memories().await?.decide(request.review, request.decision, &request.by).await?)
+    fn run(call: Call, request: DecideRequest) -> Result<Decided> {
+        Ok(call.memories()?.decide(request.review, request.decision, &request.by)?)
     }
 }

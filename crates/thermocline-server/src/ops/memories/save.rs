@@ -39,10 +39,10 @@ impl Operation for MemorySave {
     type Request = Content;
     type Response = Saved;
 
-    async fn run(call: Call, request: Content) -> Result<Saved> {
-        let user = call.user_or_new().await?;
-        let new = request.into_new(&call, &user, MemoryKind::General).await?;
-        Ok(user.memories().by(call.caller.origin).save(new).await?)
+    fn run(call: Call, request: Content) -> Result<Saved> {
+        let user = call.user_or_new()?;
+        let new = request.into_new(&call, &user, MemoryKind::General)?;
+        Ok(user.memories().by(call.caller.origin).save(new)?)
     }
 
     fn outcome(saved: &Saved) -> Outcome {
@@ -76,12 +76,12 @@ impl Operation for MemorySupersede {
     type Request = SupersedeRequest;
     type Response = Saved;
 
-    async fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
-        let user = call.user().await?;
+    fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
+        let user = call.user()?;
         let memories = user.memories().by(call.caller.origin);
-        let old = request.memory.memory(&memories).await?;
-        let new = request.with.into_new(&call, &user, old.kind).await?;
-        Ok(memories.supersede(old.id, new).await?)
+        let old = request.memory.memory(&memories)?;
+        let new = request.with.into_new(&call, &user, old.kind)?;
+        Ok(memories.supersede(old.id, new)?)
     }
 
     fn outcome(saved: &Saved) -> Outcome {
@@ -112,10 +112,10 @@ impl Operation for MemorySupersedeBy {
     type Request = SupersedeByRequest;
     type Response = Saved;
 
-    async fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
-        let memories = call.memories().await?;
-        let (old, by) = (request.memory.id(&memories).await?, request.by.id(&memories).await?);
-        Ok(memories.supersede_by(old, by).await?)
+    fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
+        let memories = call.memories()?;
+        let (old, by) = (request.memory.id(&memories)?, request.by.id(&memories)?);
+        Ok(memories.supersede_by(old, by)?)
     }
 }
 
@@ -146,11 +146,11 @@ impl Operation for MemoryMerge {
     type Request = MergeRequest;
     type Response = Merged;
 
-    async fn run(call: Call, request: MergeRequest) -> Result<Merged> {
-        let user = call.user().await?;
-        let new = request.into.into_new(&call, &user, MemoryKind::General).await?;
+    fn run(call: Call, request: MergeRequest) -> Result<Merged> {
+        let user = call.user()?;
+        let new = request.into.into_new(&call, &user, MemoryKind::General)?;
         let memories = user.memories().by(call.caller.origin);
-        let merged = MemoryName::ids(&request.memories, &memories).await?;
-        Ok(memories.merge(merged, new).await?)
+        let merged = MemoryName::ids(&request.memories, &memories)?;
+        Ok(memories.merge(merged, new)?)
     }
 }

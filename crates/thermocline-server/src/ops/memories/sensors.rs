@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use thermocline::{Expect, Memories, MemoryId, MemorySensor, NewSensor};
+use thermocline::{Expect, MemoryId, MemorySensor, NewSensor, blocking::Memories};
 
 use crate::ops::{
     Operation, Result, Row,
@@ -18,8 +18,8 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<SensorList>(), row::<SensorWatch>(), row::<SensorUnwatch>()]
 }
 
-async fn list(memories: &Memories, id: MemoryId) -> Result<Page<MemorySensor>> {
-    Ok(Page::whole(memories.sensors(id).await?))
+fn list(memories: &Memories, id: MemoryId) -> Result<Page<MemorySensor>> {
+    Ok(Page::whole(memories.sensors(id)?))
 }
 
 /// Lists what looks at a memory.
@@ -35,10 +35,10 @@ impl Operation for SensorList {
     type Request = OfMemory;
     type Response = Page<MemorySensor>;
 
-    async fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
-        let memories = call.memories().await?;
-        let id = request.memory.id(&memories).await?;
-        list(&memories, id).await
+    fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
+        let memories = call.memories()?;
+        let id = request.memory.id(&memories)?;
+        list(&memories, id)
     }
 }
 
@@ -72,13 +72,13 @@ impl Operation for SensorWatch {
     type Request = WatchRequest;
     type Response = Page<MemorySensor>;
 
-    async fn run(call: Call, request: WatchRequest) -> Result<Page<MemorySensor>> {
-        let memories = call.memories().await?;
+    fn run(call: Call, request: WatchRequest) -> Result<Page<MemorySensor>> {
+        let memories = call.memories()?;
         let sensor =
             NewSensor::new(request.sensor, request.subject).expect(Expect::new(request.expect.into())?);
-        let id = request.memory.id(&memories).await?;
-        memories.watch(id, sensor).await?;
-        list(&memories, id).await
+        let id = request.memory.id(&memories)?;
+        memories.watch(id, sensor)?;
+        list(&memories, id)
     }
 }
 
@@ -107,10 +107,10 @@ impl Operation for SensorUnwatch {
     type Request = UnwatchRequest;
     type Response = Page<MemorySensor>;
 
-    async fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
-        let memories = call.memories().await?;
-        let id = request.memory.id(&memories).await?;
-        memories.unwatch(id, &request.sensor, request.subject.as_deref()).await?;
-        list(&memories, id).await
+    fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
+        let memories = call.memories()?;
+        let id = request.memory.id(&memories)?;
+        memories.unwatch(id, &request.sensor, request.subject.as_deref())?;
+        list(&memories, id)
     }
 }

@@ -43,10 +43,10 @@ impl Operation for Tend {
     type Request = TendRequest;
     type Response = Tended;
 
-    async fn run(call: Call, request: TendRequest) -> Result<Tended> {
+    fn run(call: Call, request: TendRequest) -> Result<Tended> {
         let options = TendOptions::default();
         let options = if request.dry_run { options.dry_run() } else { options };
-        Ok(call.memories().await?.tend(options).await?)
+        Ok(call.memories()?.tend(options)?)
     }
 }
 
@@ -66,8 +66,8 @@ impl Operation for Reflect {
     type Request = Nothing;
     type Response = Reflected;
 
-    async fn run(call: Call, _: Nothing) -> Result<Reflected> {
-        Ok(call.memories().await?.reflect().await?)
+    fn run(call: Call, _: Nothing) -> Result<Reflected> {
+        Ok(call.memories()?.reflect()?)
     }
 }
 
@@ -97,12 +97,12 @@ impl Operation for Validate {
     type Request = ValidateRequest;
     type Response = Page<MemoryCheck>;
 
-    async fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
-        let memories = call.memories().await?;
+    fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
+        let memories = call.memories()?;
         let which = match &request.memories {
-            Some(names) => ToCheck::Memories(MemoryName::ids(names, &memories).await?),
+            Some(names) => ToCheck::Memories(MemoryName::ids(names, &memories)?),
             None => ToCheck::Stale,
         };
-        Ok(Page::whole(memories.validate(which).await?))
+        Ok(Page::whole(memories.validate(which)?))
     }
 }
