@@ -34,9 +34,9 @@ impl<'de> IntoDeserializer<'de, Error> for Strict<'de> {
 }
 
 /// The fields of an object, each read strictly.
-fn fields<'de>(
-    object: &'de Map<String, Value>,
-) -> MapDeserializer<'de, impl Iterator<Item = (&'de str, Strict<'de>)>, Error> {
+fn fields(
+    object: &Map<String, Value>,
+) -> MapDeserializer<'_, impl Iterator<Item = (&str, Strict<'_>)>, Error> {
     MapDeserializer::new(object.iter().map(|(name, value)| (name.as_str(), Strict(value))))
 }
 
