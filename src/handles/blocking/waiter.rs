@@ -1,5 +1,7 @@
 //! What waits for the answers of async handles.
 
+use std::pin::{Pin, pin};
+
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{Error, ErrorKind, Result, handles::MAY_BLOCK};
@@ -23,11 +25,18 @@ impl Waiter {
     }
 
     pub(super) fn block_on<F: Future>(&self, answer: F) -> F::Output {
+        let mut given = None;
+        self.finish(pin!(async { given = Some(answer.await) }));
+        given.expect("it was waited for")
+    }
+
+    /// One function for all handles: as one for each, those would be a megabyte.
+    fn finish(&self, work: Pin<&mut dyn Future<Output = ()>>) {
         match self {
-            Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(answer),
+            Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(work),
             Self::Callers(runtime) => {
                 let _here = Here::new();
-                runtime.block_on(answer)
+                runtime.block_on(work);
             }
         }
     }

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
-use erased_serde::Error;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_path_to_error::{Deserializer, Track};
+use serde_json::{Error, Value};
 
-use crate::ops::{Result, problem::Problem, strict::Strict};
+use crate::ops::{
+    Result,
+    problem::Problem,
+    strict::{Met, Strict},
+};
 
 /// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
 /// wrong would let everything through.
@@ -28,20 +30,10 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
 
 /// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
 fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, Unread> {
-    let (mut track, mut unknown) = (Track::new(), None);
-    let mut see = |path: serde_ignored::Path<'_>| {
-        unknown.get_or_insert_with(|| path.to_string().replace('.', "/"));
-    };
-    let tracked = Deserializer::new(Strict(request), &mut track);
-    let seen = serde_ignored::Deserializer::new(tracked, &mut see);
-    let read = erased_serde::deserialize::<T>(&mut <dyn erased_serde::Deserializer<'_>>::erase(seen));
-    match (read, unknown) {
-        (Ok(read), None) => Ok(Ok(read)),
-        (Ok(_), Some(path)) => Ok(Err(at(&path, UNKNOWN.to_owned()))),
-        (Err(error), _) => {
-            let parts: Vec<String> = track.path().iter().map(ToString::to_string).collect();
-            Err((parts.join("/").replace(['[', ']'], ""), error))
-        }
+    let met = Met::default();
+    match T::deserialize(Strict::new(request, &met)) {
+        Ok(read) => Ok(met.into_unread().map_or(Ok(read), |path| Err(at(&path, UNKNOWN.to_owned())))),
+        Err(error) => Err((met.path(), error)),
     }
 }
 
@@ -90,8 +82,7 @@ fn at(path: &str, detail: String) -> Problem {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         (1..=64).contains(&part.len()) && part.bytes().all(is_plain)
     };
-    // What may be there or not is a step for serde, and none in JSON.
-    let names = path.split('/').filter(|part| *part != "?").take_while(|part| is_name(part));
+    let names = path.split('/').take_while(|part| is_name(part));
     let names = names.fold(String::new(), |names, part| names + "/" + part);
     Problem { pointer: Some(names).filter(|names| !names.is_empty()), ..Problem::bad_request(detail) }
 }
