@@ -1,7 +1,7 @@
 //! JSON as serde reads it, with what a request needs besides: an object is an object, of which serde takes an array of its
 //! fields, too; and it is known where reading failed, and which field nobody read.
 
-use std::{cell::RefCell, fmt::Display};
+use std::{cell::RefCell, fmt::Display, slice};
 
 use serde::{
     Deserializer,
@@ -77,14 +77,14 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.value {
             Value::Array(items) => {
-                let mut left = Items { items: items.iter(), count: 0, met: self.met };
-                let read = visitor.visit_seq(&mut left)?;
-                all_read(read, items.len(), left.items.len())
+                let mut unread = Items { left: items.iter(), count: 0, met: self.met };
+                let read = visitor.visit_seq(&mut unread)?;
+                all_read(read, items.len(), unread.left.len())
             }
             Value::Object(object) => {
-                let mut left = Fields::of(object, self.met);
-                let read = visitor.visit_map(&mut left)?;
-                all_read(read, object.len(), left.fields.len())
+                let mut unread = Fields::of(object, self.met);
+                let read = visitor.visit_map(&mut unread)?;
+                all_read(read, object.len(), unread.left.len())
             }
             one => one.deserialize_any(visitor),
         }
@@ -143,7 +143,7 @@ fn all_read<T>(read: T, len: usize, left: usize) -> Result<T> {
 
 /// Items of an array.
 struct Items<'de, 'm> {
-    items: std::slice::Iter<'de, Value>,
+    left: slice::Iter<'de, Value>,
     count: usize,
     met: &'m Met,
 }
@@ -152,7 +152,7 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
     type Error = Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        let Some(item) = self.items.next() else { return Ok(None) };
+        let Some(item) = self.left.next() else { return Ok(None) };
         let read = self.met.step(&self.count, seed, item)?;
         self.count += 1;
         Ok(Some(read))
@@ -161,14 +161,14 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
 
 /// Fields of an object.
 struct Fields<'de, 'm> {
-    fields: map::Iter<'de>,
+    left: map::Iter<'de>,
     next: Option<(&'de str, &'de Value)>,
     met: &'m Met,
 }
 
 impl<'de, 'm> Fields<'de, 'm> {
     fn of(object: &'de Map<String, Value>, met: &'m Met) -> Self {
-        Self { fields: object.iter(), next: None, met }
+        Self { left: object.iter(), next: None, met }
     }
 }
 
@@ -176,7 +176,7 @@ impl<'de> MapAccess<'de> for Fields<'de, '_> {
     type Error = Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        self.next = self.fields.next().map(|(name, value)| (name.as_str(), value));
+        self.next = self.left.next().map(|(name, value)| (name.as_str(), value));
         let Some((name, _)) = self.next else { return Ok(None) };
         let name: StrDeserializer<'_, Error> = name.into_deserializer();
         seed.deserialize(name).map(Some)
