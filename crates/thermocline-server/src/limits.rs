@@ -31,10 +31,6 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const LONG_PLACES: usize = 2;
 /// Bytes that all bodies in memory may have together.
 const BODIES_BYTES: usize = 256 << 20;
-/// How long an operation may take.
-const DEADLINE: Duration = Duration::from_secs(30);
-/// How long one may take that reads or writes everything.
-const LONG_DEADLINE: Duration = Duration::from_mins(15);
 
 /// Places, rates and bytes.
 pub struct Limits {
@@ -77,9 +73,10 @@ impl Limits {
         (4 * readers as usize).max(16)
     }
 
-    /// Threads that the places can keep busy together: as many as the runtime's blocking pool needs.
+    /// Threads that the places can keep busy together, as many as the runtime's blocking pool needs: one that runs the
+    /// operation, and one that does for it what it waits for.
     pub fn threads(readers: u32) -> usize {
-        2 * Self::places_of(readers) + LONG_PLACES + 4
+        2 * (2 * Self::places_of(readers) + LONG_PLACES) + 4
     }
 
     /// A place, held as long as what it gives; refused if none comes free soon.
@@ -92,14 +89,6 @@ impl Limits {
         match time::timeout(PATIENCE, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
             _ => Err(Problem::new(Code::Busy, "all places are taken; ask again in a second")),
-        }
-    }
-
-    /// How long an operation of this class may take.
-    pub fn deadline(class: Class) -> Duration {
-        match class {
-            Class::Quick | Class::Recall => DEADLINE,
-            Class::Long => LONG_DEADLINE,
         }
     }
 

@@ -20,7 +20,7 @@ use thermocline::{Clock, Event, Health, OnEvent, ProviderRole, SystemClock};
 
 use crate::ops::{problem::Code, spec::Class};
 
-/// From a tenth of a millisecond to the deadline, each bucket about 2.5 times the one before.
+/// From a tenth of a millisecond to half a minute, each bucket about 2.5 times the one before.
 const SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 30.0];
 

@@ -16,12 +16,7 @@ use thermocline::{
     Thermocline, UserId,
     blocking::{self, User},
 };
-use tokio::{
-    runtime::Handle,
-    sync::Notify,
-    task::spawn_blocking,
-    time::{self, Instant},
-};
+use tokio::{runtime::Handle, sync::Notify, task::block_in_place, time::Instant};
 use tracing::Span;
 
 use crate::{
@@ -123,7 +118,8 @@ impl Service {
     /// The whole table over this memory, without a folder for backups and without an audit file.
     ///
     /// # Panics
-    /// Outside of a Tokio runtime, whose threads run the operations.
+    /// Outside of a Tokio runtime. It must be one of several threads, on which operations are run; where it is not, those
+    /// panic.
     pub fn new(memory: Thermocline) -> Self {
         Self {
             here: blocking::Thermocline::on(memory.clone(), Handle::current()),
@@ -216,7 +212,7 @@ impl Admitted {
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
-        self.on_thread(request, run, |reply| Some(reply)).await
+        self.here(request, run, |reply| Some(reply)).await
     }
 
     /// As [`run`](Self::run), for an operation that is about a user and reads: unless `is_known` says of the revision that
@@ -224,7 +220,7 @@ impl Admitted {
     pub async fn run_unless(
         self,
         request: Value,
-        is_known: impl FnOnce(Revision) -> bool + Send + 'static,
+        is_known: impl FnOnce(Revision) -> bool,
     ) -> Result<Tagged, Problem> {
         let run = self.row.run;
         let work = move |call: Call, request| {
@@ -232,14 +228,14 @@ impl Admitted {
             let reply = if revision.is_some_and(is_known) { None } else { Some(run(call, request)?) };
             Ok(Tagged { reply, revision })
         };
-        self.on_thread(request, work, |tagged| tagged.reply.as_ref()).await
+        self.here(request, work, |tagged| tagged.reply.as_ref()).await
     }
 
-    /// One hop, to a thread that may block; a panic there is an answer, and not the end of a connection.
-    async fn on_thread<T: Send + 'static>(
+    /// Runs it on this thread; a panic is an answer, and not the end of a connection.
+    async fn here<T>(
         self,
         request: Value,
-        work: impl FnOnce(Call, Value) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(Call, Value) -> Result<T, Problem>,
         reply_of: fn(&T) -> Option<&Reply>,
     ) -> Result<T, Problem> {
         let Self { row, call } = self;
@@ -256,9 +252,7 @@ impl Admitted {
             about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
             begun: Instant::now(),
         };
-        let span = Span::current();
-        let running = move || {
-            let _entered = span.enter();
+        let running = || {
             let in_flight = noted.service.metrics.in_flight(class);
             let done = panic::catch_unwind(AssertUnwindSafe(|| work(call, request)));
             // What it panicked with may hold what somebody said.
@@ -267,10 +261,8 @@ impl Admitted {
             noted.note(done.as_ref().map(reply_of), is_audited);
             done
         };
-        match time::timeout(Limits::deadline(class), spawn_blocking(running)).await {
-            Ok(done) => done.unwrap_or_else(|_| Err(Problem::unexpected(&"the call panicked"))),
-            Err(_) => Err(Problem::new(Code::TimedOut, "it took too long; it goes on, and may yet be done")),
-        }
+        // The runtime's other tasks go on on another thread, and no hop to one is waited for.
+        block_in_place(running)
     }
 }
 

@@ -2,11 +2,11 @@
 //! talk to.
 
 use std::{
-    io::{self, BufRead, BufReader},
+    fs, io,
     net::SocketAddr,
     path::Path,
     process::{Child, Command, Stdio},
-    sync::mpsc,
+    sync::atomic::{AtomicU32, Ordering},
     thread,
 };
 
@@ -82,7 +82,10 @@ impl Client {
     }
 }
 
-/// `thermocline serve` on a free port of the loopback.
+/// Logs that were begun.
+static LOGS: AtomicU32 = AtomicU32::new(0);
+
+/// `thermocline serve` on a free port of the loopback, its log beside the file.
 pub struct Server {
     pub process: Child,
     pub address: SocketAddr,
@@ -94,28 +97,28 @@ impl Server {
     }
 
     pub fn start_with(db: &Path, args: &[&str]) -> Self {
+        let path = db.with_extension(format!("{}.log", LOGS.fetch_add(1, Ordering::Relaxed)));
+        let log = fs::File::create(&path).expect("the log is made");
         let mut process = Command::new(env!("CARGO_BIN_EXE_thermocline"))
             .arg("--db")
             .arg(db)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(args)
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
+            .stderr(log.try_clone().expect("a handle"))
             .spawn()
             .expect("the binary starts");
-        let stderr = BufReader::new(process.stderr.take().expect("a pipe"));
-        let (tell, told) = mpsc::channel();
-        // The pipe is read to its end, or the server would wait for room in it.
-        thread::spawn(move || {
-            for line in stderr.lines().map_while(Result::ok) {
-                if let Some((_, address)) = line.split_once("listening on http://") {
-                    let address = address.split_whitespace().next().unwrap_or_default();
-                    let _ = tell.send(address.parse::<SocketAddr>());
-                }
+        // A pipe would wake a reader for each line, in the middle of what is measured.
+        let address = loop {
+            let said = fs::read_to_string(&path).expect("the log is text");
+            let address = said.split_once("listening on http://").and_then(|(_, said)| said.split_once('\n'));
+            if let Some((address, _)) = address {
+                break address.split_whitespace().next().and_then(|address| address.parse().ok());
             }
-        });
-        let address = told.recv().expect("the server says where it listens").expect("an address");
-        Self { process, address }
+            assert!(matches!(process.try_wait(), Ok(None)), "the server runs: {said}");
+            thread::yield_now();
+        };
+        Self { process, address: address.expect("an address") }
     }
 
     /// What `SIGTERM` is to a service manager.

@@ -119,10 +119,10 @@ impl Door {
     /// Reads the body, runs the operation, and makes an answer of what it gives.
     async fn run(&self, http: &Http, head: Head, request: Request) -> Result<Response> {
         let Head { admitted, mut fields } = head;
-        let headers = request.headers().clone();
         if conditions::is_tagged(self.row) {
-            return tagged(http, admitted, fields, headers).await;
+            return tagged(http, admitted, fields, request.headers()).await;
         }
+        let headers = request.headers().clone();
         let (mut room, mut spool) = (None, None);
         match self.row.spec.body {
             Body::LinesIn => {
@@ -161,13 +161,12 @@ async fn tagged(
     http: &Http,
     admitted: Admitted,
     fields: Map<String, Value>,
-    headers: HeaderMap,
+    headers: &HeaderMap,
 ) -> Result<Response> {
-    let run = http.run.clone();
-    let is_known = move |revision| conditions::is_known(&headers, &conditions::tag(&run, revision));
+    let tag = |revision| conditions::tag(&http.run, revision);
+    let is_known = |revision| conditions::is_known(headers, &tag(revision));
     let Tagged { reply, revision } = admitted.run_unless(Value::Object(fields), is_known).await?;
-    let tag = revision.map(|revision| conditions::tag(&http.run, revision));
-    Ok(answer::tagged(reply, tag.as_deref()))
+    Ok(answer::tagged(reply, revision.map(tag).as_deref()))
 }
 
 /// Adds the fields of the body or the query to those of the path.

@@ -65,22 +65,22 @@ async fn check(profile: Profile) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_tool_of_the_core_profile_does_what_it_is_asked_in_each_revision() {
     check(Profile::Core).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_tool_of_the_full_profile_does_what_it_is_asked_in_each_revision() {
     check(Profile::Full).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_tool_of_the_knowledge_profile_does_what_it_is_asked_in_each_revision() {
     check(Profile::Knowledge).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_about_the_whole_file_is_for_callers_of_all_users() {
     let home = Home::new().await;
     let mut all = home.alex(Profile::Knowledge, NEW).await;
@@ -96,7 +96,7 @@ async fn what_is_about_the_whole_file_is_for_callers_of_all_users() {
     assert_eq!(alex.error("tools/call", call).await.0, -32602);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_tool_that_only_reads_does_what_it_is_asked() {
     let home = Home::new().await;
     let mut full = home.alex(Profile::Full, NEW).await;
@@ -115,7 +115,7 @@ async fn every_tool_that_only_reads_does_what_it_is_asked() {
     assert!(shown.len() < called.len(), "some tools write");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_one_user_keeps_no_other_reads() {
     let home = Home::new().await;
     let mut alex = home.alex(Profile::Core, NEW).await;

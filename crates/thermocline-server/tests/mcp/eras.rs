@@ -5,7 +5,7 @@ use thermocline_server::mcp::Profile;
 
 use crate::talk::{Home, NEW, OLD, text};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_without_a_handshake_is_told_what_there_is() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
@@ -18,7 +18,7 @@ async fn a_client_without_a_handshake_is_told_what_there_is() {
     assert!(found["capabilities"]["tools"].is_object(), "{found}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_asks_for_the_future_is_offered_a_revision_that_has_a_handshake() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
@@ -29,7 +29,7 @@ async fn a_client_that_asks_for_the_future_is_offered_a_revision_that_has_a_hand
     assert_eq!(answer["result"]["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_at_once_are_each_answered() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
@@ -50,7 +50,7 @@ async fn requests_at_once_are_each_answered() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_asked_before_the_input_ended_is_answered() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
@@ -66,7 +66,7 @@ async fn what_was_asked_before_the_input_ended_is_answered() {
     assert_eq!(session.info().await.unwrap().turn_count, 2);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_says_nothing_ends_the_server() {
     let home = Home::new().await;
     assert!(home.alex(Profile::Core, NEW).await.end().await.is_empty());

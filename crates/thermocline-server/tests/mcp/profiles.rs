@@ -31,7 +31,7 @@ async fn list(talk: &mut Talk) -> Value {
     talk.result("tools/list", json!({})).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_lists_of_tools_cost_no_more_than_they_may() {
     let home = Home::new().await;
     for (profile, most) in [
@@ -48,7 +48,7 @@ async fn the_lists_of_tools_cost_no_more_than_they_may() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_profiles_have_their_names_in_a_fixed_order() {
     let home = Home::new().await;
     let core = home.alex(Profile::Core, NEW).await.names().await;
@@ -66,7 +66,7 @@ async fn the_profiles_have_their_names_in_a_fixed_order() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn no_tool_takes_a_user_a_path_or_a_key_and_none_erases() {
     let home = Home::new().await;
     for profile in Profile::EVERY {
@@ -107,7 +107,7 @@ fn names_in(schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn no_tool_runs_what_erases() {
     let home = Home::new().await;
     let mut caller = everything();
@@ -118,7 +118,7 @@ async fn no_tool_runs_what_erases() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_may_only_read_sees_only_tools_that_read() {
     let home = Home::new().await;
     let reader = key(&[Scope::Read], "alex");
@@ -140,7 +140,7 @@ async fn a_key_that_may_only_read_sees_only_tools_that_read() {
     assert!(home.talk(Profile::Full, nobody, "alex", NEW).await.names().await.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_reads_is_said_to_read() {
     let home = Home::new().await;
     for profile in Profile::EVERY {

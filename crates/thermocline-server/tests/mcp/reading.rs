@@ -24,7 +24,7 @@ async fn some_memory(talk: &mut Talk) -> (String, String) {
     (turn, receipt)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn each_resource_reads_in_each_era() {
     let home = Home::new().await;
     let (turn, receipt) = some_memory(&mut home.alex(Profile::Core, NEW).await).await;
@@ -70,7 +70,7 @@ async fn each_resource_reads_in_each_era() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_links_of_the_pages_can_be_followed() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
@@ -88,7 +88,7 @@ async fn the_links_of_the_pages_can_be_followed() {
     talk.call("memory_update", json!({ "op": "pin", "id": id })).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_shown_with_its_newest_turns() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
@@ -115,7 +115,7 @@ async fn a_session_is_shown_with_its_newest_turns() {
     assert_eq!(session["turns"][0]["user_message"], long, "the newest one whole");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_resource_that_is_not_there_is_said_to_be_missing_and_nobody_elses_is_there() {
     let home = Home::new().await;
     let (turn, _) = some_memory(&mut home.alex(Profile::Core, NEW).await).await;
@@ -142,7 +142,7 @@ async fn a_resource_that_is_not_there_is_said_to_be_missing_and_nobody_elses_is_
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_brings_what_is_known_of_a_message() {
     let home = Home::new().await;
     some_memory(&mut home.alex(Profile::Core, NEW).await).await;
@@ -170,7 +170,7 @@ async fn a_prompt_brings_what_is_known_of_a_message() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn of_a_user_whom_nobody_knows_there_is_nothing_and_nothing_is_added() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
@@ -188,7 +188,7 @@ async fn of_a_user_whom_nobody_knows_there_is_nothing_and_nothing_is_added() {
     assert!(home.service.memory.find_user("alex").await.unwrap().is_none());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_to_be_kept_by_whoever_reads_it() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;

@@ -13,7 +13,7 @@ async fn misfit(talk: &mut Talk, tool: &str, arguments: serde_json::Value) -> St
     message
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
@@ -51,7 +51,7 @@ async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_arguments_is_repeated_in_an_error() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Full, NEW).await;
@@ -69,7 +69,7 @@ async fn nothing_of_the_arguments_is_repeated_in_an_error() {
     assert!(!said.contains("CANARY"), "{said}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_failed_says_what_happened_and_what_to_do() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
@@ -89,7 +89,7 @@ async fn what_failed_says_what_happened_and_what_to_do() {
     assert!(said.contains("Look at what is there"), "{said}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_line_that_is_no_message_ends_nothing() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
@@ -109,7 +109,7 @@ async fn a_line_that_is_no_message_ends_nothing() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_method_that_nobody_knows_is_an_error() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
@@ -118,7 +118,7 @@ async fn a_method_that_nobody_knows_is_an_error() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_comes_through_a_model_is_not_the_users_own_word() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;

@@ -5,7 +5,7 @@ use thermocline_server::ops::{problem::Code, schema};
 
 use crate::bench::Bench;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_operation_on_a_memory_takes_each_of_its_names() {
     let bench = Bench::new().await;
     let other =
@@ -48,7 +48,7 @@ async fn names_of(bench: &Bench, name: &str) -> [String; 4] {
     ]
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_memory_is_named_alike_where_it_is_one_of_several() {
     let bench = Bench::new().await;
     let [id, _, short, _] = names_of(&bench, "boats").await;

@@ -112,7 +112,7 @@ fn references(value: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn examples_are_what_the_operations_take() {
     let document = document();
     let bench = Bench::new().await;

@@ -82,7 +82,7 @@ fn a_new_row_is_answered_over_http() {
     assert_eq!(wrong.status, 400);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_new_row_is_a_tool_of_the_full_profile() {
     let home = Home::with(|service| service.table = table()).await;
     let mut alex = home.alex(Profile::Full, NEW).await;

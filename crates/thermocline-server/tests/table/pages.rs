@@ -55,7 +55,7 @@ async fn pages_of(bench: &Bench, list: &str, request: &Value, limit: u32) -> Vec
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_list_is_the_same_whatever_the_size_of_its_pages() {
     let bench = full().await;
     let jobs = bench.answer("job_list", json!({})).await["items"].as_array().unwrap().len();
@@ -103,7 +103,7 @@ async fn check(bench: &Bench, list: &str, request: &Value, count: usize) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_from_the_end_has_the_last_turns_in_the_order_of_the_talk() {
     let bench = full().await;
     let page = bench.answer("turn_list", json!({ "session": "long", "from_end": true, "limit": 3 })).await;
@@ -112,7 +112,7 @@ async fn a_page_from_the_end_has_the_last_turns_in_the_order_of_the_talk() {
     assert_eq!(numbers, [5, 6, 7]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_of_another_list_or_of_nothing_is_refused() {
     let bench = full().await;
     let cursor = bench.answer("session_list", json!({ "limit": 2 })).await["next_cursor"].clone();
@@ -136,7 +136,7 @@ async fn a_cursor_of_another_list_or_of_nothing_is_refused() {
     assert_eq!(gone, Code::InvalidInput, "its place is gone");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_receipts_goes_on_where_it_ended_while_others_are_written() {
     let bench = full().await;
     let before = pages_of(&bench, "receipt_list", &json!({}), 200).await;

@@ -58,7 +58,7 @@ fn each_problem_is_listed_once_under_a_word_of_its_own() {
 }
 
 /// Whatever goes wrong, what anybody said is in no problem.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_problem_repeats_nothing_of_what_was_said() {
     const CANARY: &str = "canary-5f2e";
     let bench = Bench::new().await;

@@ -9,7 +9,7 @@ use thermocline_server::{
 
 use crate::bench::{Bench, assert_fits};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
     let bench = Bench::new().await;
     for (name, request) in [
@@ -39,7 +39,7 @@ async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
     assert_eq!(listed["items"], json!([]), "what cannot be read adds nobody");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     let bench = Bench::new().await;
     let request = json!({ "query": "boat", "filter": { "project": "a", "untill": null } });
@@ -51,7 +51,7 @@ async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     assert!(problem.detail.ends_with("expected a string"), "{}", problem.detail);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_expected_is_said_in_words_and_where() {
     let bench = Bench::new().await;
     for (name, request, pointer, expected) in [
@@ -91,7 +91,7 @@ async fn what_is_expected_is_said_in_words_and_where() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_profile_has_no_weights_but_its_own() {
     let bench = Bench::new().await;
     let mut weights = json!({ "anchors": 0.1, "answer": 0.3, "meaning": 0.4, "neighbours": 0.1, "quote": 0.2, "recency": 0.0,
@@ -106,7 +106,7 @@ async fn a_profile_has_no_weights_but_its_own() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_whole_float_is_an_integer_as_json_schema_says() {
     let bench = Bench::new().await;
     bench
@@ -121,7 +121,7 @@ async fn a_whole_float_is_an_integer_as_json_schema_says() {
 }
 
 /// Each bound's two sides: what is just allowed, and what is just not, by the schema and by the operation.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn bounds_are_those_of_the_schema_and_of_the_operation() {
     let bench = Bench::new().await;
     bench.answer("record", json!({ "session": "a", "caller_id": "m", "user_message": "A boat." })).await;
@@ -199,7 +199,7 @@ async fn bounds_are_those_of_the_schema_and_of_the_operation() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_missing_is_not_found_in_the_same_words_whatever_it_is() {
     let bench = Bench::new().await;
     let id = "0199aaaa-0000-7000-8000-0000000000b1";
@@ -233,7 +233,7 @@ async fn what_is_missing_is_not_found_in_the_same_words_whatever_it_is() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn of_a_user_whom_nobody_knows_a_context_and_a_recall_are_empty_and_add_nobody() {
     let bench = Bench::new().await;
     let context =
@@ -252,7 +252,7 @@ async fn of_a_user_whom_nobody_knows_a_context_and_a_recall_are_empty_and_add_no
     assert_eq!(bench.answer("user_list", json!({})).await["items"], json!([]));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_edit_of_another_revision_than_was_read_says_so_and_changes_nothing() {
     let bench = Bench::new().await;
     let saved =
@@ -269,7 +269,7 @@ async fn an_edit_of_another_revision_than_was_read_says_so_and_changes_nothing()
     assert_eq!(bench.refused("memory_edit", slot).await, Code::Conflict, "another conflict stays one");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backup_has_a_plain_name_in_the_configured_folder_and_replaces_nothing() {
     let bench = Bench::new().await;
     for name in ["", ".", "..", ".hidden", "a/b", "../a", "/tmp/a", "a\\b", "a\0b", "C:a", "a b", "b\u{fc}"] {
@@ -286,7 +286,7 @@ async fn a_backup_has_a_plain_name_in_the_configured_folder_and_replaces_nothing
     assert_eq!(without.refused("backup", json!({ "name": "a.db" })).await, Code::Unsupported);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn counts_are_read_once_in_fifteen_seconds_by_whoever_asks() {
     let bench = Bench::new().await;
     let first = bench.answer("stats", json!({})).await;
@@ -295,7 +295,7 @@ async fn counts_are_read_once_in_fifteen_seconds_by_whoever_asks() {
     assert_eq!((&second["stats"], &third["stats"]), (&first["stats"], &first["stats"]));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_users_name_has_its_bounds_also_where_nobody_has_it() {
     let bench = Bench::new().await;
     for (name, request) in [

@@ -8,7 +8,7 @@ use thermocline_server::ops::Outcome;
 
 use crate::bench::Bench;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_row_answers_what_its_schema_says() {
     let bench = Bench::new().await;
     talk(&bench).await;

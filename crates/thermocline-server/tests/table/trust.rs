@@ -9,7 +9,7 @@ use thermocline_server::{
 
 use crate::bench::Bench;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_key_saves_has_its_origin_or_one_that_is_trusted_less() {
     let bench = Bench::new().await;
     let content = |n: usize, origin: Option<&str>| json!({ "title": format!("Note {n}"), "content": format!("The lamp number {n} is broken."), "origin": origin });
@@ -40,7 +40,7 @@ async fn what_a_key_saves_has_its_origin_or_one_that_is_trusted_less() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn no_assistant_decides_a_review_or_writes_over_the_user() {
     let bench = Bench::new().await;
     let said = |content: &str| json!({ "title": "Editor", "content": content, "goal_signature": "editor" });
@@ -52,7 +52,7 @@ async fn no_assistant_decides_a_review_or_writes_over_the_user() {
     assert_eq!(decided.unwrap_err().code, Code::InvalidInput);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_says_what_the_same_caller_would_forget() {
     let bench = Bench::new().await;
     for (n, origin) in [Origin::User, Origin::Assistant, Origin::Tool].into_iter().enumerate() {
@@ -68,7 +68,7 @@ async fn a_dry_run_says_what_the_same_caller_would_forget() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_caller_without_the_scope_or_the_user_is_refused_before_the_file_is_looked_at() {
     let bench = Bench::new().await;
     for row in bench.service.table {
