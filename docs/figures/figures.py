@@ -23,7 +23,7 @@ A place in a page renders as its figure alone, and is written once by hand, with
 The first names the file, the cells of one row (joined by ` & `; one that ends in `*` is the beginning of a cell), the column
 (`ratio#2` is the second of that name) and, if the cell has several values, which of them. The row `head` is the five lines:
 `card :: head :: commit`. The second names the file and which of its tables; `rows` keeps those with all of these cells,
-`columns` those columns. What a file does not have is an error with page and line.
+`columns` those columns, and `notes` adds the report's sentences below that table. What a file does not have is an error with page and line.
 
 Standard library only. Tests: docs/figures/test_figures.py.
 """

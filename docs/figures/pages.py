@@ -57,7 +57,7 @@ class Filler:
         name, _, number = what.partition(" ")
         file = self.file(name)
         table = file.table(int(number or 1))
-        rows, columns = table.rows, list(range(len(table.columns)))
+        rows, columns, notes = table.rows, list(range(len(table.columns))), []
         for option in options:
             kind, _, pieces = option.partition(" ")
             pieces = [piece.strip() for piece in pieces.split(" & ")]
@@ -67,15 +67,18 @@ class Filler:
                 columns = [table.column(piece) for piece in pieces]
                 if None in columns:
                     raise Missing(f"{name}.md has no column '{pieces[columns.index(None)]}' in table {number or 1}")
+            elif option == "notes":
+                notes = table.notes
             else:
-                raise Missing(f"'{option}' is neither `rows ...` nor `columns ...`")
+                raise Missing(f"'{option}' is not `rows ...`, `columns ...` or `notes`")
         if not rows:
             raise Missing(f"{name}.md has no such rows: '{place}'")
         lines = [[table.columns[n] for n in columns]]
         lines += [[verdict(shown(cells[n])) for n in columns] for cells in rows]
         head, *body = (f"| {' | '.join(line)} |\n" for line in lines)
         body = head + "|" + "---|" * len(columns) + "\n" + "".join(body)
-        return f"<!-- table: {place} -->\n\n{body}\n{file.source()}\n\n<!-- end -->"
+        said = "".join(f"{shown(note)}\n\n" for note in notes)
+        return f"<!-- table: {place} -->\n\n{body}\n{said}{file.source()}\n\n<!-- end -->"
 
 
 def outside_code(pattern, text):

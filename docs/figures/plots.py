@@ -10,7 +10,7 @@ THEMES = {
     "light": {"paper": "#ffffff", "ink": "#1f2328", "quiet": "#6e7781", "grid": "#d8dee4", "ours": "#0969da", "other": "#afb8c1"},
     "dark": {"paper": "#0d1117", "ink": "#e6edf3", "quiet": "#8b949e", "grid": "#30363d", "ours": "#58a6ff", "other": "#6e7681"},
 }
-WIDTH, LABELS, RIGHT = 860, 190, 110
+WIDTH, LABELS, RIGHT = 860, 200, 100
 BAR, GAP, BETWEEN = 16, 3, 20
 
 

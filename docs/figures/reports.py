@@ -19,6 +19,7 @@ class NotTaken(Missing):
 class Table:
     columns: list
     rows: list = field(default_factory=list)
+    notes: list = field(default_factory=list)  # the sentences below it
 
     def column(self, name):
         """The place of a column. `ratio#2` is the second that is called `ratio`."""
@@ -116,6 +117,8 @@ def cells_of(line):
 def markdown_tables(lines):
     out, table = [], None
     for before, line in zip([""] + lines, lines):
+        if out and not line.startswith("|") and line.endswith(".") and not line.startswith("The machine's load"):
+            out[-1].notes.append(line)
         if is_separator(line) and cells_of(before):
             table = Table(cells_of(before))
             out.append(table)
