@@ -70,7 +70,8 @@ class Figures:
     def source(self):
         """One sentence: how, of what and when this was measured."""
         f = self.facts
-        return f"`{f['command']}`, commit {f['commit']}, {f['date']}, {f['cores']} cores, load {f['load']}."
+        load = "" if f["load"] == "unknown" else f", load {f['load']}"
+        return f"`{f['command']}`, commit {f['commit']}, {f['date']}, {f['cores']} cores{load}."
 
 
 def fits(cells, wanted):
