@@ -9,8 +9,8 @@
     figures.py fill             write the figures into README.md, *.md, docs/*.md and benches/*.md
     figures.py fill --check     change nothing; exit 1 if a page or a picture differs from the files
 
-A file begins with five lines: commit, date (UTC), command, cores, load; then comes the report to the letter. `take` refuses
-a tree with changes that are in no commit. It builds first and waits until the load is below --load, since beside other
+A file begins with five lines: commit, date (UTC), command, cores, load; then comes the report to the letter. `take`
+refuses a tree with changes that are in no commit. It builds first and waits until the load is below --load: beside other
 work no figure means much.
 
 A place in a page renders as its figure alone, and is written once by hand, with anything before `<!-- end -->`:
@@ -20,10 +20,11 @@ A place in a page renders as its figure alone, and is written once by hand, with
     <!-- table: recall 1 :: rows short (140) :: columns question & p50 / p95 / p99 -->
     <!-- end -->
 
-The first names the file, the cells of one row (joined by ` & `; one that ends in `*` is the beginning of a cell), the column
-(`ratio#2` is the second of that name) and, if the cell has several values, which of them. The row `head` is the five lines:
-`card :: head :: commit`. The second names the file and which of its tables; `rows` keeps those with all of these cells,
-`columns` those columns, and `notes` adds the report's sentences below that table. What a file does not have is an error with page and line.
+The first names the file, the cells of one row (joined by ` & `; one that ends in `*` is the beginning of a cell), the
+column (`ratio#2` is the second of that name) and, if the cell has several values, which of them. The row `head` is the
+five lines: `card :: head :: commit`. The second names the file and which of its tables; `rows` keeps those with all of
+these cells, `columns` those columns, and `notes` adds the report's sentences below that table. What a file does not
+have is an error with page and line. No line may begin with a figure: that would be a block of HTML.
 
 Standard library only. Tests: docs/figures/test_figures.py.
 """
@@ -61,7 +62,8 @@ def fill(root, is_check):
     if is_check:
         for path, drawing in plots.drawings(root / "docs" / "figures"):
             if not path.exists() or path.read_text(encoding="utf8") != drawing:
-                wrong.append((str(path.relative_to(root)), 1, "differs from the files: run docs/figures/figures.py plot"))
+                what = "differs from the files: run docs/figures/figures.py plot"
+                wrong.append((str(path.relative_to(root)), 1, what))
     wrong += filler.problems
     for page, line, what in sorted(set(wrong)):
         print(f"{page}:{line}: {what}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Draws the pictures of this folder: horizontal bars that begin at 0, one colour for ours, grey for what is beside it."""
+"""Draws the pictures of this folder: bars that begin at 0, one colour for ours, grey for what is beside it."""
 
 import re
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from html import escape
 import reports
 
 THEMES = {
-    "light": {"paper": "#ffffff", "ink": "#1f2328", "quiet": "#6e7781", "grid": "#d8dee4", "ours": "#0969da", "other": "#afb8c1"},
-    "dark": {"paper": "#0d1117", "ink": "#e6edf3", "quiet": "#8b949e", "grid": "#30363d", "ours": "#58a6ff", "other": "#6e7681"},
+    "light": dict(paper="#ffffff", ink="#1f2328", quiet="#6e7781", grid="#d8dee4", ours="#0969da", other="#afb8c1"),
+    "dark": dict(paper="#0d1117", ink="#e6edf3", quiet="#8b949e", grid="#30363d", ours="#58a6ff", other="#6e7681"),
 }
 WIDTH, LABELS, RIGHT = 860, 200, 100
 BAR, GAP, BETWEEN = 16, 3, 20
@@ -76,12 +76,15 @@ def latency(folder):
             values = [file.figure(where, column, 1) for column in columns]
             return [Bar(milliseconds(value), with_micro(value), n == 0) for n, value in enumerate(values)]
 
+        found = timed(recall, "recall of ten, warm", ("p50 / p95 / p99", "plain p50 / p95"))
+        packed = timed(recall, "context of 4,400 tokens, warm", ("p50 / p95 / p99",))
         groups = [
-            Group("recall of ten", "beside FTS5 + sqlite-vec", timed(recall, "recall of ten, warm", ("p50 / p95 / p99", "plain p50 / p95"))),
-            Group("context", "4,400 tokens; no alternative", timed(recall, "context of 4,400 tokens, warm", ("p50 / p95 / p99",))),
+            Group("recall of ten", "beside FTS5 + sqlite-vec", found),
+            Group("context", "4,400 tokens; no alternative", packed),
         ]
         if size == "10,000":
-            groups.append(Group("record", "beside the same rows by hand", timed(backend, "documented record", ("p50 / p95", "same rows p50 / p95"))))
+            recorded = timed(backend, "documented record", ("p50 / p95", "same rows p50 / p95"))
+            groups.append(Group("record", "beside the same rows by hand", recorded))
         panels.append(Panel(f"A user of {size} short turns", "milliseconds, median", groups))
     return "How long a call takes", ("Thermocline", "the plain alternative"), panels, note([recall, backend])
 
@@ -113,7 +116,8 @@ def draw(title, legend, panels, footnote, colours):
         f'{f" font-weight={chr(34)}{weight}{chr(34)}" if weight else ""}>{escape(words)}</text>'
     )
     bar = lambda x, y, width, height, colour: out.append(
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 1):.1f}" height="{height:.1f}" rx="2" fill="{colours[colour]}"/>'
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 1):.1f}" height="{height:.1f}" rx="2"'
+        f' fill="{colours[colour]}"/>'
     )
     text(14, y, title, "ink", 16, weight="600")
     x = WIDTH - 14
@@ -134,7 +138,8 @@ def draw(title, legend, panels, footnote, colours):
         height = sum(len(group.bars) * (BAR + GAP) + BETWEEN for group in panel.groups)
         for step in steps:
             x = LABELS + step * across
-            out.append(f'<path d="M{x:.1f} {top} V{top + height}" stroke="{colours["quiet" if step == 0 else "grid"]}"/>')
+            colour = colours["quiet" if step == 0 else "grid"]
+            out.append(f'<path d="M{x:.1f} {top} V{top + height}" stroke="{colour}"/>')
             text(x, top + height + 16, f"{step:g}", "quiet", 12, "middle")
         text(LABELS + steps[-1] * across / 2, top + height + 34, panel.axis, "quiet", 12, "middle")
         y += BETWEEN / 2
@@ -145,14 +150,16 @@ def draw(title, legend, panels, footnote, colours):
                 text(LABELS - 12, middle + 12, group.below, "quiet", 11, "end")
             for one in group.bars:
                 bar(LABELS, y, one.value * across, BAR, "ours" if one.is_ours else "other")
-                text(LABELS + one.value * across + 7, y + 12.5, one.said, "ink", 12, weight="600" if one.is_ours else "")
+                end, weight = LABELS + one.value * across, "600" if one.is_ours else ""
+                text(end + 7, y + 12.5, one.said, "ink", 12, weight=weight)
                 y += BAR + GAP
             y += BETWEEN
         y = top + height + 50
     text(14, y + 8, footnote, "quiet", 11)
     y += 24
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:.0f}" font-family="system-ui, sans-serif" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:.0f}" '
+        'font-family="system-ui, sans-serif" role="img">\n'
         f'<title>{escape(title)}</title>\n<rect width="{WIDTH}" height="{y:.0f}" fill="{colours["paper"]}"/>\n'
     )
     return head + "\n".join(out) + "\n</svg>\n"

@@ -14,8 +14,8 @@ FOLDER = ROOT / "docs" / "figures"
 # What is not a benchmark of the library's.
 OF_THE_COMMAND = {"service"}
 
-# The promises of docs/reliability.md that are held by more kills or queries than in a test run: what is counted, how many,
-# the variable that says so, and the tests.
+# The promises of docs/reliability.md that are held by more kills or queries than in a test run: what is counted, how
+# many, the variable that says so, and the tests. How many canary words there are, their test demands itself.
 PROMISES = [
     ("kills while recording", 200, "THERMOCLINE_KILLS", ["crash::processes_killed_while_recording"]),
     ("kills while compressing", 200, "THERMOCLINE_KILLS", ["swap_kill::killed_at_random_moments"]),
@@ -95,10 +95,10 @@ def clean(printed):
 
 
 def settings():
-    """What the environment tells benchmarks, apart from folders of this machine."""
-    names = [name for name in sorted(os.environ) if name.startswith("THERMOCLINE_BENCH_")]
-    folders = {"THERMOCLINE_BENCH_DIR", "THERMOCLINE_BENCH_TRANSCRIPTS"}
-    return [name + "=" + ("..." if name in folders else os.environ[name]) for name in names if name != "THERMOCLINE_BENCH_DIR"]
+    """What the environment tells benchmarks. Folders are named without their place on this machine."""
+    told = {name: value for name, value in sorted(os.environ.items()) if name.startswith("THERMOCLINE_BENCH_")}
+    told.pop("THERMOCLINE_BENCH_DIR", None)
+    return [f"{name}={Path(value).name if name.endswith('_TRANSCRIPTS') else value}" for name, value in told.items()]
 
 
 def bench(name):
@@ -140,10 +140,12 @@ def run_promises():
         words = ["cargo", "test", "--release", "--test", "it", "--", *tests, "--nocapture"]
         print(f"{what}: {count:,} ...", file=sys.stderr)
         began = time.monotonic()
-        done = subprocess.run(words, cwd=ROOT, env=os.environ | ({variable: str(count)} if variable else {}), capture_output=True, text=True)
+        env = os.environ | ({variable: str(count)} if variable else {})
+        done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True)
         passed = re.search(r"test result: ok\. (\d+) passed", done.stdout)
         if done.returncode or not passed or passed[1] == "0":
-            fail(f"{what}: the tests did not pass, or none is called {tests[0]}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            said = done.stdout[-2000:] + done.stderr[-2000:]
+            fail(f"{what}: the tests did not pass, or none is called {tests[0]}:\n{said}")
         slowest = re.search(r"the worst ([0-9.]+ ?[a-zµ]+)", done.stderr + done.stdout)
         seconds = time.monotonic() - began
         rows.append(f"| {what} | {count:,} | {passed[1]} | {seconds:.0f} | {slowest[1] if slowest else '-'} | met |")

@@ -72,7 +72,8 @@ class Reading(unittest.TestCase):
         self.assertEqual(sample().figure("record; plain: by hand", "ratio#2"), "1.9")
 
     def test_what_is_not_there_is_said(self):
-        for row, column, said in [("no such row", "ratio", "no row"), ("10,000 & record; plain: by hand", "p99", "no column"), ("head", "host", "no line")]:
+        hand = "10,000 & record; plain: by hand"
+        for row, column, said in [("none", "ratio", "no row"), (hand, "p99", "no column"), ("head", "host", "no line")]:
             with self.assertRaisesRegex(reports.Missing, said):
                 sample().figure(row, column)
         with self.assertRaisesRegex(reports.Missing, "5 cells|1 cells|2 cells"):
@@ -81,7 +82,8 @@ class Reading(unittest.TestCase):
             reports.parse("sample", SAMPLE)
 
     def test_the_console_around_a_report_is_left_out(self):
-        printed = "   Compiling it v0.1.0 (/somewhere)\n" + SAMPLE.replace("| recall", "made /a/file.db in 4 s\n| recall", 1) + "done\n"
+        printed = SAMPLE.replace("| recall", "made /a/file.db in 4 s\n| recall", 1)
+        printed = f"   Compiling it v0.1.0 (/somewhere)\n{printed}done\n"
         self.assertEqual(take.clean(printed), SAMPLE.rstrip("\n"))
         self.assertEqual(take.clean(ALIGNED), ALIGNED.rstrip("\n"))
 
@@ -117,13 +119,15 @@ class Filling(unittest.TestCase):
         self.assertEqual(self.filler.problems, [])
 
     def test_what_cannot_be_filled_is_a_problem_of_its_line_and_stays(self):
-        text = "One.\n\nIt takes <!-- figure: sample :: gone :: ratio -->7<!-- end --> times.\n<!-- table: other -->\n<!-- end -->\n"
+        text = "One.\n\nIt takes <!-- figure: sample :: gone :: ratio -->7<!-- end --> times.\n"
+        text += "<!-- table: other -->\n<!-- end -->\n"
         self.assertEqual(self.filled(text), text)
         self.assertEqual([line for _, line, _ in self.filler.problems], [3, 4])
         self.assertIn("take other", self.filler.problems[1][2])
 
     def test_a_place_without_an_end_or_at_the_start_of_a_line_is_a_problem(self):
-        self.filled("So <!-- figure: sample :: head :: date --> and <!-- figure: sample :: head :: load --><!-- end -->\n\n- <!-- figure: sample :: head :: date --><!-- end -->\n")
+        date, load = (f"<!-- figure: sample :: head :: {fact} -->" for fact in ("date", "load"))
+        self.filled(f"So {date} and {load}<!-- end -->\n\n- {date}<!-- end -->\n")
         self.assertEqual([line for _, line, _ in self.filler.problems], [1, 3])
 
     def test_code_is_left_alone(self):
@@ -133,6 +137,41 @@ class Filling(unittest.TestCase):
     def test_the_line_that_differs_is_found(self):
         self.assertEqual(pages.first_difference("a\nb\nc\n", "a\nB\nc\n"), 2)
         self.assertEqual(pages.first_difference("a\n", "a\nb\n"), 2)
+
+
+class Taking(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root, before = Path(folder.name), take.ROOT
+        self.addCleanup(setattr, take, "ROOT", before)
+        take.ROOT = self.root
+        (self.root / "docs" / "figures").mkdir(parents=True)
+        (self.root / "printed.txt").write_text(SAMPLE, encoding="utf8")
+        take.git("init", "--quiet")
+        take.git("add", ".")
+        take.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "one")
+
+    def taken(self, **options):
+        options = {"commit": None, "is_dirty_fine": False, "most_load": 1.0} | options
+        return take.take("sample", str(self.root / "printed.txt"), "cargo bench --bench sample", **options)
+
+    def test_a_file_says_what_was_measured_and_has_the_report_to_the_letter(self):
+        text = self.taken()
+        file = reports.parse("sample", text)
+        self.assertEqual(file.facts["commit"], take.git("rev-parse", "--short", "HEAD"))
+        self.assertEqual((file.facts["command"], file.facts["load"]), ("cargo bench --bench sample", "0.40"))
+        self.assertTrue(text.endswith("\n\n" + SAMPLE))
+
+    def test_changes_in_no_commit_are_refused_but_for_figures_that_were_just_taken(self):
+        (self.root / "docs" / "figures" / "other.md").write_text("taken before\n", encoding="utf8")
+        self.taken()
+        (self.root / "code.rs").write_text("changed\n", encoding="utf8")
+        with self.assertRaises(SystemExit):
+            self.taken()
+        self.assertIn(" and changes\n", self.taken(is_dirty_fine=True))
+        with self.assertRaises(SystemExit):
+            self.taken(commit="no-such-commit")
 
 
 class Drawing(unittest.TestCase):
