@@ -1,10 +1,13 @@
 //! Logs: text for people or JSON for machines.
+//!
+//! They hold ids and counts, and never what anybody said. So what the SDK of MCP logs is left out at every level: it writes
+//! down whole messages.
 
 use std::str::FromStr;
 
 use tracing_subscriber::{
     Layer, Registry,
-    filter::Targets,
+    filter::{FilterExt, Targets, filter_fn},
     fmt::{self, MakeWriter},
     layer::SubscriberExt,
     util::SubscriberInitExt,
@@ -32,6 +35,9 @@ impl FromStr for Format {
     }
 }
 
+/// Who writes down whole messages.
+const TALKATIVE: &str = "rmcp";
+
 /// Begins to log what these targets say: `info`, or `warn,thermocline=debug`. Once in a process.
 pub fn begin(
     format: Format,
@@ -47,6 +53,7 @@ pub fn begin(
             lines.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed()
         }
     };
-    let subscriber = Registry::default().with(lines.with_filter(targets));
+    let is_discreet = filter_fn(|of| !of.target().starts_with(TALKATIVE));
+    let subscriber = Registry::default().with(lines.with_filter(targets.and(is_discreet)));
     subscriber.try_init().map_err(|error| error.to_string())
 }

@@ -29,7 +29,7 @@ pub struct Running {
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Option<Ended>>>,
     /// Gone with the server.
-    _folder: TempDir,
+    pub folder: TempDir,
 }
 
 /// How a test's server differs from others.
@@ -111,7 +111,7 @@ impl Setup {
             })
         });
         let address = start.recv().unwrap()?;
-        Ok(Running { address, service, end: Some(end), thread: Some(thread), _folder: folder })
+        Ok(Running { address, service, end: Some(end), thread: Some(thread), folder })
     }
 }
 

@@ -1,39 +1,24 @@
 //! Logs at their finest hold nothing that anybody said, no name, and no key.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
+use crate::{
+    fixture::{Setup, eventually, whole_key},
+    logged::Logged,
 };
-
-use thermocline_server::log::{self, Format};
-
-use crate::fixture::{Setup, eventually, whole_key};
-
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 #[test]
 fn a_log_at_trace_holds_ids_templates_and_counts() {
-    let lines = Lines::default();
-    let to = lines.clone();
-    log::begin(Format::Json, "trace", move || to.clone()).unwrap();
+    let lines = Logged::all();
     let (setup, [key]) = Setup::default().keys([whole_key()]);
     let server = setup.start();
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let ask = |method: &str, path: &str, body: &str| {
-        let headers =
-            [("x-api-key", key.as_str()), ("content-type", "application/json"), ("traceparent", trace)];
+        let headers = [
+            ("x-api-key", key.as_str()),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2025-11-25"),
+            ("traceparent", trace),
+        ];
         server.client().send(method, path, &headers, body.as_bytes()).status
     };
     let turn = r#"{"session":"canary5","user_message":"canary5 told","ai_response":"canary5","caller_id":"canary5","metadata":{"canary5":"canary5"}}"#;
@@ -47,10 +32,20 @@ fn a_log_at_trace_holds_ids_templates_and_counts() {
     assert_eq!(ask("POST", "/v1/users/canary5/sessions/canary5/end", "{}"), 200);
     assert_eq!(ask("POST", "/v1/jobs/run", "{}"), 200);
     assert_eq!(ask("GET", "/v1/users/canary5/sessions/canary5/turns?canary5=1", ""), 400);
+    for (method, params) in [
+        ("tools/call", r#"{"name":"memory_recall","arguments":{"query":"canary5"}}"#),
+        ("tools/call", r#"{"name":"memory_browse","arguments":{"view":"canary5","canary5":"canary5"}}"#),
+        ("tools/call", r#"{"name":"canary5","arguments":{}}"#),
+        ("resources/read", r#"{"uri":"memory://sessions/canary5"}"#),
+        ("prompts/get", r#"{"name":"with_memory","arguments":{"message":"canary5"}}"#),
+        ("canary5", "{}"),
+    ] {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        assert!(ask("POST", "/mcp/users/canary5", &message) < 500, "{message}");
+    }
     assert_eq!(ask("GET", "/canary5/canary5", ""), 404);
-    let log = || String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    eventually("the last line is there", || log().contains("\"route\":\"unknown\""));
-    let log = log();
+    eventually("the last line is there", || lines.text().contains("\"route\":\"unknown\""));
+    let log = lines.text();
     for word in [
         "/v1/users/{user}/turns",
         "4bf92f3577b34da6a3ce929d0e0e4736",

@@ -3,12 +3,15 @@
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 
 mod client;
+mod drawn;
 mod fixture;
+mod logged;
 
 mod access;
 mod audit;
 mod bodies;
 mod conditions;
+mod families;
 mod guards;
 mod keys;
 mod listening;
