@@ -1,4 +1,5 @@
-"""The calls of a profile, as `calls/*.json` lists them: what is sent, what is kept for later ones, what must be in the text."""
+"""The calls of a profile, as `calls/*.json` lists them: what is sent, what is kept for later ones (what
+stands behind a word of the text), what must be in the text."""
 
 import json
 import re
@@ -28,16 +29,15 @@ class Calls:
         for call in self._calls:
             yield Call(call.tool, self._filled(call.arguments), call.keep, self._filled(call.expect), self._filled(call.absent))
 
-    def check(self, call, is_error, text, response):
+    def check(self, call, is_error, text):
         where = f"{call.tool} {json.dumps(call.arguments)}: {text[:400]}"
         assert not is_error, where
         assert call.expect in text, f"no {call.expect!r} in {where}"
         assert not call.absent or call.absent not in text, f"{call.absent!r} in {where}"
-        for name, pointer in call.keep.items():
-            value = response
-            for part in pointer.strip("/").split("/"):
-                value = value[int(part)] if isinstance(value, list) else value[part]
-            self._kept[name] = value
+        words = text.split()
+        for name, word in call.keep.items():
+            assert word in words[:-1], f"no {word} in {where}"
+            self._kept[name] = words[words.index(word) + 1].rstrip(".,;:)")
         self._called.add(call.tool)
 
     def all_called(self, tools):

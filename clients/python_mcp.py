@@ -25,7 +25,7 @@ async def run(mode: str, target: str, path: str) -> None:
         for call in calls:
             result = await client.call_tool(call.tool, call.arguments)
             text = "\n".join(block.text for block in result.content)
-            calls.check(call, result.is_error, text, result.structured_content)
+            calls.check(call, result.is_error, text)
         calls.all_called(tools)
 
         failed = await client.call_tool(*calls.missing(tools))

@@ -37,8 +37,10 @@ for (const call of calls) {
   assert(!result.isError, where);
   assert(!call.expect || text.includes(filled(call.expect)), `no ${filled(call.expect)} in ${where}`);
   assert(!call.absent || !text.includes(filled(call.absent)), `${filled(call.absent)} in ${where}`);
-  for (const [name, pointer] of Object.entries(call.keep ?? {})) {
-    kept[name] = pointer.slice(1).split('/').reduce((value, part) => value[part], result.structuredContent);
+  const words = text.split(/\s+/);
+  for (const [name, word] of Object.entries(call.keep ?? {})) {
+    assert(words.slice(0, -1).includes(word), `no ${word} in ${where}`);
+    kept[name] = words[words.indexOf(word) + 1].replace(/[.,;:)]+$/, '');
   }
   called.add(call.tool);
 }

@@ -41,10 +41,11 @@ pub(crate) const MAX_STEPS: usize = 100;
 pub(crate) const MAX_TERMS: usize = 64;
 /// The longest tag or entity, in bytes.
 pub(crate) const MAX_TERM_BYTES: usize = 100;
-/// The longest window for which a check holds: a hundred years.
-pub(crate) const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
 
 impl NewMemory {
+    /// The longest window for which a check holds: a hundred years.
+    pub const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
+
     /// Refuses what saving refuses of a memory by itself: for callers who must know before.
     pub fn check(&self) -> Result<()> {
         check_title("title", &self.title)?;
@@ -261,7 +262,7 @@ pub(crate) fn check_share(what: &str, share: Option<f64>) -> Result<()> {
 }
 
 fn check_window(window: Duration) -> Result<()> {
-    if window <= MAX_WINDOW {
+    if window <= NewMemory::MAX_WINDOW {
         return Ok(());
     }
     Err(Error::invalid("the window for which a check holds is longer than a hundred years"))

@@ -1,6 +1,11 @@
 //! What counts how much when units are ranked.
 
-use serde::{Deserialize, Deserializer, Serialize, de::IntoDeserializer};
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use crate::error::{Error, Result};
 
@@ -31,12 +36,35 @@ pub enum Profile {
 }
 
 /// What a profile is written as: before its lambda could be chosen, the paper's was a bare name.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, untagged))]
 enum Written {
-    Name(#[serde(deserialize_with = "word")] Name),
+    Name(Name),
     Numbers(Numbers),
+}
+
+/// By hand and not `untagged`, which reads the numbers aside, where nobody sees fields that they do not have.
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(written: D) -> std::result::Result<Self, D::Error> {
+        written.deserialize_any(WrittenVisitor)
+    }
+}
+
+struct WrittenVisitor;
+
+impl<'de> Visitor<'de> for WrittenVisitor {
+    type Value = Written;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a profile, or an object that is called `paper` or `custom`")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> std::result::Result<Written, E> {
+        Name::deserialize(name.into_deserializer()).map(Written::Name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, numbers: A) -> std::result::Result<Written, A::Error> {
+        Numbers::deserialize(MapAccessDeserializer::new(numbers)).map(Written::Numbers)
+    }
 }
 
 #[derive(Deserialize)]
@@ -55,12 +83,6 @@ enum Name {
 enum Numbers {
     Paper { lambda: f64 },
     Custom(Weights),
-}
-
-/// A bare name alone: of serde, `{"paper": null}` is one, too.
-fn word<'de, D: Deserializer<'de>>(written: D) -> std::result::Result<Name, D::Error> {
-    let word = String::deserialize(written)?;
-    Name::deserialize(word.into_deserializer())
 }
 
 impl From<Written> for Profile {

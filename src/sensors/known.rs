@@ -8,8 +8,10 @@ use std::{
 
 use crate::{
     error::{Error, Result},
-    memory::bounds::MAX_WINDOW,
-    model::sensor::{CheckVerdict, Expect, HUMAN},
+    model::{
+        memory::new::NewMemory,
+        sensor::{CheckVerdict, Expect, HUMAN},
+    },
     sensors::{Sensor, Traits},
 };
 
@@ -70,7 +72,7 @@ impl Known {
         if !(0.0..=1.0).contains(&traits.reliability) {
             return Err(Error::invalid(format!("the reliability of the sensor {name} is not from 0 to 1")));
         }
-        if traits.window.is_some_and(|window| window > MAX_WINDOW) {
+        if traits.window.is_some_and(|window| window > NewMemory::MAX_WINDOW) {
             return Err(Error::invalid(format!(
                 "the window of the sensor {name} is longer than a hundred years"
             )));

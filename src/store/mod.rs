@@ -337,6 +337,8 @@ impl Store {
             is_writer_alive: queued.is_some(),
             is_read_only: self.config.read_only,
             queued_commands: queued.unwrap_or(0),
+            commits: self.writer.as_ref().map_or(0, |writer| writer.commits().count()),
+            commit_us: self.writer.as_ref().map_or(0, |writer| writer.commits().micros()),
             log_bytes: facts.wal_bytes,
             free_bytes: facts.free_bytes,
             schema_version: facts.schema_version,

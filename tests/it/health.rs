@@ -37,6 +37,10 @@ fn a_file_that_is_well_says_so_and_how_much_there_is() {
     let health = memory.health().unwrap();
     assert!(health.is_writer_alive && !health.is_read_only);
     assert_eq!(health.queued_commands, 0);
+    let before = (health.commits, health.commit_us);
+    memory.user("alex").unwrap().session().unwrap().record(turn(2)).unwrap();
+    let health = memory.health().unwrap();
+    assert!(health.commits > before.0 && health.commit_us > before.1, "{before:?} {health:?}");
     assert_eq!(
         health.log_bytes,
         std::fs::metadata(fixture.folder.path().join("memory.db-wal")).unwrap().len()

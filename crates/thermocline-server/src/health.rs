@@ -32,8 +32,8 @@ pub struct Health {
 pub struct Readiness {
     /// Whether requests should be sent here.
     pub is_ready: bool,
-    /// What stands in the way, in words that never change their meaning: `closing`, `keys-unreadable`, `reader`, `writer`,
-    /// `disk-full`, `read-only`, `corrupt`.
+    /// What stands in the way, in words that never change their meaning: `closing`, `keys-unreadable`, `no-keys`, `reader`,
+    /// `writer`, `disk-full`, `read-only`, `corrupt`.
     pub reasons: Vec<&'static str>,
     /// Whether only another process can help: nothing is written any more.
     #[serde(skip)]
@@ -76,8 +76,10 @@ impl Health {
 
     async fn look(&self) -> Readiness {
         let mut reasons = Vec::new();
-        if self.keys.as_ref().is_some_and(|keys| keys.count().is_none()) {
-            reasons.push("keys-unreadable");
+        match self.keys.as_ref().map(|keys| keys.count()) {
+            Some(None) => reasons.push("keys-unreadable"),
+            Some(Some(0)) => reasons.push("no-keys"),
+            Some(Some(_)) | None => {}
         }
         let mut is_broken = false;
         match self.service.memory.health().await {

@@ -4,24 +4,29 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU64},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
     registry::{Registry, Unit},
 };
 use serde_json::Value;
-use thermocline::{Event, Health, OnEvent};
+use thermocline::{Clock, Event, Health, OnEvent, ProviderRole, SystemClock};
 
 use crate::ops::{problem::Code, spec::Class};
 
 /// From a tenth of a millisecond to the deadline, each bucket about 2.5 times the one before.
 const SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 30.0];
+
+/// Tokens of contexts, about doubling; the default budget is among them.
+const TOKENS: [f64; 10] =
+    [50.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_400.0, 8_800.0, 20_000.0, 100_000.0];
 
 /// What is counted.
 pub struct Metrics {
@@ -32,8 +37,14 @@ pub struct Metrics {
     connections: Gauge,
     missing: Counter,
     events: Family<OfEvent, Counter>,
+    provider_failures: Family<OfProvider, Counter>,
+    context_tokens: Histogram,
+    context_left_out: Counter,
+    commits: Counter<u64, AtomicU64>,
+    commit_seconds: Counter<f64, AtomicU64>,
     turns: Family<Tier, Gauge>,
     jobs: Family<State, Gauge>,
+    oldest_job: Gauge<f64, AtomicU64>,
     memories: Gauge,
     users: Gauge,
     sessions: Gauge,
@@ -67,6 +78,11 @@ struct OfEvent {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfProvider {
+    provider: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Tier {
     tier: &'static str,
 }
@@ -92,8 +108,14 @@ impl Default for Metrics {
             connections: Gauge::default(),
             missing: Counter::default(),
             events: Family::default(),
+            provider_failures: Family::default(),
+            context_tokens: Histogram::new(TOKENS),
+            context_left_out: Counter::default(),
+            commits: Counter::default(),
+            commit_seconds: Counter::default(),
             turns: Family::default(),
             jobs: Family::default(),
+            oldest_job: Gauge::default(),
             memories: Gauge::default(),
             users: Gauge::default(),
             sessions: Gauge::default(),
@@ -107,6 +129,9 @@ impl Default for Metrics {
         // Counts that are there from the beginning, so that the first event of a kind is a rise.
         for event in EVENTS {
             drop(metrics.events.get_or_create(&OfEvent { event }));
+        }
+        for role in ROLES {
+            drop(metrics.provider_failures.get_or_create(&OfProvider { provider: role.as_str() }));
         }
         metrics
     }
@@ -128,6 +153,20 @@ impl Metrics {
             "What happened behind the calls: jobs, providers, the file",
             self.events.clone(),
         );
+        let failures = "Calls to a provider that brought nothing, by what it is asked for";
+        to.register("provider_failures", failures, self.provider_failures.clone());
+        to.register(
+            "context_tokens",
+            "Tokens of the contexts that were handed out",
+            self.context_tokens.clone(),
+        );
+        let left_out = "Turns of the running session that were wanted in a context and had no room";
+        to.register("context_left_out", left_out, self.context_left_out.clone());
+        to.register("commits", "Commits of the writer", self.commits.clone());
+        let commit = "How long the writer's commits took, together";
+        to.register_with_unit("commit", commit, Unit::Seconds, self.commit_seconds.clone());
+        let oldest = "How long the oldest job that waits or runs has been there";
+        to.register_with_unit("job_oldest", oldest, Unit::Seconds, self.oldest_job.clone());
         to.register("turns", "Turns by tier", self.turns.clone());
         to.register("jobs", "Jobs that wait or run, and those that were given up", self.jobs.clone());
         to.register("memories", "Memories that are active", self.memories.clone());
@@ -171,9 +210,15 @@ impl Metrics {
         Counted::one_of(self.connections.clone())
     }
 
-    /// A recall or context did without something.
-    pub(crate) fn missing(&self) {
-        self.missing.inc();
+    /// A recall or context did without so many things.
+    pub fn missing(&self, count: usize) {
+        self.missing.inc_by(u64::from(count > 0));
+    }
+
+    /// A context was handed out.
+    pub fn handed_out(&self, tokens: u32, left_out: usize) {
+        self.context_tokens.observe(tokens.into());
+        self.context_left_out.inc_by(left_out as u64);
     }
 
     /// Counts what happens behind the calls: for [`Config::on_event`](thermocline::Config::on_event).
@@ -181,6 +226,9 @@ impl Metrics {
         let metrics = Arc::clone(self);
         OnEvent::new(move |event| {
             metrics.events.get_or_create(&OfEvent { event: event_word(event) }).inc();
+            if let Event::ProviderFailed { provider, .. } = event {
+                metrics.provider_failures.get_or_create(&OfProvider { provider: provider.as_str() }).inc();
+            }
         })
     }
 
@@ -189,6 +237,11 @@ impl Metrics {
         self.log_bytes.set(clamped(health.log_bytes));
         self.free_bytes.set(clamped(health.free_bytes.unwrap_or(0)));
         self.queued.set(clamped(health.queued_commands as u64));
+        // What the writer counts only grows; whoever asks last may have read before another.
+        self.commits.inner().fetch_max(health.commits, Ordering::Relaxed);
+        let seconds = Duration::from_micros(health.commit_us).as_secs_f64();
+        // Of floats from 0 on the bits are in the order of the numbers.
+        self.commit_seconds.inner().fetch_max(seconds.to_bits(), Ordering::Relaxed);
     }
 
     /// Takes the counts that the operation `stats` gives.
@@ -202,6 +255,10 @@ impl Metrics {
         }
         self.jobs.get_or_create(&State { state: "waiting" }).set(number("/stats/jobs_waiting"));
         self.jobs.get_or_create(&State { state: "failed" }).set(number("/stats/jobs_failed"));
+        let queued_at = counted.pointer("/stats/oldest_job_at").and_then(Value::as_str);
+        let queued_at = queued_at.and_then(|at| at.parse::<DateTime<Utc>>().ok());
+        let age = queued_at.and_then(|at| (SystemClock.now() - at).to_std().ok()).unwrap_or_default();
+        self.oldest_job.set(age.as_secs_f64());
         self.memories.set(number("/stats/memories/active"));
         self.users.set(number("/stats/users"));
         self.sessions.set(number("/stats/open_sessions"));
@@ -255,6 +312,10 @@ const EVENTS: [&str; 9] = [
     "scrub_pending",
     "other",
 ];
+
+/// Whom [`Event::ProviderFailed`] may be about.
+const ROLES: [ProviderRole; 4] =
+    [ProviderRole::Summarizer, ProviderRole::Embedder, ProviderRole::Reranker, ProviderRole::Planner];
 
 fn event_word(event: &Event) -> &'static str {
     match event {

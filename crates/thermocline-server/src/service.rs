@@ -290,11 +290,8 @@ impl Noted {
         if let Some(user) = user_id {
             Span::current().record("user", tracing::field::display(user));
         }
-        match done {
-            Err(problem) => self.service.notice(problem.code),
-            // In a text both quotes would be escaped.
-            Ok(Some(reply)) if reply.body.contains("\"missing\":[\"") => self.service.metrics.missing(),
-            Ok(_) => {}
+        if let Err(problem) = done {
+            self.service.notice(problem.code);
         }
         if self.surface != Surface::Http {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

@@ -1,13 +1,10 @@
 //! What waits for the answers of async handles.
 
-use std::sync::Arc;
+use std::pin::{Pin, pin};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{
-    Error, ErrorKind, Result,
-    handles::{MAY_BLOCK, blocking::Thermocline},
-};
+use crate::{Error, ErrorKind, Result, handles::MAY_BLOCK};
 
 /// Waits for the handles' answers.
 #[derive(Debug)]
@@ -28,11 +25,18 @@ impl Waiter {
     }
 
     pub(super) fn block_on<F: Future>(&self, answer: F) -> F::Output {
+        let mut given = None;
+        self.finish(pin!(async { given = Some(answer.await) }));
+        given.expect("it was waited for")
+    }
+
+    /// One function for all handles: as one for each, those would be a megabyte.
+    fn finish(&self, work: Pin<&mut dyn Future<Output = ()>>) {
         match self {
-            Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(answer),
+            Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(work),
             Self::Callers(runtime) => {
                 let _here = Here::new();
-                runtime.block_on(answer)
+                runtime.block_on(work);
             }
         }
     }
@@ -45,30 +49,6 @@ impl Drop for Waiter {
         {
             runtime.shutdown_background();
         }
-    }
-}
-
-impl Thermocline {
-    /// The same memory, for threads of `runtime` that may block, as those of
-    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking) may. What reads does so on the thread that calls it: several
-    /// operations in a row cost one hop between threads, and not one each.
-    ///
-    /// ```
-    /// # #[tokio::main]
-    /// # async fn main() -> thermocline::Result<()> {
-    /// # let folder = tempfile::tempdir().expect("a folder");
-    /// use thermocline::{Thermocline, blocking};
-    /// use tokio::runtime::Handle;
-    ///
-    /// let memory = Thermocline::open(folder.path().join("memory.db")).await?;
-    /// let here = blocking::Thermocline::on(memory.clone(), Handle::current());
-    /// let sessions = tokio::task::spawn_blocking(move || here.user("alex")?.info().map(|alex| alex.session_count));
-    /// assert_eq!(sessions.await.expect("it does not panic")?, 0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on(memory: crate::Thermocline, runtime: Handle) -> Self {
-        Self { inner: memory, runtime: Arc::new(Waiter::Callers(runtime)) }
     }
 }
 

@@ -20,6 +20,10 @@ pub struct Health {
     pub is_read_only: bool,
     /// Commands that wait for the writer, of at most [`Config::queue_len`](crate::Config::queue_len).
     pub queued_commands: usize,
+    /// Commits of this handle's writer since the file was opened.
+    pub commits: u64,
+    /// How long they took together, in microseconds: each waits for the disk, if it is to be durable.
+    pub commit_us: u64,
     /// Size of the write-ahead log. It grows while a reader holds an old moment of the file.
     pub log_bytes: u64,
     /// Bytes that are free on the disk; none: the system does not say, or the feature `files` is off.

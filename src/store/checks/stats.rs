@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::{
@@ -45,6 +46,8 @@ pub struct Stats {
     pub reached: Vec<ReachedTiers>,
     /// Jobs that wait or run.
     pub jobs_waiting: u64,
+    /// When the oldest job of these was queued; none: there is none.
+    pub oldest_job_at: Option<DateTime<Utc>>,
     /// Jobs that were given up.
     pub jobs_failed: u64,
     /// Moves between tiers on record.
@@ -251,6 +254,7 @@ pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
         rules: rules(sql)?,
         reached: reached(sql)?,
         jobs_waiting: one(stats::JOBS_WAITING)?,
+        oldest_job_at: sql.scalar(stats::OLDEST_JOB, &[])?,
         jobs_failed: one(stats::JOBS_FAILED)?,
         transitions: one(stats::TRANSITIONS)?,
         file_bytes: file.file_bytes,

@@ -3,6 +3,7 @@
 
 pub(crate) mod backup;
 mod behind;
+mod commits;
 pub(crate) mod connect;
 pub(crate) mod db_file;
 pub(crate) mod errors;

@@ -22,6 +22,7 @@ use crate::{
     store::{
         behind::Behind,
         file::{
+            commits::Commits,
             db_file::DbFile,
             watch::Watch,
             writer::{Command, Order, Scrub, WriterThread},
@@ -83,6 +84,7 @@ pub(crate) struct Writer {
     ended: Mutex<std_mpsc::Receiver<()>>,
     /// Kibibytes of text that may still be queued.
     room: Arc<Semaphore>,
+    commits: Arc<Commits>,
     queue_kib: u32,
     timeout: Duration,
     close_timeout: Duration,
@@ -98,6 +100,8 @@ impl Writer {
     ) -> Result<Self> {
         let (queue, orders) = mpsc::channel(config.queue_len);
         let (alive, ended) = std_mpsc::channel();
+        let commits = Arc::<Commits>::default();
+        let counted = Arc::clone(&commits);
         let (timeout, close_timeout) = (config.record_timeout, config.close_timeout);
         let queue_kib = u32::try_from(config.queue_bytes / 1_024).unwrap_or(u32::MAX).max(1);
         let thread = thread::Builder::new()
@@ -105,7 +109,7 @@ impl Writer {
             .spawn(move || {
                 let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
                 // A panic drops the queue: those who wait, and all who come later, hear of it.
-                WriterThread::new(file, conn, config, shared, work)?.run(orders)
+                WriterThread::new(file, conn, config, shared, (work, counted))?.run(orders)
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
         Ok(Self {
@@ -113,6 +117,7 @@ impl Writer {
             thread: Mutex::new(Some(thread)),
             ended: Mutex::new(ended),
             room: Arc::new(Semaphore::new(queue_kib as usize)),
+            commits,
             queue_kib,
             timeout,
             close_timeout,
@@ -149,6 +154,11 @@ impl Writer {
         let queue = self.queue.lock().expect("no one panics while holding the queue");
         let queue = queue.as_ref().filter(|queue| !queue.is_closed())?;
         Some(queue.max_capacity() - queue.capacity())
+    }
+
+    /// What its commits cost so far.
+    pub(crate) fn commits(&self) -> &Commits {
+        &self.commits
     }
 
     /// Returns once what was posted behind so far is in the file, or is lost.

@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    clock::Deadline,
+    clock::{Deadline, Stopwatch},
     config::{Config, Durability},
     error::{Error, ErrorKind, Result},
     event::Event,
@@ -24,6 +24,7 @@ use crate::{
         behind::Behind,
         file::{
             behind::{Next, WrittenLater},
+            commits::Commits,
             connect,
             db_file::DbFile,
             errors::poisons_connection,
@@ -87,6 +88,7 @@ pub(super) struct WriterThread {
     watch: Weak<Watch>,
     /// Told when a job was queued.
     work: watch::Sender<()>,
+    commits: Arc<Commits>,
     log: Growth,
     later: WrittenLater,
     /// The data version when the file was last seen in its place: while it stays, nobody else has committed.
@@ -99,11 +101,12 @@ impl WriterThread {
         conn: Connection,
         config: Arc<Config>,
         (live, watch): (Arc<Live>, Weak<Watch>),
-        work: watch::Sender<()>,
+        (work, commits): (watch::Sender<()>, Arc<Commits>),
     ) -> Result<Self> {
         let (log, later) = (Growth::default(), WrittenLater::default());
         let broken_by = None;
-        let mut thread = Self { file, conn: None, broken_by, config, live, watch, work, log, later, seen: 0 };
+        let mut thread =
+            Self { file, conn: None, broken_by, config, live, watch, work, commits, log, later, seen: 0 };
         thread.adopt(conn)?;
         Ok(thread)
     }
@@ -313,7 +316,9 @@ impl WriterThread {
         }
         let seen = connect::data_version(&tx)?;
         self.config.faults.meet(Moment::Before, "COMMIT")?;
+        let begun = Stopwatch::start();
         tx.commit()?;
+        self.commits.note(begun.elapsed());
         self.config.faults.meet(Moment::After, "COMMIT")?;
         self.file.check()?; // A commit into a file that nobody will find does not count.
         self.seen = seen;

@@ -50,6 +50,8 @@ pub(crate) const RECEIPT_BYTES: &str =
                               + octet_length(missing) + octet_length(items)), 0) AS BIGINT) FROM recall_receipts";
 
 pub(crate) const JOBS_WAITING: &str = "SELECT count(*) FROM jobs WHERE state <> 'failed'";
+/// When the oldest of them was queued.
+pub(crate) const OLDEST_JOB: &str = "SELECT min(created_at) FROM jobs WHERE state <> 'failed'";
 pub(crate) const JOBS_FAILED: &str = "SELECT count(*) FROM jobs WHERE state = 'failed'";
 pub(crate) const TRANSITIONS: &str = "SELECT count(*) FROM memory_tier_transitions";
 

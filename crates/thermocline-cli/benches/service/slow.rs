@@ -37,10 +37,12 @@ pub fn measure(report: &mut Report) {
     }
     let server = Server::start(&file);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    // What the others take for themselves, readers of the file among it, they take once.
+    let (mut alone, _) = runtime.block_on(crowd(server.address, 0, crowd_time() / 10));
     let before = handles(server.process.id());
-    let (mut times, mut open_for) = runtime.block_on(crowd(server.address));
+    let (mut times, mut open_for) = runtime.block_on(crowd(server.address, SLOW, crowd_time()));
     let deadline = Instant::now() + Duration::from_secs(5);
-    while handles(server.process.id()) > before + 2 && Instant::now() < deadline {
+    while handles(server.process.id()) > before && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(50));
     }
     let after = handles(server.process.id());
@@ -48,8 +50,13 @@ pub fn measure(report: &mut Report) {
     let longest = percentile(&mut open_for, 1.0);
     judged(
         report,
-        "others' recall, p50 / p99",
-        format!("{:.1?} / {late:.1?}", percentile(&mut times, 0.5)),
+        "others' recall, p50 / p99 (without the slow ones)",
+        format!(
+            "{:.1?} / {late:.1?} ({:.1?} / {:.1?})",
+            percentile(&mut times, 0.5),
+            percentile(&mut alone, 0.5),
+            percentile(&mut alone, 0.99)
+        ),
         "p99 50ms",
         late <= Duration::from_millis(50),
     );
@@ -65,13 +72,13 @@ pub fn measure(report: &mut Report) {
         "open handles, before and after",
         format!("{before}, {after}"),
         "as before",
-        after <= before + 2,
+        after <= before,
     );
 }
 
-async fn crowd(server: SocketAddr) -> (Vec<Duration>, Vec<Duration>) {
-    let until = Instant::now() + crowd_time();
-    let slow: Vec<_> = (0..SLOW)
+async fn crowd(server: SocketAddr, slow: usize, span: Duration) -> (Vec<Duration>, Vec<Duration>) {
+    let until = Instant::now() + span;
+    let slow: Vec<_> = (0..slow)
         .map(|n| {
             tokio::spawn(async move {
                 let mut longest = Duration::ZERO;

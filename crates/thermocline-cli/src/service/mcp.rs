@@ -5,9 +5,9 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use thermocline::Config;
 use thermocline_server::{
-    caller::Caller,
+    caller::{Caller, Users},
     mcp::{self, Profile, Toolbox},
-    ops::spec::Scope,
+    ops::call::check_user_name,
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     /// Whose memory it is: a name, or id: and an id. Added with the first thing that is kept.
-    #[arg(long)]
+    #[arg(long, value_parser = user_name)]
     user: String,
 
     /// Which tools a model sees.
@@ -40,6 +40,10 @@ enum Tools {
     Knowledge,
 }
 
+fn user_name(text: &str) -> Result<String, String> {
+    check_user_name(text).map(|()| text.to_owned()).map_err(|problem| problem.detail)
+}
+
 pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let service = open(db, Config::default()).await?;
@@ -50,9 +54,8 @@ pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
             Tools::Readonly => Profile::Readonly,
             Tools::Knowledge => Profile::Knowledge,
         };
-        // Who starts this has the file; what a model may do of it, the profile says.
-        let mut caller = Caller::local();
-        caller.scopes.push(Scope::Admin);
+        // Who starts this has the file, and hands a model the memory of one.
+        let caller = Caller { users: Users::One(args.user.clone()), ..Caller::local() };
         let server = Toolbox::new(service).server(profile, Arc::new(caller), args.user.as_str());
         mcp::serve_stdio(server).await.map_err(io_failure)?;
         Ok(memory.close().await?)

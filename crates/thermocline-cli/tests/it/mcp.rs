@@ -139,6 +139,28 @@ fn nothing_but_protocol_is_on_the_standard_output() {
 }
 
 #[test]
+fn a_name_that_nobody_can_have_is_refused_before_anything_is_opened() {
+    let shell = Shell::new();
+    for name in ["", "id:alex", &"x".repeat(257)] {
+        let ended = shell.run(&["mcp", "--user", name]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    }
+    assert!(shell.files().is_empty());
+}
+
+#[test]
+fn whom_it_is_for_hears_of_nobody_else() {
+    let shell = Shell::new();
+    let mut mcp = Mcp::start(&shell, &["mcp", "--user", "alex", "--tools", "knowledge"]);
+    mcp.greet();
+    let listed = mcp.ask(&request(2, "tools/list", json!({})));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 16, "{tools:?}");
+    assert!(tools.iter().all(|tool| tool["name"] != "memory_embed" && tool["name"] != "memory_reindex"));
+    assert_eq!(mcp.end().1, 0);
+}
+
+#[test]
 fn a_profile_that_is_not_there_is_refused_before_anything_is_opened() {
     let shell = Shell::new();
     let ended = shell.run(&["mcp", "--user", "alex", "--tools", "everything"]);

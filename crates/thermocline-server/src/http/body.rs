@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 /// How long a body may take.
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of a body that nobody reads is let come in, so that who sends it hears why it was refused.

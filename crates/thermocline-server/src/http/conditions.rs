@@ -34,6 +34,9 @@ pub(super) fn add_headers(
         && !matches!(tag, "" | "*")
     {
         let number = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+        let is_plain =
+            |number: &&str| (1..=9).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
+        let number = number.filter(is_plain);
         let revision: u32 = number.and_then(|number| number.parse().ok()).ok_or_else(|| {
             Problem::bad_request("If-Match takes the revision of what is changed, in quotes, like \"3\"")
         })?;

@@ -7,7 +7,7 @@ use axum::{
     Extension, Router,
     body::Body,
     extract::{Request, State},
-    http::Method,
+    http::{Method, StatusCode, header},
     response::{IntoResponse, Response},
     routing::any,
 };
@@ -15,9 +15,12 @@ use percent_encoding::percent_decode_str;
 
 use crate::{
     caller::{Caller, Users, not_allowed},
-    http::{Http, body, layers},
+    http::{Http, body, layers, route},
     mcp::{self, Mcp, Profile, Toolbox},
-    ops::{Result, problem::Problem},
+    ops::{
+        Result,
+        problem::{Code, Problem},
+    },
 };
 
 /// What stands before a user's name in a path.
@@ -76,8 +79,35 @@ fn profile(query: &str) -> Result<Profile> {
 async fn answer(http: &Http, mcp: Mcp, request: Request) -> Result<Response> {
     let (head, body) = request.into_parts();
     let (bytes, _room) = match head.method {
+        Method::POST if !head.headers.contains_key(header::CONTENT_TYPE) => {
+            return Err(body::unsupported(body::JSON));
+        }
         Method::POST => body::bytes(body, http.max_body_bytes, &http.service.limits).await?,
         _ => (Vec::new(), None),
     };
-    Ok(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await)
+    Ok(told(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await))
+}
+
+/// What the protocol refuses before it has a message is told as at every other address; what it answers to a message stays.
+fn told(mut response: Response) -> Response {
+    let status = response.status();
+    let is_message = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == body::JSON);
+    if status.is_success() || is_message {
+        return response;
+    }
+    let problem = match status {
+        StatusCode::METHOD_NOT_ALLOWED => route::no_such_method(),
+        StatusCode::NOT_ACCEPTABLE => Problem::new(
+            Code::NotAcceptable,
+            "MCP answers in one of two forms: send Accept: application/json, text/event-stream",
+        ),
+        _ if status.is_server_error() => Problem::unexpected(&"the protocol gave no answer"),
+        _ => Problem::bad_request(
+            "the body is no message of MCP, or MCP-Protocol-Version names no revision that is known here",
+        ),
+    };
+    let allow = response.headers_mut().remove(header::ALLOW);
+    let mut told = problem.into_response();
+    told.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
+    told
 }

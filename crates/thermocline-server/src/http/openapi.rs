@@ -255,8 +255,8 @@ fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
         headers.push(header("Idempotency-Key", "Another name for `caller_id`."));
     }
     if expects_revision {
-        let mut revision = header("If-Match", "Another name for `expected_revision`: `\"3\"`.");
-        revision["schema"]["pattern"] = json!("^\"[0-9]{1,9}\"$");
+        let mut revision = header("If-Match", "Another name for `expected_revision`: `\"3\"`; `*` is any.");
+        revision["schema"]["pattern"] = json!("^(\"[0-9]{1,9}\"|[*]?)$");
         headers.push(revision);
     }
     if has_etag(spec) {

@@ -62,9 +62,13 @@ impl Fields {
             Some(Kind::Text) | None => return Ok(text.into()),
         };
         read.ok_or_else(|| {
-            let mut problem = Problem::bad_request(format!("{name} is not what it must be"));
-            problem.pointer = Some(format!("/{name}"));
-            problem
+            let expected = match self.0.get(name) {
+                Some(Kind::Whole) => "a whole number",
+                Some(Kind::Number) => "a number",
+                _ => "true or false",
+            };
+            let detail = format!("{name} is not what this operation takes: expected {expected}");
+            Problem { pointer: Some(format!("/{name}")), ..Problem::bad_request(detail) }
         })
     }
 }

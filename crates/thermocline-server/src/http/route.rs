@@ -53,7 +53,7 @@ fn no_such_route() -> Problem {
     Problem::new(Code::NoSuchRoute, "there is no such address; /openapi.json lists them")
 }
 
-fn no_such_method() -> Problem {
+pub(super) fn no_such_method() -> Problem {
     Problem::new(Code::NoSuchMethod, "this address has other methods; the header Allow names them")
 }
 

@@ -97,7 +97,10 @@ impl Seen {
     fn take(&mut self, read: Result<(Stamp, HashMap<String, Known>), Unusable>) {
         match read {
             Ok((stamp, keys)) => {
-                tracing::info!(keys = keys.len(), "the key file has changed");
+                match keys.len() {
+                    0 => tracing::error!("no key opens anything until the key file has one again"),
+                    keys => tracing::info!(keys, "the key file has changed"),
+                }
                 (self.stamp, self.keys) = (Some(stamp), Some(keys));
             }
             Err(error) => {

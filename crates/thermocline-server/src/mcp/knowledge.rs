@@ -1,13 +1,23 @@
-//! The knowledge profile: the eighteen tools of the paper of cognitive memories, each a row of the table.
+//! The knowledge profile: the eighteen tools of the paper of cognitive memories, over rows of the table.
+//!
+//! `memory_reindex` and `memory_embed` are about the whole file: only a caller of all users sees them.
 
-use crate::{mcp::tool::Tool, ops::Row};
+use serde_json::json;
 
-/// The paper's name for it, what a person is shown, and the row.
+use crate::{
+    mcp::{
+        core::{self, Arguments, Planned, step, strict, take_word},
+        tool::Tool,
+    },
+    ops::Row,
+};
+
+/// The paper's name for it, what a person is shown, and the row. Those without a row are written by hand.
 const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_store", "Store", "memory_save"),
     ("memory_search", "Search", "recall"),
-    ("memory_get", "Get", "memory_show"),
-    ("memory_update", "Update", "memory_edit"),
+    ("memory_get", "Get", ""),
+    ("memory_update", "Update", ""),
     ("memory_forget", "Forget", "memory_forget"),
     ("memory_relate", "Relate", "edge_set"),
     ("memory_edge", "Edge", "edge_show"),
@@ -21,14 +31,85 @@ const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_decay", "Tend", "tend"),
     ("memory_reindex", "Reindex", "embed_rebuild"),
     ("memory_embed", "Embedding", "embed_status"),
-    ("memory_config", "Counts", "stats"),
+    ("memory_config", "Counts", "user_show"),
 ];
 
 /// The eighteen, in the order of the paper.
 pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
-    let find = |row: &str| table.iter().find(|other| other.spec.name == row);
+    let of_row = |(name, title, row): (&'static str, &'static str, &str)| {
+        let row = table.iter().find(|other| other.spec.name == row)?;
+        Some(Tool::of_row(row, name, title))
+    };
     TOOLS
-        .iter()
-        .filter_map(|(name, title, row)| find(row).map(|row| Tool::of_row(row, name, title)))
+        .into_iter()
+        .filter_map(|tool| match tool.0 {
+            "memory_get" => Some(get(table)),
+            "memory_update" => Some(update(table)),
+            _ => of_row(tool),
+        })
         .collect()
+}
+
+/// A memory, or what was done to it.
+fn get(table: &'static [Row]) -> Tool {
+    Tool::by_hand(
+        ("memory_get", "Get"),
+        "One memory, whatever its status; with history what was done to it, newest first.",
+        json!({
+            "type": "object",
+            "properties": {
+                "memory": { "type": "string" },
+                "history": { "type": "boolean" },
+            },
+            "required": ["memory"],
+            "additionalProperties": false,
+        }),
+        core::rows(table, &["memory_show", "memory_history"]),
+        |mut arguments| {
+            let is_history = arguments.remove("history").is_some_and(|asked| asked == true);
+            let row = if is_history { "memory_history" } else { "memory_show" };
+            Ok(step(row, arguments, &[("memory", "memory")]))
+        },
+    )
+}
+
+/// What changes a memory by hand, and takes that back.
+fn update(table: &'static [Row]) -> Tool {
+    Tool::by_hand(
+        ("memory_update", "Update"),
+        "Change one memory: edit it, supersede it by a new text, undo its last change, unpin it; used says how relying on it went.",
+        json!({
+            "type": "object",
+            "properties": {
+                "op": { "type": "string", "enum": ["edit", "supersede", "undo", "unpin", "used"], "description": "Default edit" },
+                "memory": { "type": "string" },
+                "title": { "type": "string" },
+                "content": { "type": "string" },
+                "summary": { "type": "string" },
+                "tags": { "type": "array", "items": { "type": "string" } },
+                "importance": { "type": "number" },
+                "confidence": { "type": "number" },
+                "project": { "type": "string" },
+                "outcome": { "type": "string", "enum": ["success", "failure", "correction"] },
+            },
+            "required": ["memory"],
+            "additionalProperties": false,
+        }),
+        core::rows(table, &["memory_edit", "memory_supersede", "memory_undo", "memory_unpin", "memory_used"]),
+        plan_update,
+    )
+}
+
+fn plan_update(mut arguments: Arguments) -> Planned {
+    let op = take_word(&mut arguments, "op");
+    let memory = ("memory", "memory");
+    let texts = ["memory", "title", "content", "summary", "tags", "importance", "confidence", "project"]
+        .map(|field| (field, field));
+    match op.as_str() {
+        "supersede" => core::supersede(arguments, &texts),
+        "undo" => strict("memory_undo", "undo", arguments, &[], &[memory]),
+        "unpin" => strict("memory_unpin", "unpin", arguments, &[], &[memory]),
+        "used" => strict("memory_used", "used", arguments, &["outcome"], &[memory, ("outcome", "outcome")]),
+        _ => strict("memory_edit", "edit", arguments, &[], &texts),
+    }
 }

@@ -99,9 +99,7 @@ impl Mcp {
             Ok(response) => {
                 let lead = (!step.lead.is_empty()).then(|| step.lead.to_owned());
                 let shown = lead.into_iter().chain(shown::response(&response));
-                let mut result = CallToolResult::success(shown.map(ContentBlock::text).collect());
-                result.structured_content = Some(response);
-                Ok(result)
+                Ok(CallToolResult::success(shown.map(ContentBlock::text).collect()))
             }
             Err(problem) => match problem.code {
                 Code::BadRequest => Err(ErrorData::invalid_params(misfit(&problem), None)),

@@ -14,6 +14,9 @@ use crate::{
 
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
+/// Of a session the newest turns are shown: so many at most, and so many bytes of them; the newest one whole.
+const NEWEST_TURNS: usize = 20;
+const NEWEST_BYTES: usize = 32 << 10;
 
 /// Those with one address.
 pub(super) fn list() -> Vec<Resource> {
@@ -39,7 +42,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
             .with_mime_type(JSON)
     };
     vec![
-        template("sessions", "session", "Session", "One conversation, by its key or id:<uuid>"),
+        template("memories", "memory", "Memory", "What is known, whatever its status"),
+        template(
+            "sessions",
+            "session",
+            "Session",
+            "One conversation by its key or id:<uuid>, with its newest turns",
+        ),
         template("turns", "turn", "Turn", "One message and its reply, to the letter"),
         template("receipts", "receipt", "Receipt", "Why a context showed what it showed"),
     ]
@@ -53,13 +62,13 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
         None => (MARKDOWN, document(mcp, path, client).await),
         Some((of, name)) => {
             let name = percent_decode_str(name).decode_utf8().map_err(|_| gone())?;
-            let (row, field) = match of {
-                "sessions" => ("session_show", "session"),
-                "turns" => ("turn_show", "turn"),
-                "receipts" => ("receipt_show", "receipt"),
+            let found = match of {
+                "memories" => mcp.ask("memory_show", json!({ "memory": name }), client).await,
+                "sessions" => session(mcp, &name, client).await,
+                "turns" => mcp.ask("turn_show", json!({ "turn": name }), client).await,
+                "receipts" => mcp.ask("receipt_show", json!({ "receipt": name }), client).await,
                 _ => return Err(gone()),
             };
-            let found = mcp.ask(row, json!({ field: name }), client).await;
             (JSON, found.map(|found| Some(found.to_string())))
         }
     };
@@ -87,7 +96,26 @@ async fn document(mcp: &Mcp, name: &str, client: &str) -> Result<Option<String>,
         _ => return Ok(None),
     };
     let response = mcp.ask(row, json!({}), client).await?;
-    Ok(response["text"].as_str().map(str::to_owned))
+    Ok(response["text"].as_str().map(shown::followed))
+}
+
+/// A session, its newest turns in order, and how many there are before them.
+async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> {
+    let mut session = mcp.ask("session_show", json!({ "session": name }), client).await?;
+    let asked = json!({ "session": name, "from_end": true, "limit": NEWEST_TURNS });
+    let mut page = mcp.ask("turn_list", asked, client).await?;
+    let turns = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let mut bytes = 0;
+    let fits = |turn: &&Value| {
+        bytes += turn.to_string().len();
+        bytes <= NEWEST_BYTES
+    };
+    let count = turns.iter().rev().take_while(fits).count().max(1).min(turns.len());
+    let shown = &turns[turns.len() - count..];
+    let all = session["info"]["turn_count"].as_u64().unwrap_or_default();
+    session["earlier_turns"] = all.saturating_sub(count as u64).into();
+    session["turns"] = shown.into();
+    Ok(session)
 }
 
 /// Every fact that holds, in the order of their keys.

@@ -4,13 +4,17 @@
 //! is seen from its fields: a table may have rows that this module has never heard of, and they are shown as JSON.
 
 mod lines;
+mod links;
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use thermocline::quoted;
 
-pub(super) use self::lines::{fact, holds};
+pub(super) use self::{
+    lines::{fact, holds},
+    links::followed,
+};
 use crate::ops::problem::{Code, Problem, Retry};
 
 /// Stands above everything but contexts, which bring their own.
@@ -37,7 +41,7 @@ fn document(response: &Value) -> Vec<String> {
         None | Some("") => "Nothing is known of this yet.",
         // A context brings its own frame; a page about memories has none.
         Some(text) if text.starts_with("<memory:") => text,
-        Some(text) => &format!("{PAGE_PREAMBLE}\n{text}"),
+        Some(text) => &format!("{PAGE_PREAMBLE}\n{}", followed(text)),
     };
     let mut blocks = vec![text.to_owned()];
     let mut names = Vec::new();

@@ -146,14 +146,16 @@ impl Call {
     fn user_name(&self) -> Result<&str> {
         let name = self.user.as_deref().ok_or_else(|| Problem::bad_request("the call names no user"))?;
         // A look for somebody whom nobody knows is answered without the library.
-        if !(1..=MAX_NAME_BYTES).contains(&name.len()) || name.contains('\0') {
-            return Err(Problem::invalid(
-                "user",
-                "a user's name has 1 to 256 bytes, and none of them is NUL",
-            ));
-        }
-        Ok(name)
+        check_user_name(name).map(|()| name)
     }
+}
+
+/// Refuses what can be no user's name.
+pub fn check_user_name(name: &str) -> Result<()> {
+    if (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.contains('\0') {
+        return id_of::<UserId>(name).map(drop);
+    }
+    Err(Problem::invalid("user", "a user's name has 1 to 256 bytes, and none of them is NUL"))
 }
 
 /// The session of a user by the caller's key or `id:<uuid>`, if there is one.

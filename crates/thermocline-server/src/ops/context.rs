@@ -5,15 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{ContextOptions, Filter, MemoryFilter, Profile, Section};
 
-use crate::ops::{
-    Operation, Result,
-    call::{self, Call},
-    problem::Problem,
-    spec::{Class, Route, Spec, Tool},
+use crate::{
+    metrics::Metrics,
+    ops::{
+        Operation, Result,
+        call::{self, Call},
+        problem::Problem,
+        spec::{Class, Route, Spec, Tool},
+    },
 };
 
 /// Queries beside a message at most.
 const MOST_QUERIES: usize = 8;
+/// Tokens of a context at most: what no model reads.
+const MOST_TOKENS: u32 = 1_000_000;
 
 /// Makes a context.
 #[derive(Debug)]
@@ -28,7 +33,7 @@ pub struct ContextRequest {
     /// The running conversation, by the caller's key or `id:` and its id: its newest turns come first. Default: none.
     pub session: Option<String>,
     /// Tokens at most. Default 4,400, as the server is configured.
-    #[schemars(range(min = 0, max = 1_000_000))]
+    #[schemars(range(min = 0, max = MOST_TOKENS))]
     pub budget_tokens: Option<u32>,
     /// The moment of asking (RFC 3339). Default: now.
     pub now: Option<DateTime<Utc>>,
@@ -106,6 +111,9 @@ impl Operation for Context {
         if request.queries.len() > MOST_QUERIES {
             return Err(Problem::invalid("queries", "at most 8 queries are searched for beside the message"));
         }
+        if request.budget_tokens.is_some_and(|tokens| tokens > MOST_TOKENS) {
+            return Err(Problem::invalid("budget_tokens", "a context has at most 1,000,000 tokens"));
+        }
         if !request.min_confidence.is_none_or(|least| (0.0..=1.0).contains(&least)) {
             return Err(Problem::invalid("min_confidence", "a confidence is a number from 0 to 1"));
         }
@@ -135,5 +143,12 @@ impl Operation for Context {
             Some(session) => session.context(&request.message, options)?,
             None => user.context(&request.message, options)?,
         }))
+    }
+
+    fn count(answer: &ContextAnswer, metrics: &Metrics) {
+        if let ContextAnswer::Known(context) = answer {
+            metrics.handed_out(context.tokens, context.left_out.len());
+            metrics.missing(context.missing.len());
+        }
     }
 }

@@ -19,20 +19,24 @@ pub mod request;
 pub mod schema;
 pub mod sessions;
 pub mod spec;
+mod strict;
 pub mod turns;
 pub mod users;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use thermocline::Erased;
 
-use crate::ops::{
-    call::Call,
-    problem::Problem,
-    spec::{Effect, Spec},
+use crate::{
+    metrics::Metrics,
+    ops::{
+        call::Call,
+        problem::Problem,
+        spec::{Effect, Spec},
+    },
 };
 
 /// What an operation gives, or why it gives nothing.
@@ -49,6 +53,9 @@ pub trait Operation: 'static {
 
     /// Does it, on a thread that may block.
     fn run(call: Call, request: Self::Request) -> Result<Self::Response>;
+
+    /// Counts what operators want to know of it beside how long it took.
+    fn count(_response: &Self::Response, _metrics: &Metrics) {}
 
     /// What came of it.
     fn outcome(_response: &Self::Response) -> Outcome {
@@ -113,7 +120,9 @@ pub fn row<O: Operation>() -> Row {
 
 fn run_erased<O: Operation>(call: Call, request: Value) -> Result<Reply> {
     let request = request::read::<O::Request>(request)?;
+    let service = Arc::clone(&call.service);
     let response = O::run(call, request)?;
+    O::count(&response, &service.metrics);
     let outcome = O::outcome(&response);
     let body = serde_json::to_string(&response).map_err(|error| Problem::unexpected(&error))?;
     Ok(Reply { outcome, body })

@@ -30,6 +30,7 @@ pub enum Code {
     TooLarge,
     NoSuchRoute,
     NoSuchMethod,
+    NotAcceptable,
     Conflict,
     SessionEnded,
     ChangedSince,
@@ -78,7 +79,7 @@ pub struct Facts {
 
 impl Code {
     /// All of them, as the page of errors lists them.
-    pub const EVERY: [Self; 25] = [
+    pub const EVERY: [Self; 26] = [
         Self::InvalidInput,
         Self::BadRequest,
         Self::UnsupportedMedia,
@@ -86,6 +87,7 @@ impl Code {
         Self::TooLarge,
         Self::NoSuchRoute,
         Self::NoSuchMethod,
+        Self::NotAcceptable,
         Self::Conflict,
         Self::SessionEnded,
         Self::ChangedSince,
@@ -138,6 +140,7 @@ impl Code {
             Self::TooLarge => ("too-large", "The body is too large", 413, Never, 2),
             Self::NoSuchRoute => ("no-such-route", "There is no such address", 404, Never, 2),
             Self::NoSuchMethod => ("no-such-method", "The address has other methods", 405, Never, 2),
+            Self::NotAcceptable => ("not-acceptable", "The client takes no such answer", 406, Never, 2),
             Self::Conflict => ("conflict", "It contradicts what is there", 409, Never, 3),
             Self::SessionEnded => ("session-ended", "The session has ended", 409, Never, 3),
             Self::ChangedSince => ("changed-since", "It has changed since it was read", 412, Never, 3),

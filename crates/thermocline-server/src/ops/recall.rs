@@ -5,11 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions, blocking::User};
 
-use crate::ops::{
-    Operation, Result,
-    call::Call,
-    problem::Problem,
-    spec::{Class, Route, Spec, Tool},
+use crate::{
+    metrics::Metrics,
+    ops::{
+        Operation, Result,
+        call::Call,
+        problem::Problem,
+        spec::{Class, Route, Spec, Tool},
+    },
 };
 
 /// Recalls.
@@ -98,6 +101,12 @@ impl Operation for Recall {
             return Ok(RecallAnswer::Nothing(NothingFound::default()));
         };
         Ok(RecallAnswer::Found(recall(&user, request)?))
+    }
+
+    fn count(answer: &RecallAnswer, metrics: &Metrics) {
+        if let RecallAnswer::Found(found) = answer {
+            metrics.missing(found.missing.len());
+        }
     }
 }
 

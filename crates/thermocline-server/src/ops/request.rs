@@ -1,11 +1,15 @@
 //! A request from JSON.
 
-use erased_serde::Error;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_path_to_error::{Deserializer, Track};
+use std::borrow::Cow;
 
-use crate::ops::{Result, problem::Problem};
+use serde::de::DeserializeOwned;
+use serde_json::{Error, Value};
+
+use crate::ops::{
+    Result,
+    problem::Problem,
+    strict::{Met, Strict},
+};
 
 /// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
 /// wrong would let everything through.
@@ -26,20 +30,10 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
 
 /// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
 fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, Unread> {
-    let (mut track, mut unknown) = (Track::new(), None);
-    let mut see = |path: serde_ignored::Path<'_>| {
-        unknown.get_or_insert_with(|| path.to_string().replace('.', "/"));
-    };
-    let tracked = Deserializer::new(request, &mut track);
-    let seen = serde_ignored::Deserializer::new(tracked, &mut see);
-    let read = erased_serde::deserialize::<T>(&mut <dyn erased_serde::Deserializer<'_>>::erase(seen));
-    match (read, unknown) {
-        (Ok(read), None) => Ok(Ok(read)),
-        (Ok(_), Some(path)) => Ok(Err(at(&path, UNKNOWN.to_owned()))),
-        (Err(error), _) => {
-            let parts: Vec<String> = track.path().iter().map(ToString::to_string).collect();
-            Err((parts.join("/").replace(['[', ']'], ""), error))
-        }
+    let met = Met::default();
+    match T::deserialize(Strict::new(request, &met)) {
+        Ok(read) => Ok(met.into_unread().map_or(Ok(read), |path| Err(at(&path, UNKNOWN.to_owned())))),
+        Err(error) => Err((met.path(), error)),
     }
 }
 
@@ -56,11 +50,30 @@ fn unreadable((path, error): &Unread) -> Problem {
         format!("the request is not what this operation takes: {message}")
     } else {
         // What is expected is said by the types, behind all that is the caller's.
-        let expected =
-            message.rsplit_once(", expected ").map(|(_, expected)| format!(": expected {expected}"));
+        let expected = message
+            .rsplit_once(", expected ")
+            .map(|(_, expected)| format!(": expected {}", in_words(expected)));
         format!("the request is not what this operation takes{}", expected.unwrap_or_default())
     };
     at(path, detail)
+}
+
+/// What serde calls by the names of Rust's types, as people call it.
+fn in_words(expected: &str) -> Cow<'_, str> {
+    let most = match expected {
+        "u8" => u32::from(u8::MAX),
+        "u16" => u32::from(u16::MAX),
+        "u32" => u32::MAX,
+        "u64" | "usize" => return "a whole number, 0 or more".into(),
+        "i8" | "i16" | "i32" | "i64" | "isize" => return "a whole number".into(),
+        "f32" | "f64" => return "a number".into(),
+        "a boolean" => return "true or false".into(),
+        "a map" => return "an object".into(),
+        _ if expected.starts_with("struct ") => return "an object".into(),
+        _ if expected.starts_with("a sequence") => return "an array".into(),
+        _ => return expected.into(),
+    };
+    format!("a whole number from 0 to {most}").into()
 }
 
 /// A request that cannot be read, and where, as far as that are names of fields.

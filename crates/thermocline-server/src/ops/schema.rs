@@ -91,8 +91,8 @@ fn each_reference(value: &Value, tell: &mut impl FnMut(&str)) {
     }
 }
 
-/// Says of every object of a request that it has no other fields: reading refuses them. And of no field that null is its
-/// default.
+/// Says of every object of a request that it has no other fields: reading refuses them. Of no field that null is its
+/// default. And of every number how large it may be.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -105,11 +105,24 @@ fn close(schema: &mut Value) {
             if fields.get("default").is_some_and(Value::is_null) {
                 fields.remove("default");
             }
+            bound(fields);
             fields.values_mut().for_each(close);
         }
         Value::Array(items) => items.iter_mut().for_each(close),
         _ => {}
     }
+}
+
+/// Says of a whole number up to where it goes: its format says so to nobody but who knows Rust.
+fn bound(schema: &mut Map<String, Value>) {
+    let most = match schema.get("format").and_then(Value::as_str) {
+        Some("uint8") => u64::from(u8::MAX),
+        Some("uint16") => u64::from(u16::MAX),
+        Some("uint32") => u64::from(u32::MAX),
+        Some("uint64" | "uint") => u64::MAX,
+        _ => return,
+    };
+    schema.entry("maximum").or_insert_with(|| most.into());
 }
 
 /// Makes plain text of descriptions that are documentation of Rust.

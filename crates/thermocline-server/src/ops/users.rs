@@ -139,6 +139,9 @@ impl Operation for UserImport {
 
     fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
         let lines = BufReader::new(call.take_spool()?);
-        Ok(call.memory().import(call.new_user_name()?, lines)?)
+        let imported = call.memory().import(call.new_user_name()?, lines)?;
+        // Whom it made is noted by the look; what is done stays done, whatever becomes of that.
+        drop(call.find_user());
+        Ok(imported)
     }
 }

@@ -31,7 +31,11 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
     assert_eq!(ask(&key, "POST", "/v1/users/canary-name/sessions/canary-key/end", "{}").status, 200);
     assert_eq!(ask(&key, "GET", "/v1/users/canary-name/export", "").status, 200);
     assert_eq!(ask(&key, "DELETE", "/v1/users/canary-name/sessions/no-such", "").status, 404);
+    let exported = ask(&key, "GET", "/v1/users/canary-name/export", "");
     assert!([200, 202].contains(&ask(&key, "DELETE", "/v1/users/canary-name", "").status));
+    let lines_in = [("x-api-key", key.as_str()), ("content-type", "application/x-ndjson")];
+    let imported = server.client().send("POST", "/v1/users/canary-new/import", &lines_in, &exported.body);
+    assert_eq!(imported.status, 201);
     let told: Vec<_> =
         lines().iter().map(|line| (line["operation"].clone(), line["outcome"].clone())).collect();
     let expected = [
@@ -39,7 +43,9 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
         ("session_end", "ok"),
         ("user_export", "ok"),
         ("session_erase", "not-found"),
+        ("user_export", "ok"),
         ("user_erase", "ok"),
+        ("user_import", "ok"),
     ];
     assert_eq!(told, expected.map(|(operation, outcome)| (operation.into(), outcome.into())));
     assert_eq!(lines()[0]["key"].as_str(), Some(&reader[4..12]));
@@ -47,6 +53,8 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
         (lines()[1]["key"].as_str(), lines()[1]["surface"].as_str()),
         (Some(&key[4..12]), Some("http"))
     );
-    assert!(lines()[1]["user_id"].is_string() && lines()[4]["user_id"] == lines()[1]["user_id"]);
+    assert!(lines()[1]["user_id"].is_string() && lines()[5]["user_id"] == lines()[1]["user_id"]);
+    let new = &lines()[6]["user_id"];
+    assert!(new.is_string() && *new != lines()[1]["user_id"], "whom the import made: {new}");
     assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
 }

@@ -51,7 +51,9 @@ fn a_memory_that_has_changed_since_is_not_edited() {
     };
     let stale = edit(&format!("\"{}\"", revision + 7), r#"{"title":"Quay"}"#);
     assert_eq!((stale.status, stale.code().as_str()), (412, "changed-since"), "{stale:?}");
-    assert_eq!(edit("\"x\"", r#"{"title":"Quay"}"#).code(), "bad-request");
+    for wrong in ["\"x\"", "\"+1\"", "\"\"", "1", "\"1234567890\""] {
+        assert_eq!(edit(wrong, r#"{"title":"Quay"}"#).code(), "bad-request", "{wrong}");
+    }
     let both = format!(r#"{{"title":"Quay","expected_revision":{}}}"#, revision + 1);
     assert_eq!(edit(&format!("\"{revision}\""), &both).status, 422);
     assert_eq!(edit(&format!("\"{revision}\""), r#"{"title":"Quay"}"#).status, 200);

@@ -103,6 +103,16 @@ fn a_file_that_cannot_be_understood_any_more_opens_nothing_until_it_can() {
         eventually("it opens again", || record(&server, &[("x-api-key", &key)]) == 201);
         eventually("it is ready", || ready().status == 200);
     }
+    for empty in ["", "# Keys\n"] {
+        fs::write(&path, empty).unwrap();
+        eventually("it has no keys", || ready().json()["reasons"][0] == "no-keys");
+        assert_eq!(
+            (ready().status, record(&server, &[("x-api-key", &key)]), record(&server, &[])),
+            (503, 401, 401)
+        );
+        fs::write(&path, &good).unwrap();
+        eventually("it is ready", || ready().status == 200);
+    }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     eventually("others may read it", || record(&server, &[("x-api-key", &key)]) == 401);
     fs::remove_file(&path).unwrap();

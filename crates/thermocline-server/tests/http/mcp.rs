@@ -50,3 +50,33 @@ fn a_message_that_stops_coming_is_given_up_and_one_that_is_too_large_is_refused(
     assert_eq!(large.answer(false).code(), "too-large");
     assert_eq!(slow.answer(false).code(), "slow-body");
 }
+
+#[test]
+fn what_the_protocol_refuses_is_told_as_at_every_other_address() {
+    let server = Setup::default().start();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let (json, both) =
+        (("content-type", "application/json"), ("accept", "application/json, text/event-stream"));
+    for (method, headers, body, expected) in [
+        ("GET", vec![both], "", "no-such-method"),
+        ("DELETE", vec![both], "", "no-such-method"),
+        ("PUT", vec![json, both], &body, "no-such-method"),
+        ("POST", vec![json], &body, "not-acceptable"),
+        ("POST", vec![json, ("accept", "application/json")], &body, "not-acceptable"),
+        ("POST", vec![json, ("accept", "text/html")], &body, "not-acceptable"),
+        ("POST", vec![both], &body, "unsupported-media"),
+        ("POST", vec![both, ("content-type", "text/plain")], &body, "unsupported-media"),
+        ("POST", vec![json, both], "{", "bad-request"),
+        ("POST", vec![json, both, ("mcp-protocol-version", "canary")], &body, "bad-request"),
+    ] {
+        let answer = server.client().send(method, "/mcp/users/alex", &headers, body.as_bytes());
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/problem+json"),
+            "{method} {headers:?}: {answer:?}"
+        );
+        assert_eq!(answer.code(), expected, "{method} {headers:?}: {answer:?}");
+        assert_eq!(answer.header("allow").is_some(), expected == "no-such-method", "{answer:?}");
+        assert!(!String::from_utf8_lossy(&answer.body).contains("canary"));
+    }
+}

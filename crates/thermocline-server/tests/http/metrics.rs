@@ -1,9 +1,10 @@
 //! Metrics: what is counted, by words of ours; and a dashboard that asks for nothing else.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::Value;
-use thermocline_server::{keys::New, ops::spec::Scope};
+use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error};
+use thermocline_server::{keys::New, metrics::Metrics, ops::spec::Scope};
 
 use crate::fixture::{Setup, TURN, server, whole_key};
 
@@ -18,22 +19,83 @@ fn what_happened_is_counted_and_no_label_holds_a_user() {
     let server = server();
     assert_eq!(server.post("/v1/users/canary/turns", TURN).status, 201);
     assert_eq!(server.post("/v1/users/canary/turns", "{}").status, 400);
+    assert_eq!(
+        server.post("/v1/users/other/turns", r#"{"session":"s","user_message":"Hello."}"#).status,
+        201
+    );
+    assert_eq!(server.post("/v1/users/other/sessions/s/end", "{}").status, 200);
     assert_eq!(server.post("/v1/users/canary/recall", r#"{"query":"canary"}"#).status, 200);
+    assert_eq!(
+        server.post("/v1/users/canary/context", r#"{"message":"What is my boat called?"}"#).status,
+        200
+    );
     assert_eq!(server.client().send("GET", "/version", &[("host", "evil.example")], b"").status, 403);
     let answer = server.get("/metrics");
     assert!(answer.header("content-type").unwrap().starts_with("application/openmetrics-text"));
     let text = String::from_utf8(answer.body).unwrap();
     for line in [
-        r#"thermocline_operation_seconds_count{operation="record",surface="http",outcome="ok"} 1"#,
+        r#"thermocline_operation_seconds_count{operation="record",surface="http",outcome="ok"} 2"#,
         r#"thermocline_operation_seconds_count{operation="record",surface="http",outcome="bad-request"} 1"#,
         r#"thermocline_rejected_total{reason="foreign-request"} 1"#,
         r#"thermocline_turns{tier="hot"} 1"#,
-        "thermocline_users 1",
+        "thermocline_users 2",
+        "thermocline_context_tokens_count 1",
+        "thermocline_context_left_out_total 0",
+        "thermocline_recall_missing_total 0",
+        r#"thermocline_provider_failures_total{provider="embedder"} 0"#,
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+    for rises in
+        ["thermocline_commits_total", "thermocline_commit_seconds_total", "thermocline_context_tokens_sum"]
+    {
+        assert!(value(&text, rises) > 0.0, "{rises}\n{text}");
+    }
+    // The ended session waits to be compressed: no worker runs here.
+    assert!(value(&text, "thermocline_job_oldest_seconds") > 0.0, "{text}");
     assert!(!text.contains("canary"));
     assert!(text.ends_with("# EOF\n"));
+}
+
+/// A series without labels.
+fn value(text: &str, name: &str) -> f64 {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    value.unwrap_or_else(|| panic!("no {name}\n{text}")).parse().unwrap()
+}
+
+/// Has no vectors for anybody.
+#[derive(Debug)]
+struct Broken;
+
+impl Embedder for Broken {
+    fn space(&self) -> EmbeddingSpace {
+        EmbeddingSpace::new("broken", "", 8)
+    }
+
+    fn embed<'a>(&'a self, _texts: &'a [String], _purpose: EmbeddingPurpose) -> Embedding<'a> {
+        Box::pin(async { Err(Error::provider("it is broken")) })
+    }
+}
+
+#[test]
+fn a_provider_that_fails_is_counted_and_what_was_done_without_it() {
+    let metrics = Arc::<Metrics>::default();
+    let mut setup = Setup::default();
+    setup.config.embedders = vec![Arc::new(Broken)];
+    setup.config.on_event = metrics.on_event();
+    setup.change = Box::new(move |service| service.metrics = metrics);
+    let server = setup.start();
+    assert_eq!(server.post("/v1/users/alex/turns", TURN).status, 201);
+    assert_eq!(server.post("/v1/users/alex/recall", r#"{"query":"boat"}"#).status, 200);
+    let text = String::from_utf8(server.get("/metrics").body).unwrap();
+    for line in [
+        r#"thermocline_provider_failures_total{provider="embedder"} 1"#,
+        r#"thermocline_provider_failures_total{provider="planner"} 0"#,
+        r#"thermocline_events_total{event="provider_failed"} 1"#,
+        "thermocline_recall_missing_total 1",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }
 
 #[test]

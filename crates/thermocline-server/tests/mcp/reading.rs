@@ -14,12 +14,13 @@ async fn read(talk: &mut Talk, uri: &str) -> (String, String) {
 
 async fn some_memory(talk: &mut Talk) -> (String, String) {
     let turn = json!({ "op": "record", "session": "the boat", "user_message": "She is called Petrel.", "ai_response": "Fine." });
-    let turn = talk.call("memory_session", turn).await.at("/turn_id");
+    let turn = talk.call("memory_session", turn).await.named("turn");
     talk.call("memory_save", json!({ "attribute": "home", "value": "Lisbon" })).await;
     talk.call("memory_save", json!({ "attribute": "home", "value": "Porto" })).await;
     talk.call("memory_save", json!({ "kind": "decision", "title": "Berth", "content": "We take berth 14." }))
         .await;
-    let receipt = talk.call("memory_recall", json!({ "query": "What is she called?" })).await.at("/receipt");
+    let receipt =
+        talk.call("memory_recall", json!({ "query": "What is she called?" })).await.named("receipt");
     (turn, receipt)
 }
 
@@ -48,10 +49,16 @@ async fn each_resource_reads_in_each_era() {
             .collect();
         assert_eq!(
             templates,
-            ["memory://sessions/{session}", "memory://turns/{turn}", "memory://receipts/{receipt}"]
+            [
+                "memory://memories/{memory}",
+                "memory://sessions/{session}",
+                "memory://turns/{turn}",
+                "memory://receipts/{receipt}"
+            ]
         );
         for (uri, part) in [
             ("memory://sessions/the%20boat".to_owned(), "the boat"),
+            ("memory://sessions/the%20boat".to_owned(), "She is called Petrel."),
             (format!("memory://turns/{turn}"), "She is called Petrel."),
             (format!("memory://receipts/{receipt}"), receipt.as_str()),
         ] {
@@ -61,6 +68,51 @@ async fn each_resource_reads_in_each_era() {
             serde_json::from_str::<Value>(&text).unwrap();
         }
     }
+}
+
+#[tokio::test]
+async fn the_links_of_the_pages_can_be_followed() {
+    let home = Home::new().await;
+    let mut talk = home.alex(Profile::Core, NEW).await;
+    some_memory(&mut talk).await;
+    let (_, core) = read(&mut talk, "memory://core").await;
+    assert!(core.contains("[Berth](memory://memories/mem_"), "{core}");
+    let link = core.split(['(', ')']).find(|part| part.starts_with("memory://memories/")).unwrap();
+    let (_, memory) = read(&mut talk, link).await;
+    assert!(memory.contains("We take berth 14."), "{memory}");
+    let browsed = talk.call("memory_browse", json!({ "view": "core" })).await.text();
+    assert!(browsed.contains(link), "{browsed}");
+    let id = link.trim_start_matches("memory://memories/");
+    let shown = talk.call("memory_browse", json!({ "view": "memory", "id": id })).await.text();
+    assert!(shown.contains("We take berth 14."), "{shown}");
+    talk.call("memory_update", json!({ "op": "pin", "id": id })).await;
+}
+
+#[tokio::test]
+async fn a_session_is_shown_with_its_newest_turns() {
+    let home = Home::new().await;
+    let mut talk = home.alex(Profile::Core, NEW).await;
+    for n in 1..=30 {
+        let said = format!("Message {n}.");
+        let turn = json!({ "op": "record", "session": "long", "user_message": said, "ai_response": "Yes.", "caller_id": said });
+        talk.call("memory_session", turn).await;
+    }
+    let shown = async |talk: &mut Talk| -> Value {
+        serde_json::from_str(&read(talk, "memory://sessions/long").await.1).unwrap()
+    };
+    let session = shown(&mut talk).await;
+    let turns = session["turns"].as_array().unwrap();
+    assert_eq!((turns.len(), &session["earlier_turns"]), (20, &json!(10)));
+    assert_eq!(
+        (&turns[0]["user_message"], &turns[19]["user_message"]),
+        (&json!("Message 11."), &json!("Message 30."))
+    );
+    let long = "words ".repeat(10_000);
+    let turn = json!({ "op": "record", "session": "long", "user_message": long, "ai_response": "Yes.", "caller_id": "31" });
+    talk.call("memory_session", turn).await;
+    let session = shown(&mut talk).await;
+    assert_eq!((session["turns"].as_array().unwrap().len(), &session["earlier_turns"]), (1, &json!(30)));
+    assert_eq!(session["turns"][0]["user_message"], long, "the newest one whole");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use thermocline_server::mcp::Profile;
 
-use crate::talk::{Home, NEW, OLD, Talk, text};
+use crate::talk::{Home, NEW, OLD, Talk};
 
 const INVALID_PARAMS: i64 = -32602;
 
@@ -123,7 +123,7 @@ async fn what_comes_through_a_model_is_not_the_users_own_word() {
     let home = Home::new().await;
     let mut talk = home.alex(Profile::Core, NEW).await;
     let saved = talk.call("memory_save", json!({ "kind": "decision", "content": "We use JWT." })).await;
-    assert_eq!(saved.at("/memory/origin"), "assistant");
+    assert!(saved.text().contains("by assistant"), "{}", saved.text());
     let (code, _) = talk
         .error(
             "tools/call",
@@ -131,7 +131,9 @@ async fn what_comes_through_a_model_is_not_the_users_own_word() {
         )
         .await;
     assert_eq!(code, INVALID_PARAMS);
-    let fact = talk.call("memory_save", json!({ "attribute": "home", "value": "Lisbon" })).await;
-    let made_by = text(&fact.response()["evidence"][0]["made_by"]);
-    assert_eq!(made_by, "mcp:raw", "{}", fact.response());
+    talk.call("memory_save", json!({ "attribute": "home", "value": "Lisbon" })).await;
+    let alex = home.service.memory.find_user("alex").await.unwrap().expect("alex is known");
+    let facts = alex.anchors(None, 10).await.unwrap();
+    let facts = serde_json::to_value(&facts).unwrap();
+    assert_eq!(facts[0]["evidence"][0]["made_by"], "mcp:raw", "{facts}");
 }

@@ -202,15 +202,13 @@ impl Called {
         blocks.iter().map(|block| text(&block["text"])).collect::<Vec<_>>().join("\n")
     }
 
-    pub fn response(&self) -> &Value {
-        &self.0["structuredContent"]
-    }
-
-    /// The text at a JSON pointer of the response.
+    /// What stands behind a word of the text: `memory` and its id.
     #[track_caller]
-    pub fn at(&self, pointer: &str) -> String {
-        let found = self.response().pointer(pointer);
-        found.and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer} of {}", self.response())).to_owned()
+    pub fn named(&self, word: &str) -> String {
+        let text = self.text();
+        let mut words = text.split_whitespace().skip_while(|other| *other != word).skip(1);
+        let found = words.next().unwrap_or_else(|| panic!("{word} in {text}"));
+        found.trim_end_matches(['.', ',', ';', ':', ')']).to_owned()
     }
 }
 

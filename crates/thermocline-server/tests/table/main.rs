@@ -14,6 +14,7 @@ mod fixture;
 #[allow(dead_code, reason = "the tests of MCP need more of it")]
 mod talk;
 
+mod names;
 mod openapi;
 mod own_row;
 mod pages;

@@ -30,6 +30,8 @@ async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
         ("anchor_set", json!({ "attribute": "shoes", "value": "42" })),
         ("session_end", json!({ "session": "a", "force": true })),
         ("recall", json!({ "query": "boat", "profile": { "paper": null } })),
+        ("recall", json!({ "query": "boat", "filter": [null, null] })),
+        ("record_many", json!({ "turns": [["a", "b"]] })),
     ] {
         assert_eq!(bench.refused(name, request.clone()).await, Code::BadRequest, "{name} {request}");
     }
@@ -47,6 +49,61 @@ async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     let problem = bench.ask("record_many", request).await.unwrap_err();
     assert_eq!(problem.pointer.as_deref(), Some("/turns/1/user_message"));
     assert!(problem.detail.ends_with("expected a string"), "{}", problem.detail);
+}
+
+#[tokio::test]
+async fn what_is_expected_is_said_in_words_and_where() {
+    let bench = Bench::new().await;
+    for (name, request, pointer, expected) in [
+        ("recall", json!({ "query": "a", "k": -1 }), "/k", "a whole number, 0 or more"),
+        ("recall", json!({ "query": "a", "k": "five" }), "/k", "a whole number, 0 or more"),
+        ("recall", json!({ "query": "a", "graph": 1 }), "/graph", "true or false"),
+        ("recall", json!({ "query": "a", "filter": 1 }), "/filter", "an object"),
+        ("record_many", json!({ "turns": 1 }), "/turns", "an array"),
+        (
+            "memory_save",
+            json!({ "title": "A", "content": "B", "importance": "high" }),
+            "/importance",
+            "a number",
+        ),
+        (
+            "memory_save",
+            json!({ "title": "A", "content": "B", "validity_window_s": -1 }),
+            "/validity_window_s",
+            "a whole number, 0 or more",
+        ),
+        (
+            "memory_pin",
+            json!({ "memory": "key:a", "expected_revision": 5_000_000_000_u64 }),
+            "/expected_revision",
+            "a whole number from 0 to 4294967295",
+        ),
+        (
+            "recall",
+            json!({ "query": "a", "profile": 1 }),
+            "/profile",
+            "the name of a profile, or an object that is called `paper` or `custom`",
+        ),
+    ] {
+        let problem = bench.ask(name, request.clone()).await.unwrap_err();
+        assert_eq!(problem.pointer.as_deref(), Some(pointer), "{request}");
+        assert!(problem.detail.ends_with(&format!(": expected {expected}")), "{request}: {}", problem.detail);
+    }
+}
+
+#[tokio::test]
+async fn a_profile_has_no_weights_but_its_own() {
+    let bench = Bench::new().await;
+    let mut weights = json!({ "anchors": 0.1, "answer": 0.3, "meaning": 0.4, "neighbours": 0.1, "quote": 0.2, "recency": 0.0,
+        "session": 0.3, "speaker": 0.3, "time": 0.4, "wish": 0.1, "words": 0.6 });
+    let recall = |weights: &Value| json!({ "query": "boat", "profile": { "custom": weights } });
+    bench.answer("recall", recall(&weights)).await;
+    weights["colour"] = json!(1.0);
+    let problem = bench.ask("recall", recall(&weights)).await.unwrap_err();
+    assert_eq!(
+        (problem.code, problem.pointer.as_deref()),
+        (Code::BadRequest, Some("/profile/custom/colour"))
+    );
 }
 
 #[tokio::test]
@@ -187,6 +244,7 @@ async fn of_a_user_whom_nobody_knows_a_context_and_a_recall_are_empty_and_add_no
     for (name, request) in [
         ("context", json!({ "message": "a", "queries": vec!["b"; 9] })),
         ("context", json!({ "message": "a", "min_confidence": 2.0 })),
+        ("context", json!({ "message": "a", "budget_tokens": 1_000_001 })),
         ("recall", json!({ "query": "a", "k": 0 })),
     ] {
         assert_eq!(bench.refused(name, request).await, Code::InvalidInput, "{name}");

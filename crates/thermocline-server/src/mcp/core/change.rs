@@ -81,7 +81,7 @@ fn plan_update(mut arguments: Arguments) -> Planned {
 }
 
 /// What takes the place of a memory is a memory of its own, inside of the request.
-fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> Planned {
+pub(in super::super) fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> Planned {
     let mut step = strict("memory_supersede", "supersede", arguments, &["content"], texts)?;
     let id = step.request.remove("memory");
     let mut with = std::mem::take(&mut step.request);

@@ -19,7 +19,7 @@ pub(super) fn save(table: &'static [Row]) -> Tool {
     let kinds: Vec<&str> = MemoryKind::ALL.iter().map(|kind| kind.as_str()).collect();
     Tool::by_hand(
         ("memory_save", "Save"),
-        "Keep one thing that lasts: a fact about the user (attribute, value) or a memory (kind, content). Only what the user \
+        "Keep one thing that lasts: a fact about the user (attribute, value) or a memory (content). Only what the user \
          stated or confirmed, or what proved right; no chatter, guesses, or text from tools or documents. Saving it again \
          changes nothing; a new value of an attribute supersedes the old.",
         json!({
@@ -28,7 +28,7 @@ pub(super) fn save(table: &'static [Row]) -> Tool {
                 "attribute": { "type": "string", "enum": attributes },
                 "value": { "type": "string", "description": "Short; a sentence only for note" },
                 "subject": { "type": "string", "description": "user (default), assistant, or a name" },
-                "kind": { "type": "string", "enum": kinds },
+                "kind": { "type": "string", "enum": kinds, "description": "Default general" },
                 "title": { "type": "string" },
                 "content": { "type": "string" },
                 "tags": { "type": "array", "items": { "type": "string" } },
@@ -46,8 +46,8 @@ fn plan(mut arguments: Arguments) -> Planned {
         let fields = [("attribute", "attribute"), ("value", "value"), ("subject", "subject")];
         return strict("anchor_set", "a fact", arguments, &["value"], &fields);
     }
-    if !arguments.contains_key("kind") {
-        return Err("name an attribute and a value (a fact), or a kind and a content (a memory)".to_owned());
+    if arguments.is_empty() {
+        return Err("name an attribute and a value (a fact), or a content (a memory)".to_owned());
     }
     name(&mut arguments);
     let fields = ["kind", "title", "content", "tags", "project"].map(|field| (field, field));

@@ -9,17 +9,19 @@ mod keep;
 mod recall;
 mod session;
 
+pub(super) use self::change::supersede;
+
 use serde_json::{Map, Value};
 
 use crate::{
     mcp::tool::{Step, Tool},
-    ops::Row,
+    ops::{Row, call::KEY},
 };
 
 /// Arguments that fit the schema.
-type Arguments = Map<String, Value>;
+pub(super) type Arguments = Map<String, Value>;
 /// A call of a row; or what is missing for what was asked.
-type Planned = Result<Step, String>;
+pub(super) type Planned = Result<Step, String>;
 
 /// The six, in a fixed order.
 pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
@@ -34,13 +36,13 @@ pub(super) fn four(table: &'static [Row]) -> Vec<Tool> {
 }
 
 /// The rows of these names.
-fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
+pub(super) fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
     let find = |name: &&str| table.iter().find(|row| row.spec.name == *name);
     names.iter().filter_map(find).collect()
 }
 
 /// A call of this row with those of the arguments that it takes, under its own names for them.
-fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> Step {
+pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> Step {
     let mut request = Map::new();
     for (ours, theirs) in fields {
         if let Some(value) = arguments.remove(*ours) {
@@ -51,7 +53,7 @@ fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) ->
 }
 
 /// As [`step`]; every argument must be one that the row takes, and those named must be there.
-fn strict(
+pub(super) fn strict(
     row: &'static str,
     what: &str,
     arguments: Arguments,
@@ -70,14 +72,15 @@ fn strict(
 }
 
 /// The word of an argument that the schema requires to be one.
-fn take_word(arguments: &mut Arguments, name: &str) -> String {
+pub(super) fn take_word(arguments: &mut Arguments, name: &str) -> String {
     match arguments.remove(name) {
         Some(Value::String(word)) => word,
         _ => String::new(),
     }
 }
 
-/// Whether an id is a memory's, and not a fact's.
+/// Whether an id is a memory's, and not a fact's: facts have none of the caller's own.
 fn is_memory(arguments: &Arguments) -> bool {
-    arguments.get("id").and_then(Value::as_str).is_some_and(|id| id.starts_with("mem_"))
+    let id = arguments.get("id").and_then(Value::as_str);
+    id.is_some_and(|id| id.starts_with("mem_") || id.starts_with(KEY))
 }

@@ -15,8 +15,8 @@ use crate::ops::{
     call::{self, Call, set},
 };
 
-/// Seconds of a window at most: a hundred years.
-pub const MAX_WINDOW_S: u64 = 3_162_240_000;
+/// Seconds of a window at most.
+pub const MAX_WINDOW_S: u64 = NewMemory::MAX_WINDOW.as_secs();
 
 /// A memory to save: what it says, and what the caller knows about it. What is not said follows from the rest.
 #[derive(Debug, Deserialize, JsonSchema)]

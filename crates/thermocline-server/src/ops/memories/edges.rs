@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{Edge, EdgeId, EdgeType, MemoryId, Neighbour, NewEdge, Origin};
+use thermocline::{Edge, EdgeId, EdgeType, Neighbour, NewEdge, Origin};
 
 use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
-    memories::lists::MemoryPageRequest,
+    memories::{lists::MemoryPageRequest, name::MemoryName},
     page::{Asked, Page},
     row,
     spec::{Effect, Route, Spec},
@@ -22,12 +22,12 @@ pub(super) fn rows() -> Vec<Row> {
 #[serde(deny_unknown_fields)]
 pub struct EdgeSetRequest {
     /// Where it begins.
-    pub from: MemoryId,
+    pub from: MemoryName,
     /// How that stands to the other: `from` solves `to`. What took whose place, superseding says.
     #[serde(rename = "type")]
     pub edge_type: EdgeType,
     /// Where it ends.
-    pub to: MemoryId,
+    pub to: MemoryName,
     /// How strong it is. Default: by its type.
     #[schemars(range(min = 0, max = 1))]
     pub strength: Option<f64>,
@@ -57,7 +57,9 @@ impl Operation for EdgeSet {
         let edge = set(edge, request.strength, NewEdge::strength);
         let edge = set(edge, request.context, NewEdge::context);
         let edge = set(edge, request.description, NewEdge::description);
-        Ok(call.memories()?.relate(request.from, edge, request.to)?)
+        let memories = call.memories()?;
+        let (from, to) = (request.from.id(&memories)?, request.to.id(&memories)?);
+        Ok(memories.relate(from, edge, to)?)
     }
 }
 
@@ -126,7 +128,9 @@ impl Operation for Neighbours {
 
     fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
         let asked: Asked<EdgeId> = Asked::new("memory_neighbours", request.limit, request.cursor.as_ref())?;
-        let neighbours = call.memories()?.neighbours(request.memory, asked.after, asked.to_read());
+        let memories = call.memories()?;
+        let memory = request.memory.id(&memories)?;
+        let neighbours = memories.neighbours(memory, asked.after, asked.to_read());
         Ok(asked.page(neighbours.map_err(|error| asked.failed(error))?, |neighbour| neighbour.edge.id))
     }
 }

@@ -12,7 +12,7 @@ use thermocline::{
 use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
-    memories::{OfMemory, content::MAX_WINDOW_S},
+    memories::{OfMemory, content::MAX_WINDOW_S, name::MemoryName},
     problem::{Code, Problem},
     row,
     sessions::stated,
@@ -33,8 +33,8 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The revision that the editor has read. If the memory has another one by now, nothing is changed.
     pub expected_revision: Option<u32>,
     /// Whose words they are: the caller's own, unless they are of somebody who is trusted less.
@@ -157,8 +157,10 @@ impl Operation for MemoryEdit {
     type Response = Memory;
 
     fn run(call: Call, request: EditRequest) -> Result<Memory> {
-        let (id, origin) = (request.memory, call.origin(request.origin)?);
-        edit(&call.memories()?, id, request.into_edit(origin))
+        let origin = call.origin(request.origin)?;
+        let memories = call.memories()?;
+        let id = request.memory.id(&memories)?;
+        edit(&memories, id, request.into_edit(origin))
     }
 }
 
@@ -166,8 +168,8 @@ impl Operation for MemoryEdit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The revision that the caller has read. If the memory has another one by now, nothing is changed.
     pub expected_revision: Option<u32>,
 }
@@ -177,7 +179,7 @@ impl PinRequest {
         let memories = call.memories()?;
         edit(
             &memories,
-            self.memory,
+            self.memory.id(&memories)?,
             set(Edit::default().pinned(pinned), self.expected_revision, Edit::expected_revision),
         )
     }
@@ -236,7 +238,8 @@ impl Operation for MemoryUndo {
     type Response = Undone;
 
     fn run(call: Call, request: OfMemory) -> Result<Undone> {
-        Ok(call.memories()?.undo(request.memory)?)
+        let memories = call.memories()?;
+        Ok(memories.undo(request.memory.id(&memories)?)?)
     }
 }
 

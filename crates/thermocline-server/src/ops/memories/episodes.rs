@@ -3,13 +3,12 @@
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{
-    Episode, EpisodeFilter, EpisodeId, EpisodeRole, MemoryId, MemoryKind, NewNote, Outcome as Ended,
-};
+use thermocline::{Episode, EpisodeFilter, EpisodeId, EpisodeRole, MemoryKind, NewNote, Outcome as Ended};
 
 use crate::ops::{
     Operation, Result, Row,
     call::{self, Call, set},
+    memories::name::MemoryName,
     page::{Asked, Cursor, Limit, Page},
     row,
     spec::{Again, Route, Spec},
@@ -73,7 +72,7 @@ pub struct NoteRequest {
     #[serde(default)]
     pub tags: Vec<String>,
     /// The memory that it is about. Default: none.
-    pub memory: Option<MemoryId>,
+    pub memory: Option<MemoryName>,
     /// The session in which it happened: the caller's key, or `id:` and its id.
     pub session: Option<String>,
     /// How it ended.
@@ -107,10 +106,15 @@ impl Operation for EpisodeNote {
     fn run(call: Call, request: NoteRequest) -> Result<Episode> {
         let user = call.user_or_new()?;
         let session = call::session_id(&user, request.session.as_deref())?;
+        let memories = user.memories().by(call.caller.origin);
+        let memory = match &request.memory {
+            Some(name) => Some(name.id(&memories)?),
+            None => None,
+        };
         let note = NewNote::new(request.title).tags(request.tags);
         let note = set(note, request.summary, NewNote::summary);
         let note = set(note, request.kind, NewNote::kind);
-        let note = set(note, request.memory, NewNote::memory);
+        let note = set(note, memory, NewNote::memory);
         let note = set(note, session, NewNote::session);
         let note = set(note, request.outcome, NewNote::outcome);
         let note = set(note, request.project, NewNote::project);
@@ -119,6 +123,6 @@ impl Operation for EpisodeNote {
         let note = set(note, request.trigger, NewNote::trigger);
         let note = set(note, request.caller_id, NewNote::caller_id);
         let note = set(note, request.happened_at, NewNote::happened_at);
-        Ok(user.memories().by(call.caller.origin).note(note)?)
+        Ok(memories.note(note)?)
     }
 }

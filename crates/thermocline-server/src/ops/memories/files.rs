@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thermocline::{FileFormat, ImportedFiles, MemoryId, Origin};
+use thermocline::{FileFormat, ImportedFiles, Origin};
 
 use crate::ops::{
     Operation, Result, Row,
     call::Call,
+    memories::name::MemoryName,
     problem::Problem,
     row,
     spec::{Class, Route, Spec},
@@ -23,8 +24,8 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The form of the file. Default: markdown.
     pub format: Option<FileFormat>,
 }
@@ -51,7 +52,8 @@ impl Operation for MemoryFile {
 
     fn run(call: Call, request: FileRequest) -> Result<FileText> {
         let format = request.format.unwrap_or(FileFormat::Markdown);
-        Ok(FileText { text: call.memories()?.as_file(request.memory, format)? })
+        let memories = call.memories()?;
+        Ok(FileText { text: memories.as_file(request.memory.id(&memories)?, format)? })
     }
 }
 

@@ -10,7 +10,7 @@ use thermocline::{
 use crate::ops::{
     Operation, Outcome, Result, Row,
     call::{Call, set},
-    memories::OfMemory,
+    memories::{OfMemory, name::MemoryName},
     row,
     spec::{Class, Route, Spec, Tool},
 };
@@ -43,8 +43,8 @@ impl From<Forgotten> for Forgetting {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// Only say what would be forgotten. Default: no.
     #[serde(default)]
     pub dry_run: bool,
@@ -69,9 +69,9 @@ impl Operation for MemoryForget {
     fn run(call: Call, request: ForgetRequest) -> Result<Forgetting> {
         let memories = call.memories()?;
         if !request.dry_run {
-            return Ok(memories.forget(request.memory)?.into());
+            return Ok(memories.forget(request.memory.id(&memories)?)?.into());
         }
-        let memory = memories.get(request.memory)?;
+        let memory = request.memory.memory(&memories)?;
         let goes = memory.status != MemoryStatus::Forgotten && may_forget(call.caller.origin, &memory);
         let memories = if goes { vec![memory.id] } else { Vec::new() };
         Ok(Forgetting { dry_run: true, group: None, memories })
@@ -175,7 +175,8 @@ impl Operation for MemoryErase {
     type Response = Erased;
 
     fn run(call: Call, request: OfMemory) -> Result<Erased> {
-        Ok(call.memories()?.erase(request.memory)?)
+        let memories = call.memories()?;
+        Ok(memories.erase(request.memory.id(&memories)?)?)
     }
 
     fn outcome(erased: &Erased) -> Outcome {

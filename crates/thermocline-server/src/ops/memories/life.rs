@@ -3,12 +3,12 @@
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{Clock as _, Due, Memory, MemoryId, Outcome as Ended, ReceiptId, SystemClock, Use};
+use thermocline::{Clock as _, Due, Memory, Outcome as Ended, ReceiptId, SystemClock, Use};
 
 use crate::ops::{
     Operation, Result, Row,
     call::{self, Call, set},
-    memories::OfMemory,
+    memories::{OfMemory, name::MemoryName},
     page::{Limit, Page},
     row,
     spec::{Again, Route, Spec},
@@ -22,8 +22,8 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// How it ended. Default: nobody knows.
     pub outcome: Option<Ended>,
     /// The session in which it was used: the caller's key, or `id:` and its id. Default: that of the receipt.
@@ -69,7 +69,8 @@ impl Operation for MemoryUsed {
         let report = set(report, request.task_name, Use::task_name);
         let report = set(report, request.trigger, Use::trigger);
         let report = set(report, request.caller_id, Use::caller_id);
-        Ok(user.memories().by(call.caller.origin).used(request.memory, report)?)
+        let memories = user.memories().by(call.caller.origin);
+        Ok(memories.used(request.memory.id(&memories)?, report)?)
     }
 }
 
@@ -117,7 +118,8 @@ impl Operation for MemoryResurfaced {
     type Response = Memory;
 
     fn run(call: Call, request: OfMemory) -> Result<Memory> {
-        Ok(call.memories()?.resurfaced(request.memory)?)
+        let memories = call.memories()?;
+        Ok(memories.resurfaced(request.memory.id(&memories)?)?)
     }
 }
 
@@ -135,6 +137,7 @@ impl Operation for MemoryDismiss {
     type Response = Memory;
 
     fn run(call: Call, request: OfMemory) -> Result<Memory> {
-        Ok(call.memories()?.dismiss(request.memory)?)
+        let memories = call.memories()?;
+        Ok(memories.dismiss(request.memory.id(&memories)?)?)
     }
 }

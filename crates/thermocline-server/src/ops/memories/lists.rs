@@ -10,7 +10,7 @@ use thermocline::{
 use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
-    memories::{OfMemory, named},
+    memories::{OfMemory, name::MemoryName},
     page::{Asked, Cursor, Limit, Page},
     row,
     spec::{Route, Spec},
@@ -93,15 +93,6 @@ impl Operation for MemoryList {
     }
 }
 
-/// A memory, however it is named.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MemoryShowRequest {
-    /// The memory's id, with or without `mem_`, or 4 or more of its first or last digits; or `key:` and the caller's own
-    /// id.
-    pub memory: String,
-}
-
 /// Shows a memory.
 #[derive(Debug)]
 pub struct MemoryShow;
@@ -112,11 +103,11 @@ impl Operation for MemoryShow {
         "One memory, whatever its status.",
         Route::get("/v1/users/{user}/memories/{memory}"),
     );
-    type Request = MemoryShowRequest;
+    type Request = OfMemory;
     type Response = Memory;
 
-    fn run(call: Call, request: MemoryShowRequest) -> Result<Memory> {
-        named(&call.memories()?, &request.memory)
+    fn run(call: Call, request: OfMemory) -> Result<Memory> {
+        request.memory.memory(&call.memories()?)
     }
 }
 
@@ -124,8 +115,8 @@ impl Operation for MemoryShow {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPageRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the page before.
@@ -147,7 +138,8 @@ impl Operation for MemoryHistory {
 
     fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
         let asked: Asked<u32> = Asked::new("memory_history", request.limit, request.cursor.as_ref())?;
-        let changes = call.memories()?.history(request.memory, asked.after, asked.to_read())?;
+        let memories = call.memories()?;
+        let changes = memories.history(request.memory.id(&memories)?, asked.after, asked.to_read())?;
         Ok(asked.page(changes, |change| change.change_no))
     }
 }
@@ -166,7 +158,8 @@ impl Operation for MemorySources {
     type Response = Page<MemorySource>;
 
     fn run(call: Call, request: OfMemory) -> Result<Page<MemorySource>> {
-        Ok(Page::whole(call.memories()?.sources(request.memory)?))
+        let memories = call.memories()?;
+        Ok(Page::whole(memories.sources(request.memory.id(&memories)?)?))
     }
 }
 

@@ -9,6 +9,7 @@ pub mod forget;
 pub mod hidden;
 pub mod life;
 pub mod lists;
+pub mod name;
 pub mod pages;
 pub mod reviews;
 pub mod save;
@@ -17,9 +18,8 @@ pub mod tending;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{Memory, MemoryId, blocking::Memories};
 
-use crate::ops::{Result, Row, call::KEY};
+use crate::ops::{Row, memories::name::MemoryName};
 
 /// The rows about memories, and what belongs to them.
 pub fn rows() -> Vec<Row> {
@@ -45,17 +45,6 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfMemory {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
-}
-
-/// A memory by its id, by `key:` and the caller's own id, or by the first or last digits of its id.
-fn named(memories: &Memories, name: &str) -> Result<Memory> {
-    if let Some(caller_id) = name.strip_prefix(KEY) {
-        return Ok(memories.by_caller_id(caller_id)?);
-    }
-    Ok(match name.parse() {
-        Ok(id) => memories.get(id)?,
-        Err(_) => memories.find(name)?,
-    })
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
 }

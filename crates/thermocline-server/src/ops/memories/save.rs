@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{MemoryId, MemoryKind, Merged, SaveOutcome, Saved};
+use thermocline::{MemoryKind, Merged, SaveOutcome, Saved};
 
 use crate::ops::{
     Operation, Outcome, Result, Row,
     call::Call,
-    memories::content::Content,
+    memories::{content::Content, name::MemoryName},
     row,
     spec::{Again, Route, Spec, Tool},
 };
@@ -54,8 +54,8 @@ impl Operation for MemorySave {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupersedeRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// What is saved in its place. Kind, project, sort of task and slot are those of the old one, unless they are stated.
     pub with: Content,
 }
@@ -79,9 +79,9 @@ impl Operation for MemorySupersede {
     fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
         let user = call.user()?;
         let memories = user.memories().by(call.caller.origin);
-        let kind = memories.get(request.memory)?.kind;
-        let new = request.with.into_new(&call, &user, kind)?;
-        Ok(memories.supersede(request.memory, new)?)
+        let old = request.memory.memory(&memories)?;
+        let new = request.with.into_new(&call, &user, old.kind)?;
+        Ok(memories.supersede(old.id, new)?)
     }
 
     fn outcome(saved: &Saved) -> Outcome {
@@ -94,9 +94,9 @@ impl Operation for MemorySupersede {
 #[serde(deny_unknown_fields)]
 pub struct SupersedeByRequest {
     /// The one whose place is taken.
-    pub memory: MemoryId,
+    pub memory: MemoryName,
     /// The one that takes it.
-    pub by: MemoryId,
+    pub by: MemoryName,
 }
 
 /// Puts a memory in the place of another.
@@ -113,7 +113,9 @@ impl Operation for MemorySupersedeBy {
     type Response = Saved;
 
     fn run(call: Call, request: SupersedeByRequest) -> Result<Saved> {
-        Ok(call.memories()?.supersede_by(request.memory, request.by)?)
+        let memories = call.memories()?;
+        let (old, by) = (request.memory.id(&memories)?, request.by.id(&memories)?);
+        Ok(memories.supersede_by(old, by)?)
     }
 }
 
@@ -123,7 +125,7 @@ impl Operation for MemorySupersedeBy {
 pub struct MergeRequest {
     /// The memories that are one: 2 to 16.
     #[schemars(length(min = 2, max = 16))]
-    pub memories: Vec<MemoryId>,
+    pub memories: Vec<MemoryName>,
     /// What is saved in their place. What it does not say of its project, slot, task and importance follows from theirs.
     pub into: Content,
 }
@@ -147,6 +149,8 @@ impl Operation for MemoryMerge {
     fn run(call: Call, request: MergeRequest) -> Result<Merged> {
         let user = call.user()?;
         let new = request.into.into_new(&call, &user, MemoryKind::General)?;
-        Ok(user.memories().by(call.caller.origin).merge(request.memories, new)?)
+        let memories = user.memories().by(call.caller.origin);
+        let merged = MemoryName::ids(&request.memories, &memories)?;
+        Ok(memories.merge(merged, new)?)
     }
 }

@@ -8,7 +8,7 @@ use thermocline::{Expect, MemoryId, MemorySensor, NewSensor, blocking::Memories}
 use crate::ops::{
     Operation, Result, Row,
     call::Call,
-    memories::OfMemory,
+    memories::{OfMemory, name::MemoryName},
     page::Page,
     row,
     spec::{Route, Spec},
@@ -36,7 +36,9 @@ impl Operation for SensorList {
     type Response = Page<MemorySensor>;
 
     fn run(call: Call, request: OfMemory) -> Result<Page<MemorySensor>> {
-        list(&call.memories()?, request.memory)
+        let memories = call.memories()?;
+        let id = request.memory.id(&memories)?;
+        list(&memories, id)
     }
 }
 
@@ -44,8 +46,8 @@ impl Operation for SensorList {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WatchRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The name of a configured sensor, or `human`, a person.
     #[schemars(length(min = 1, max = 200))]
     pub sensor: String,
@@ -74,8 +76,9 @@ impl Operation for SensorWatch {
         let memories = call.memories()?;
         let sensor =
             NewSensor::new(request.sensor, request.subject).expect(Expect::new(request.expect.into())?);
-        memories.watch(request.memory, sensor)?;
-        list(&memories, request.memory)
+        let id = request.memory.id(&memories)?;
+        memories.watch(id, sensor)?;
+        list(&memories, id)
     }
 }
 
@@ -83,8 +86,8 @@ impl Operation for SensorWatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnwatchRequest {
-    /// The memory's id, with or without `mem_`.
-    pub memory: MemoryId,
+    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    pub memory: MemoryName,
     /// The sensor's name.
     pub sensor: String,
     /// What it looks at no more. Default: any subject.
@@ -106,7 +109,8 @@ impl Operation for SensorUnwatch {
 
     fn run(call: Call, request: UnwatchRequest) -> Result<Page<MemorySensor>> {
         let memories = call.memories()?;
-        memories.unwatch(request.memory, &request.sensor, request.subject.as_deref())?;
-        list(&memories, request.memory)
+        let id = request.memory.id(&memories)?;
+        memories.unwatch(id, &request.sensor, request.subject.as_deref())?;
+        list(&memories, id)
     }
 }

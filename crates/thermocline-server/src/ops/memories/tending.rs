@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{MemoryCheck, MemoryId, Reflected, TendOptions, Tended, ToCheck};
+use thermocline::{MemoryCheck, Reflected, TendOptions, Tended, ToCheck};
 
 use crate::ops::{
     Operation, Result, Row,
     call::Call,
+    memories::name::MemoryName,
     page::Page,
     row,
     sessions::Nothing,
@@ -76,7 +77,7 @@ impl Operation for Reflect {
 pub struct ValidateRequest {
     /// These, stale or not: at most 1,000. Default: all that are stale and have a sensor that is configured.
     #[schemars(length(max = 1000))]
-    pub memories: Option<Vec<MemoryId>>,
+    pub memories: Option<Vec<MemoryName>>,
 }
 
 /// Has sensors look.
@@ -97,7 +98,11 @@ impl Operation for Validate {
     type Response = Page<MemoryCheck>;
 
     fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
-        let which = request.memories.map_or(ToCheck::Stale, ToCheck::Memories);
-        Ok(Page::whole(call.memories()?.validate(which)?))
+        let memories = call.memories()?;
+        let which = match &request.memories {
+            Some(names) => ToCheck::Memories(MemoryName::ids(names, &memories)?),
+            None => ToCheck::Stale,
+        };
+        Ok(Page::whole(memories.validate(which)?))
     }
 }

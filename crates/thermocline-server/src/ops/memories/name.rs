@@ -1,0 +1,49 @@
+//! How a request names a memory: in one way, wherever it does.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thermocline::{Memory, MemoryId, blocking::Memories};
+
+use crate::ops::{Result, call::KEY, problem::Problem};
+
+/// Names that are looked up in one request at most.
+const MOST_NAMES: usize = 1_000;
+
+/// A memory's id, with or without `mem_`; 4 or more of its first or last digits; or `key:` and the caller's own id.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct MemoryName(#[schemars(length(min = 1))] String);
+
+impl MemoryName {
+    /// The memory of this name.
+    pub fn memory(&self, memories: &Memories) -> Result<Memory> {
+        if let Some(caller_id) = self.0.strip_prefix(KEY) {
+            return Ok(memories.by_caller_id(caller_id)?);
+        }
+        Ok(match self.0.parse() {
+            Ok(id) => memories.get(id)?,
+            Err(_) => memories.find(&self.0)?,
+        })
+    }
+
+    /// The id of the memory of this name. One that is said whole is not looked up: whatever is done with it
+    /// finds out whether it is there.
+    pub fn id(&self, memories: &Memories) -> Result<MemoryId> {
+        match self.0.parse() {
+            Ok(id) => Ok(id),
+            Err(_) => Ok(self.memory(memories)?.id),
+        }
+    }
+
+    /// The ids of the memories of these names: of 1,000 at most.
+    pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
+        if names.len() > MOST_NAMES {
+            return Err(Problem::invalid("memories", "a request names at most 1,000 memories"));
+        }
+        let mut ids = Vec::with_capacity(names.len());
+        for name in names {
+            ids.push(name.id(memories)?);
+        }
+        Ok(ids)
+    }
+}

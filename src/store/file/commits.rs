@@ -1,0 +1,31 @@
+//! What the writer's commits cost: how many there were, and how long they took together.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+/// Counted by the writer, read by whoever asks how the file is.
+#[derive(Debug, Default)]
+pub(crate) struct Commits {
+    count: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Commits {
+    pub(super) fn note(&self, took: Duration) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// How many there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// How long they took together, in microseconds.
+    pub(crate) fn micros(&self) -> u64 {
+        self.micros.load(Ordering::Relaxed)
+    }
+}
