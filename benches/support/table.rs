@@ -1,4 +1,4 @@
-//! Tables in Markdown: to stdout while the benchmark runs, and to a file from which the README's are made.
+//! Tables in Markdown: to stdout while the benchmark runs, and to a file that docs/figures keeps a copy of.
 
 use std::{
     fmt::{Display, Write as _},

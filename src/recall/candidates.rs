@@ -86,8 +86,8 @@ pub(crate) fn requests<'t>(
 }
 
 /// What may be recalled takes of the budget: all of it from a confidence of 0.75 on, and below that in proportion, but room
-/// for one thing always. So little is shown where little is likely to answer, and what is likeliest first. Measured:
-/// docs/recall.md.
+/// for one thing always. So little is shown where little is likely to answer, and what is likeliest first. Chosen
+/// on the sets of docs/recall.md.
 fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     const SURE: f64 = 0.75;
     const ONE_THING_TOKENS: u32 = 120;

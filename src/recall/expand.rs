@@ -37,7 +37,7 @@ const EARLIER_TURN: f64 = 0.6;
 /// What an own word of a follow-up counts that tells no topic: `say` of `and what did she say about it?`
 const VAGUE: f64 = 0.2;
 /// All that is told beside a question counts so many times as much as the question's own words, however long it is; and one
-/// of its words no more than one of these. Measured: docs/recall.md.
+/// of its words no more than one of these. Chosen on the sets of docs/recall.md.
 const TOLD: f64 = 3.0;
 /// The most words that are added: the few that tell the topic.
 const MOST_ADDED: usize = 16;

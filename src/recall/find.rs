@@ -66,7 +66,7 @@ pub(crate) struct Stands {
     pub(crate) newer: Option<Newer>,
 }
 
-/// Of what is shown each is at least so sure to answer, by itself. Measured: docs/recall.md.
+/// Of what is shown each is at least so sure to answer, by itself. Chosen on the sets of docs/recall.md.
 const LEAST_SURE: f64 = 0.02;
 /// What fits worse than this share of the best is not shown.
 const FLOOR: f64 = 0.2;

@@ -20,8 +20,8 @@ use crate::{
     times::TimeSpan,
 };
 
-/// Below this nearly all questions were of general knowledge or for somebody else, and one in seventy the user's own:
-/// docs/recall.md.
+/// Below this nearly all questions were of general knowledge or for somebody else, and one in seventy the user's own, on
+/// the sets of docs/recall.md.
 pub(crate) const DEFAULT_MIN_CONFIDENCE: f64 = 0.1;
 
 /// What is asked, when, and how its answer is to be ranked.

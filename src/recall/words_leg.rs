@@ -38,11 +38,11 @@ const QUESTION_WEIGHT: f32 = 30.0;
 /// A query with fewer words is no quotation.
 const QUOTED_WORDS: u8 = 5;
 /// What a word that tells no topic counts when it is asked how much of a question a turn has: politeness answers nothing.
-/// Measured: docs/recall.md.
+/// Chosen on the sets of docs/recall.md.
 const DULL: f32 = 0.5;
 
 /// A message leans on nothing if its questions weigh so much, and the more the less they weigh; and the less, if it tells
-/// less than so much. Measured: docs/recall.md.
+/// less than so much. Chosen on the sets of docs/recall.md.
 const HEAVY: f64 = 30.0;
 const TOLD: f64 = 10.0;
 /// What is told beside the questions of a message that leans fully counts so much by itself, where 1 is a question.
