@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use crate::{
-    aside::{self, Answer},
+    aside::{self, CallOutcome},
     clock::Clock,
     compress::Summarizer,
     cooldown::Cooldown,
@@ -55,19 +55,19 @@ impl Provider<'_> {
         }
         let who = self.who;
         let (failed, rests) = match aside::ask("thermocline-ask", self.limit, asking).await {
-            Answer::Given(Ok(answer)) => {
+            CallOutcome::Given(Ok(answer)) => {
                 self.cooldown.end();
                 return Ok(answer);
             }
-            Answer::Given(Err(error)) => {
+            CallOutcome::Given(Err(error)) => {
                 let is_of_text = error.kind() == ErrorKind::ProviderRefused;
                 (error, !is_of_text)
             }
-            Answer::Late => {
+            CallOutcome::Late => {
                 let late = format!("{who} gave no answer within {} ms", self.limit.as_millis());
                 (Error::provider(late), true)
             }
-            Answer::Panicked => (Error::provider(format!("{who} panicked")), false),
+            CallOutcome::Panicked => (Error::provider(format!("{who} panicked")), false),
         };
         if rests {
             self.rest(&failed);

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::recall::{
-    find::{Found, Stands},
-    score::Scored,
+    find::{HitOrigin, RankedUnits},
+    score::ScoredUnit,
 };
 
 /// How many pieces are wanted.
@@ -28,7 +28,7 @@ impl Pieces {
 }
 
 /// Leaves the best pieces, in their order: of each the better stands, and what else is of it is named beside it.
-pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
+pub(super) fn put_together(found: &mut RankedUnits, wanted: Pieces) {
     let (ranked, stands) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.stands));
     let ranked = ranked.into_iter().zip(stands);
     let mut standing =
@@ -38,7 +38,7 @@ pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
         Pieces::Apart(k) => [k, MOST_APART],
     };
     let is_apart =
-        |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
+        |unit: &ScoredUnit| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
     cut(&mut standing, |unit| {
         let left = &mut left[usize::from(is_apart(unit))];
         let is_wanted = *left > 0;
@@ -50,11 +50,11 @@ pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
 
 /// The pieces, in their order.
 fn each_once(
-    found: &mut Found,
-    ranked: impl Iterator<Item = (Scored, Stands)>,
+    found: &mut RankedUnits,
+    ranked: impl Iterator<Item = (ScoredUnit, HitOrigin)>,
     wanted: Pieces,
-) -> Vec<(Scored, Stands)> {
-    let mut standing: Vec<(Scored, Stands)> = Vec::new();
+) -> Vec<(ScoredUnit, HitOrigin)> {
+    let mut standing: Vec<(ScoredUnit, HitOrigin)> = Vec::new();
     // Where what stands for a turn is, the turn itself or memories.
     let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
     for (unit, stands) in ranked {
@@ -90,7 +90,7 @@ fn each_once(
 }
 
 /// Leaves what is wanted, and what was said last of the things that this tells of.
-fn cut(units: &mut Vec<(Scored, Stands)>, mut is_wanted: impl FnMut(&Scored) -> bool) {
+fn cut(units: &mut Vec<(ScoredUnit, HitOrigin)>, mut is_wanted: impl FnMut(&ScoredUnit) -> bool) {
     let wanted: Vec<bool> = units.iter().map(|(unit, _)| is_wanted(unit)).collect();
     let of_wanted = units.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);
     let newest: HashSet<i64> = of_wanted.filter_map(|((_, stands), _)| Some(stands.newer?.seq)).collect();

@@ -13,7 +13,7 @@ use crate::{
         job_tx::JobTx,
         rows::{
             anchors,
-            erase::{self, Doomed, USER_TABLES},
+            erase::{self, TurnToErase, USER_TABLES},
             jobs::{self as job_rows, Lease},
             sessions, unit_texts, users,
         },
@@ -141,8 +141,8 @@ impl JobTx<'_, '_> {
 }
 
 /// Takes turns out of the words and the vectors.
-pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
-    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(tx.sql, scope));
+pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]) -> Result<()> {
+    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::UnitReader::new(tx.sql, scope));
     for turn in turns {
         gone.push((turn.seq.0, texts.sound_words_at(turn.place)?));
     }
@@ -153,7 +153,7 @@ pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> 
 pub(super) fn erase_turn(
     tx: &mut WriteTx<'_>,
     scope: &Scope,
-    turn: &Doomed,
+    turn: &TurnToErase,
     erased: &mut Erased,
 ) -> Result<()> {
     erased.memories += memories::erase::erase_made_of(tx, scope, turn.turn_id)?;

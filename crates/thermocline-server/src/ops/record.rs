@@ -8,9 +8,9 @@ use thermocline::{
 };
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::{self, Call, set},
-    problem::{Problem, Said},
+    problem::{ItemProblem, Problem},
     row,
     spec::{Again, Class, Route, Spec, Tool},
 };
@@ -84,10 +84,10 @@ impl RecordRequest {
     }
 }
 
-fn outcome(recorded: &Recorded) -> Outcome {
+fn outcome(recorded: &Recorded) -> OperationOutcome {
     match recorded.outcome {
-        RecordOutcome::Known => Outcome::Known,
-        _ => Outcome::Added,
+        RecordOutcome::Known => OperationOutcome::Known,
+        _ => OperationOutcome::Added,
     }
 }
 
@@ -112,7 +112,7 @@ impl Operation for Record {
         request.record(&call.user_or_new()?)
     }
 
-    fn outcome(recorded: &Recorded) -> Outcome {
+    fn outcome(recorded: &Recorded) -> OperationOutcome {
         outcome(recorded)
     }
 }
@@ -177,7 +177,7 @@ impl Operation for RecordMessage {
         Ok(session.record_message(turn)?)
     }
 
-    fn outcome(recorded: &Recorded) -> Outcome {
+    fn outcome(recorded: &Recorded) -> OperationOutcome {
         outcome(recorded)
     }
 }
@@ -223,10 +223,10 @@ impl Operation for TurnComplete {
         Ok(session.complete(turn.id, reply)?)
     }
 
-    fn outcome(recorded: &Recorded) -> Outcome {
+    fn outcome(recorded: &Recorded) -> OperationOutcome {
         match recorded.outcome {
-            RecordOutcome::Known => Outcome::Known,
-            _ => Outcome::Done,
+            RecordOutcome::Known => OperationOutcome::Known,
+            _ => OperationOutcome::Done,
         }
     }
 }
@@ -254,7 +254,7 @@ pub enum OneRecorded {
     /// It is recorded.
     Recorded(Recorded),
     /// It is not.
-    Problem(Said),
+    Problem(ItemProblem),
 }
 
 /// Records many turns.
@@ -288,14 +288,14 @@ impl Operation for RecordMany {
         for turn in request.turns {
             items.push(match turn.record(&user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
-                Err(problem) => OneRecorded::Problem(Said::of(&problem)),
+                Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
             });
         }
         Ok(ManyRecorded { items })
     }
 
-    fn outcome(many: &ManyRecorded) -> Outcome {
+    fn outcome(many: &ManyRecorded) -> OperationOutcome {
         let is_new = |one: &OneRecorded| matches!(one, OneRecorded::Recorded(recorded) if recorded.outcome != RecordOutcome::Known);
-        if many.items.iter().any(is_new) { Outcome::Added } else { Outcome::Done }
+        if many.items.iter().any(is_new) { OperationOutcome::Added } else { OperationOutcome::Done }
     }
 }
