@@ -14,7 +14,7 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-use super::{Verdict, anchors, critical, learned::LearnedRules, sketch};
+use super::{Verdict, anchors, critical, learned::LearnedCriticality, sketch};
 
 /// What stays the same for all turns.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub(crate) fn plan(
     turns: &[Turn],
     mut previous: Option<SnapshotId>,
     verdicts: &Verdicts,
-    learned: &LearnedRules,
+    learned: &LearnedCriticality,
     rules: PlanRules,
 ) -> Vec<Option<TurnPlan>> {
     let plan = |turn: &Turn| {
@@ -80,7 +80,7 @@ fn plan_one(
     turn: &Turn,
     previous: Option<SnapshotId>,
     verdicts: &Verdicts,
-    learned: &LearnedRules,
+    learned: &LearnedCriticality,
     rules: PlanRules,
 ) -> Option<TurnPlan> {
     let verdict = verdicts.by_turn.get(&turn.id);

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    aside::aside,
     embed::{
         Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT, prefixes::Prefixes,
     },
     endpoint::Endpoint,
     error::{Error, Result},
+    own_thread::on_own_thread,
 };
 
 /// Of one request. Providers take at least as many.
@@ -81,7 +81,7 @@ impl OpenAiEmbedder {
             found = found.api_key(key);
         }
         let own = found.clone();
-        let vectors = aside("thermocline-embed", move || own.ask(&["Hello.".to_owned()])).await?;
+        let vectors = on_own_thread("thermocline-embed", move || own.ask(&["Hello.".to_owned()])).await?;
         let dims = vectors.first().map_or(0, Vec::len);
         found.dims = u32::try_from(dims).unwrap_or(0);
         match found.dims {
@@ -183,7 +183,7 @@ impl Embedder for OpenAiEmbedder {
 
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
         let (own, texts) = (self.clone(), texts.to_vec());
-        Box::pin(aside("thermocline-embed", move || own.vectors(own.prefixes.of(purpose), &texts)))
+        Box::pin(on_own_thread("thermocline-embed", move || own.vectors(own.prefixes.of(purpose), &texts)))
     }
 }
 

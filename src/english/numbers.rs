@@ -163,7 +163,7 @@ pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
         match token {
             NumberToken::Other(' ' | '-') => continue,
             NumberToken::Word("and") => {
-                is_open = last.is_some_and(|last| matches!(last.last, NumeralPart::Factor(_)))
+                is_open = last.is_some_and(|last| matches!(last.last, NumeralPart::Factor(_)));
             }
             NumberToken::Word(word) => match part_of(word) {
                 Some(NumeralPart::Factor(_)) if after_digits => {} // "3 million" was read as digits.

@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use crate::{
     compress::{
         Summarizer, Verdict, archive,
-        learned::LearnedRules,
+        learned::LearnedCriticality,
         plan::{self, CHUNK_TURNS, PlanRules, Verdicts},
         verify::{self, Sorted},
     },
@@ -129,7 +129,7 @@ struct CompressionChunk {
     read: ReadTurns,
     /// The backend's state before the first of them.
     previous: Option<SnapshotId>,
-    learned: LearnedRules,
+    learned: LearnedCriticality,
 }
 
 fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) -> Result<CompressionChunk> {
@@ -147,7 +147,7 @@ fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) ->
     let seqs = || read.turns.iter().map(|turn| turn.seq);
     let learned = match seqs().min().zip(seqs().max()) {
         Some(places) => snapshot.learned(scope, places)?,
-        None => LearnedRules::default(),
+        None => LearnedCriticality::default(),
     };
     Ok(CompressionChunk { read, previous, learned })
 }

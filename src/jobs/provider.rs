@@ -3,13 +3,13 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use crate::{
-    aside::{self, CallOutcome},
     clock::Clock,
     compress::Summarizer,
     cooldown::Cooldown,
     error::{Error, ErrorKind, Result},
     event::{Event, OnEvent, ProviderRole},
     jobs::job::Job,
+    own_thread::{self, CallOutcome},
     store::{Store, slice_error::SliceResult},
 };
 
@@ -54,7 +54,7 @@ impl Provider<'_> {
             return Err(if why.is_misconfiguration() { why } else { Error::provider(why.to_string()) });
         }
         let who = self.who;
-        let (failed, rests) = match aside::ask("thermocline-ask", self.limit, asking).await {
+        let (failed, rests) = match own_thread::ask("thermocline-ask", self.limit, asking).await {
             CallOutcome::Given(Ok(answer)) => {
                 self.cooldown.end();
                 return Ok(answer);

@@ -8,7 +8,6 @@ use std::{
 };
 
 use crate::{
-    aside::aside,
     clock::Deadline,
     config::Config,
     error::Result,
@@ -17,6 +16,7 @@ use crate::{
         place::MemoryNo,
         sensor::{CheckVerdict, HUMAN, MemoryCheck, NewSensor, ToCheck, UnknownReason},
     },
+    own_thread::on_own_thread,
     sensors::known::of_name,
     store::{
         Store,
@@ -143,7 +143,7 @@ impl<'c> Looks<'c> {
             let verdict = panic::catch_unwind(AssertUnwindSafe(look));
             Ok(verdict.unwrap_or(CheckVerdict::Unknown(UnknownReason::Panicked)))
         };
-        let verdict = match tokio::time::timeout(limit, aside("thermocline-look", look)).await {
+        let verdict = match tokio::time::timeout(limit, on_own_thread("thermocline-look", look)).await {
             Ok(Ok(verdict)) => verdict,
             Ok(Err(_)) => CheckVerdict::Unknown(UnknownReason::Unreachable),
             Err(_) => CheckVerdict::Unknown(UnknownReason::Late),

@@ -16,11 +16,11 @@ use super::{
     transformer::Transformer,
 };
 use crate::{
-    aside::aside,
     embed::{
         Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, prefixes::Prefixes, wordpiece::Normalization,
     },
     error::{Error, ErrorKind, Result},
+    own_thread::on_own_thread,
 };
 
 /// Of a text, with the special ones, where the folder says nothing. The pieces of turns are hardly longer.
@@ -115,7 +115,7 @@ impl Embedder for LocalEmbedder {
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
         let (model, texts) = (Arc::clone(&self.model), texts.to_vec());
         let prefix = self.prefixes.of(purpose).to_owned();
-        Box::pin(aside("thermocline-embed", move || model.vectors(&prefix, &texts)))
+        Box::pin(on_own_thread("thermocline-embed", move || model.vectors(&prefix, &texts)))
     }
 }
 

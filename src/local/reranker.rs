@@ -17,8 +17,8 @@ use super::{
     transformer::Transformer,
 };
 use crate::{
-    aside::aside,
     error::{Error, ErrorKind, Result},
+    own_thread::on_own_thread,
     rerank::{Reranker, Reranking},
 };
 
@@ -104,7 +104,8 @@ impl Reranker for LocalReranker {
         let waiting = Arc::new(());
         let anybody = Arc::downgrade(&waiting);
         Box::pin(async move {
-            let scores = aside("thermocline-rerank", move || model.scores(&query, &texts, &anybody)).await;
+            let scores =
+                on_own_thread("thermocline-rerank", move || model.scores(&query, &texts, &anybody)).await;
             drop(waiting); // Or with this future, if it is dropped.
             scores
         })

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     memory::{
         decay::decay_score,
-        facts::RuleFacts,
+        facts::MemoryFacts,
         validity::{fresh_validated, staleness},
     },
     model::{
@@ -86,7 +86,7 @@ pub(crate) enum ConsolidationStep {
 }
 
 /// C: one step at most towards `ultra_low`. `None`: it stays where it is.
-pub(crate) fn consolidate(facts: &RuleFacts, past: Past, now: DateTime<Utc>) -> Option<ConsolidationStep> {
+pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -> Option<ConsolidationStep> {
     let may_settle = facts.status == MemoryStatus::Active
         && !facts.is_volatile
         && !facts.contested
@@ -113,7 +113,7 @@ pub(crate) fn consolidate(facts: &RuleFacts, past: Past, now: DateTime<Utc>) -> 
 }
 
 /// C: the confidence from which on a memory may settle: its own, or that of its frequency.
-pub(super) fn threshold(facts: &RuleFacts) -> f64 {
+pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     let by_default = match facts.frequency {
         Frequency::High => 0.75,
         Frequency::Mid => 0.95,
@@ -152,7 +152,7 @@ pub(crate) enum Retention {
 }
 
 /// C, G and I: what a rule says of a memory on a day; the first one that fits. What a person saved, only a person archives.
-pub(crate) fn retain(facts: &RuleFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
+pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
     let state = &facts.state;
     let is_below = |bound: f64| state.success_rate.is_some_and(|rate| rate < bound);
     let age = now - facts.frequency_since;
@@ -196,11 +196,11 @@ mod tests {
 
     const SECOND: f64 = 1.0 / 86_400.0;
 
-    fn high(confidence: f64) -> RuleFacts {
-        RuleFacts::sample(MemoryKind::Solution, Frequency::High).with(|facts| facts.confidence = confidence)
+    fn high(confidence: f64) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Solution, Frequency::High).with(|facts| facts.confidence = confidence)
     }
 
-    fn rated(facts: RuleFacts, usage_count: u32, success_rate: f64, contexts: u32) -> RuleFacts {
+    fn rated(facts: MemoryFacts, usage_count: u32, success_rate: f64, contexts: u32) -> MemoryFacts {
         facts.with(|facts| {
             facts.state.usage_count = usage_count;
             facts.state.success_rate = Some(success_rate);
@@ -209,21 +209,21 @@ mod tests {
         })
     }
 
-    fn mid(confidence: f64, usage_count: u32, success_rate: f64, contexts: u32) -> RuleFacts {
-        let facts = RuleFacts::sample(MemoryKind::Solution, Frequency::Mid)
+    fn mid(confidence: f64, usage_count: u32, success_rate: f64, contexts: u32) -> MemoryFacts {
+        let facts = MemoryFacts::sample(MemoryKind::Solution, Frequency::Mid)
             .with(|facts| facts.confidence = confidence);
         rated(facts, usage_count, success_rate, contexts)
     }
 
-    fn low(confidence: f64, projects: u32) -> RuleFacts {
-        RuleFacts::sample(MemoryKind::Solution, Frequency::Low).with(|facts| {
+    fn low(confidence: f64, projects: u32) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Solution, Frequency::Low).with(|facts| {
             facts.confidence = confidence;
             facts.state.project_count = projects;
         })
     }
 
     #[track_caller]
-    fn check(facts: &RuleFacts, past: Past, expected: Option<ConsolidationStep>) {
+    fn check(facts: &MemoryFacts, past: Past, expected: Option<ConsolidationStep>) {
         assert_eq!(consolidate(facts, past, start()), expected, "{facts:?} {past:?}");
     }
 
@@ -302,11 +302,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_kept(facts: &RuleFacts, days: f64, expected: Retention) {
+    fn check_kept(facts: &MemoryFacts, days: f64, expected: Retention) {
         assert_eq!(retain(facts, false, day(days)), expected, "{facts:?} after {days} days");
     }
 
-    fn by_hand(facts: RuleFacts) -> RuleFacts {
+    fn by_hand(facts: MemoryFacts) -> MemoryFacts {
         facts.with(|facts| facts.learning_source = LearningSource::Manual)
     }
 
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn c_mid_falls_back_when_it_helps_too_seldom_or_is_hardly_used() {
         let accessed = |accesses| {
-            RuleFacts::sample(MemoryKind::Solution, Frequency::Mid)
+            MemoryFacts::sample(MemoryKind::Solution, Frequency::Mid)
                 .with(|facts| facts.state.access_count = accesses)
         };
         check_kept(&mid(0.8, 10, 0.69, 2), 1.0, Retention::Downgrade);
@@ -355,7 +355,7 @@ mod tests {
     fn g_a_low_score_is_archived_and_i_a_good_source_keeps_longer() {
         // 0.1 * 0.5 * 0.8 is a score of 0.04 at the start, 0.032 then.
         let faint = |reliability| {
-            RuleFacts::sample(MemoryKind::General, Frequency::Mid).with(|facts| {
+            MemoryFacts::sample(MemoryKind::General, Frequency::Mid).with(|facts| {
                 facts.importance = 0.1;
                 facts.reliability = reliability;
             })
@@ -380,7 +380,7 @@ mod tests {
     /// On which day something becomes of a memory at mid that is looked at daily and never used.
     #[track_caller]
     fn check_days(kind: MemoryKind, importance: f64, trust: Trust, expected: &[(u32, Retention)]) {
-        let mut facts = by_hand(RuleFacts::sample(kind, Frequency::Mid)).with(|facts| {
+        let mut facts = by_hand(MemoryFacts::sample(kind, Frequency::Mid)).with(|facts| {
             (facts.importance, facts.trust) = (importance, trust);
         });
         let mut past = Past { birth: Some(Outcome::Decision), ..BORN };

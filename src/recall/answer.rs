@@ -277,8 +277,9 @@ pub(crate) fn search(
             });
         (found, anchors, wishes, index.last_said_at(question.now), index.extent.epoch)
     })?;
-    let find::RankedUnits { ranked, stands, words, model, mut missing, confidence, is_index_damaged, .. } =
-        found;
+    let find::RankedUnits {
+        ranked, origins, words, model, mut missing, confidence, is_index_damaged, ..
+    } = found;
     let (memories, mut same_source) = (found.memories, found.same_source);
     let is_apart = |seq: u32| wanted == WantedUnits::AboveFloor && memories.contains_key(&seq);
     let mut originals = snapshot.originals(scope);
@@ -287,7 +288,7 @@ pub(crate) fn search(
     for (
         &ScoredUnit { seq, score, parts },
         &HitOrigin { owner, piece, has_evidence, is_below_floor, newer },
-    ) in ranked.iter().zip(&stands)
+    ) in ranked.iter().zip(&origins)
     {
         let same_source = match same_source.remove(&seq) {
             Some(others) => of_same_source(snapshot, scope, &memories, &others)?,

@@ -14,15 +14,15 @@ use crate::{
         receipt::{ItemKind, LEAST_STRENGTH, Newer},
     },
     recall::{
-        anchors_leg, graph,
+        anchor_evidence, graph,
         later::{self, Newest},
-        meaning_leg::{self, SemanticScores},
-        memories_leg,
+        lexical::{self, LexicalScores},
+        memory_evidence,
         message::PreparedQuestion,
         score::{self, LiveFactors, MOST_MEMORIES, RankingEvidence, ScoredUnit, TimeOnlyFit, Wanting},
+        semantic::{self, SemanticScores},
         sieve::Sieve,
         user_index::{IndexDamage, UserIndex},
-        words_leg::{self, LexicalScores},
     },
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
     text::words::Word,
@@ -34,7 +34,7 @@ pub(crate) struct RankedUnits {
     /// The best units, best first; behind as many as were wanted those that say what was said last of what they tell.
     pub(crate) ranked: Vec<ScoredUnit>,
     /// For each of `ranked`.
-    pub(crate) stands: Vec<HitOrigin>,
+    pub(crate) origins: Vec<HitOrigin>,
     /// The memories among them, by their units.
     pub(crate) memories: HashMap<u32, UnitMemory>,
     /// What is one piece with one of `ranked`, which is better, by that one's number.
@@ -51,7 +51,7 @@ pub(crate) struct RankedUnits {
     pub(crate) is_index_damaged: bool,
 }
 
-/// Where a unit stands, and on what.
+/// What a hit stands for, and what evidence it has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HitOrigin {
     /// What it stands for.
@@ -78,36 +78,36 @@ const SUREST_OF: usize = 32;
 
 /// How sure it is that something answers: an anchor that the query calls for, or one of the best units.
 fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[ScoredUnit]) -> f64 {
-    let anchors = anchors_leg::relevant(question.query, question.shown(&index.anchors)).into_iter();
+    let anchors = anchor_evidence::relevant(question.query, question.shown(&index.anchors)).into_iter();
     let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));
     let units = ranked.iter().take(SUREST_OF).map(|unit| unit.parts.confidence());
     anchors.chain(units).fold(0.0, f64::max)
 }
 
 /// Tells what is below the floor: everything, if nothing answers.
-fn set_floor(ranked: &[ScoredUnit], stands: &mut [HitOrigin], is_unsure: bool) {
+fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) {
     let best = ranked.first().map_or(0.0, |unit| unit.score);
-    let evident: HashSet<Place> = stands
+    let evident: HashSet<Place> = origins
         .iter()
-        .filter(|stands| stands.has_evidence)
-        .filter_map(|stands| stands.owner.place())
+        .filter(|origin| origin.has_evidence)
+        .filter_map(|origin| origin.owner.place())
         .collect();
     let is_beside = |Place { session, turn_number }: Place| {
         [turn_number.wrapping_sub(1), turn_number + 1]
             .iter()
             .any(|&beside| evident.contains(&session.turn(beside)))
     };
-    for (unit, stands) in ranked.iter().zip(stands.iter_mut()) {
+    for (unit, origin) in ranked.iter().zip(origins.iter_mut()) {
         // What lends to a memory fits by itself.
-        let is_beside = || stands.owner.place().is_none_or(is_beside);
-        let fits = stands.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
-        stands.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
+        let is_beside = || origin.owner.place().is_none_or(is_beside);
+        let fits = origin.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
+        origin.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
     }
     // Where something is shown, what was said last of it is, too.
-    let shown = stands.iter().filter(|stands| !stands.is_below_floor);
-    let newest: HashSet<i64> = shown.filter_map(|stands| Some(stands.newer?.seq)).collect();
-    for (unit, stands) in ranked.iter().zip(stands) {
-        stands.is_below_floor &= !newest.contains(&unit.seq.into());
+    let shown = origins.iter().filter(|origin| !origin.is_below_floor);
+    let newest: HashSet<i64> = shown.filter_map(|origin| Some(origin.newer?.seq)).collect();
+    for (unit, origin) in ranked.iter().zip(origins) {
+        origin.is_below_floor &= !newest.contains(&unit.seq.into());
     }
 }
 
@@ -153,11 +153,11 @@ pub(crate) fn find(
     sieve: &Sieve,
 ) -> RankedUnits {
     let mut missing = Vec::new();
-    let words = words_leg::look_up(snapshot, scope, index, &question.sought).unwrap_or_else(|error| {
+    let words = lexical::look_up(snapshot, scope, index, &question.sought).unwrap_or_else(|error| {
         missing.push(format!("words: {error}"));
         LexicalScores::default()
     });
-    let meaning = meaning_leg::look_up((snapshot, scope), index, question, &words, &mut missing);
+    let meaning = semantic::look_up((snapshot, scope), index, question, &words, &mut missing);
     let anchors = anchor_strengths(snapshot, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
         Vec::new()
@@ -193,7 +193,7 @@ pub(crate) fn find(
     let behind = if memories.is_empty() { k } else { ranked.len() };
     add_newest(&mut ranked, &newest, behind);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
-    let stands = |unit: &ScoredUnit| HitOrigin {
+    let origin = |unit: &ScoredUnit| HitOrigin {
         owner: index.unit(unit.seq).map_or(Owner::Memory, UnitFacts::owner),
         piece: meaning.piece(unit.seq),
         has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
@@ -203,11 +203,21 @@ pub(crate) fn find(
             Some(Newer { seq: seq.into(), said_at: DateTime::from_timestamp_millis(said_at_ms)? })
         }),
     };
-    let mut stands: Vec<HitOrigin> = ranked.iter().map(stands).collect();
-    set_floor(&ranked, &mut stands, confidence < question.min_confidence);
+    let mut origins: Vec<HitOrigin> = ranked.iter().map(origin).collect();
+    set_floor(&ranked, &mut origins, confidence < question.min_confidence);
     let (words, model) = (words.weights(), meaning.model);
     let same_source = HashMap::new();
-    RankedUnits { ranked, stands, memories, same_source, words, model, missing, confidence, is_index_damaged }
+    RankedUnits {
+        ranked,
+        origins,
+        memories,
+        same_source,
+        words,
+        model,
+        missing,
+        confidence,
+        is_index_damaged,
+    }
 }
 
 /// The ranks where there are memories. Older texts of these are taken out of the ranks for good when they are met, and all
@@ -231,7 +241,7 @@ fn with_memories(
         round += 1;
         let passing = sieve.passing(index);
         let mut ranked = ranks(index, question, legs, wanting, &passing);
-        let (mut known, older) = memories_leg::meet(at, index, (&ranked, round)).unwrap_or_else(|error| {
+        let (mut known, older) = memory_evidence::meet(at, index, (&ranked, round)).unwrap_or_else(|error| {
             missing.push(format!("memories: {error}"));
             Default::default()
         });
@@ -243,15 +253,15 @@ fn with_memories(
         let is_memory = |unit: &ScoredUnit| index.memories().binary_search(&unit.seq).is_ok();
         ranked.retain(|unit| known.contains_key(&unit.seq) || !is_memory(unit));
         let profile = &question.profile;
-        memories_leg::apply(&mut ranked, &known, (profile, question.now));
+        memory_evidence::apply(&mut ranked, &known, (profile, question.now));
         if profile.weights().is_some() {
-            memories_leg::lend_to_sources(&mut ranked, &known, profile);
+            memory_evidence::lend_to_sources(&mut ranked, &known, profile);
             if question.graph {
                 graph::lend(at, (index, &passing), (profile, question.now), &mut ranked, &mut known)
                     .unwrap_or_else(|error| missing.push(format!("graph: {error}")));
             }
         }
-        if let Err(error) = memories_leg::read_words(at, &mut known) {
+        if let Err(error) = memory_evidence::read_words(at, &mut known) {
             missing.push(format!("memories: {error}"));
             ranked.retain(|unit| !is_memory(unit));
             known.clear();
@@ -383,7 +393,7 @@ fn anchor_strengths(
             .collect(),
         Profile::Recency => Vec::new(),
         _ => {
-            let mut relevant = anchors_leg::relevant(question.query, &index.anchors);
+            let mut relevant = anchor_evidence::relevant(question.query, &index.anchors);
             relevant.retain(|(_, strength)| *strength >= LEAST_STRENGTH);
             relevant
         }

@@ -11,7 +11,7 @@ use crate::{
         edge::EdgeType,
         profile::{Parts, Profile, rounded},
     },
-    recall::{memories_leg, score::ScoredUnit, user_index::UserIndex},
+    recall::{memory_evidence, score::ScoredUnit, user_index::UserIndex},
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
@@ -59,7 +59,7 @@ pub(super) fn lend(
             continue;
         };
         let parts = Parts { neighbours: rounded(lent[seq]), ..Parts::default() };
-        let parts = memories_leg::with_factor(parts, &met, of);
+        let parts = memory_evidence::with_factor(parts, &met, of);
         ranked.push(ScoredUnit { seq: *seq, score: parts.score(of.0), parts });
         met.only_with = contradicted.get(seq).copied();
         known.insert(*seq, met);

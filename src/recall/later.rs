@@ -14,11 +14,11 @@ use crate::{
     index::facts::UnitFacts,
     model::place::Owner,
     recall::{
-        anchors_leg,
+        anchor_evidence,
+        lexical::{self, LexicalScores, WeightedWord},
         score::{ScoredUnit, narrow},
         sieve::Sieve,
         user_index::UserIndex,
-        words_leg::{self, LexicalScores, WeightedWord},
     },
     store::{
         scope::Scope,
@@ -142,7 +142,7 @@ fn of_anchors(
     sieve: &Sieve,
 ) -> Result<Newest> {
     let mut newest = Newest::new();
-    for (ended, newer) in anchors_leg::ended(query, &index.anchors) {
+    for (ended, newer) in anchor_evidence::ended(query, &index.anchors) {
         let sources = snapshot.sources_of_anchor(scope, newer.id)?;
         let facts =
             sources.into_iter().filter_map(|seq| index.unit(seq)).filter(|facts| passes(sieve, facts));
@@ -303,7 +303,7 @@ impl<'a> Standings<'a, '_> {
         Ok(match self.known.entry(word) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
-                let look_up = |postings: &Postings<'_>| words_leg::standing(postings, self.index, word);
+                let look_up = |postings: &Postings<'_>| lexical::standing(postings, self.index, word);
                 unknown.insert(self.snapshot.postings(self.scope, look_up)?)
             }
         })

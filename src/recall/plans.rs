@@ -11,7 +11,6 @@ use lru::LruCache;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    aside::{self, CallOutcome},
     clock::Stopwatch,
     compress::digest::{ChatModel, ChatPrompt},
     config::Config,
@@ -23,6 +22,7 @@ use crate::{
         place::{Seq, UserNo},
         turn::Turn,
     },
+    own_thread::{self, CallOutcome},
     planner::{self, SearchPlan, UnusablePlan},
     recall::{
         context_options::{ContextOptions, Shows},
@@ -243,7 +243,7 @@ fn unusable(why: UnusablePlan) -> Error {
 async fn complete(planner: &Arc<dyn ChatModel>, prompt: ChatPrompt, limit: Duration) -> Result<String> {
     let planner = Arc::clone(planner);
     let asking = move || async move { planner.complete(&prompt).await };
-    match aside::ask("thermocline-plan", limit, asking).await {
+    match own_thread::ask("thermocline-plan", limit, asking).await {
         CallOutcome::Given(answer) => answer,
         CallOutcome::Late => {
             Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis())))

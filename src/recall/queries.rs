@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     model::{anchor::Anchor, profile::Parts},
     recall::{
-        anchors_leg,
+        anchor_evidence,
         find::{self, HitOrigin, RankedUnits},
         message::{MAX_QUERIES, Message, PreparedQuestion},
         pieces::{self, Pieces},
@@ -65,16 +65,16 @@ fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
     let mut best: HashMap<u32, (ScoredUnit, HitOrigin)> = HashMap::new();
     let mut merged: Option<RankedUnits> = None;
     for mut found in searches {
-        for (scored, stands) in found.ranked.drain(..).zip(found.stands.drain(..)) {
-            let fit = |scored: &ScoredUnit, stands: &HitOrigin| (!stands.is_below_floor, scored.score);
-            let is_better = best.get(&scored.seq).is_none_or(|(known, known_stands)| {
-                let (new, known) = (fit(&scored, &stands), fit(known, known_stands));
+        for (scored, origin) in found.ranked.drain(..).zip(found.origins.drain(..)) {
+            let fit = |scored: &ScoredUnit, origin: &HitOrigin| (!origin.is_below_floor, scored.score);
+            let is_better = best.get(&scored.seq).is_none_or(|(known, known_origin)| {
+                let (new, known) = (fit(&scored, &origin), fit(known, known_origin));
                 new.0.cmp(&known.0).then(new.1.total_cmp(&known.1)).is_gt()
             });
             let surest =
                 best.get(&scored.seq).map_or(scored.parts, |(known, _)| surer(known.parts, scored.parts));
             if is_better {
-                best.insert(scored.seq, (scored, stands));
+                best.insert(scored.seq, (scored, origin));
             }
             if let Some((known, _)) = best.get_mut(&scored.seq) {
                 let Parts { coverage, cosine, personal, .. } = surest;
@@ -111,7 +111,7 @@ fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
     let mut units: Vec<(ScoredUnit, HitOrigin)> = best.into_values().collect();
     // Ties to the newer turn, as in each search.
     units.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
-    (merged.ranked, merged.stands) = units.into_iter().unzip();
+    (merged.ranked, merged.origins) = units.into_iter().unzip();
     merged
 }
 
@@ -146,9 +146,9 @@ pub(super) fn relevant_anchors<'a>(
     question: &PreparedQuestion<'_>,
     anchors: &'a [Anchor],
 ) -> Vec<(&'a Anchor, f64)> {
-    let mut relevant = anchors_leg::relevant(question.query, anchors);
+    let mut relevant = anchor_evidence::relevant(question.query, anchors);
     for also in &question.also {
-        for (anchor, score) in anchors_leg::relevant(also.query, anchors) {
+        for (anchor, score) in anchor_evidence::relevant(also.query, anchors) {
             match relevant.iter_mut().find(|(known, _)| known.id == anchor.id) {
                 Some((_, known)) => *known = known.max(score),
                 None => relevant.push((anchor, score)),
@@ -167,7 +167,7 @@ mod tests {
     /// A search that found these, each with its score and whether it may be shown.
     fn found(units: &[(u32, f64, bool)], missing: &str) -> RankedUnits {
         let scored = |&(seq, score, _): &(u32, f64, bool)| ScoredUnit { seq, score, parts: Parts::default() };
-        let stands = |&(_, _, is_shown): &(u32, f64, bool)| HitOrigin {
+        let origin = |&(_, _, is_shown): &(u32, f64, bool)| HitOrigin {
             owner: Owner::Memory,
             piece: None,
             has_evidence: is_shown,
@@ -176,7 +176,7 @@ mod tests {
         };
         RankedUnits {
             ranked: units.iter().map(scored).collect(),
-            stands: units.iter().map(stands).collect(),
+            origins: units.iter().map(origin).collect(),
             memories: HashMap::new(),
             same_source: HashMap::new(),
             words: (0..40).map(|word| (word + 30 * u32::from(missing.is_empty()), 1.0)).collect(),
@@ -195,7 +195,7 @@ mod tests {
         pieces::put_together(&mut all, Pieces::Together(4));
         let units: Vec<_> = all.ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
         assert_eq!(units, [(4, 1.0), (1, 1.0), (3, 0.8), (2, 0.3)], "ties to the newer, the best four");
-        assert!(all.stands.iter().all(|stands| !stands.is_below_floor));
+        assert!(all.origins.iter().all(|origin| !origin.is_below_floor));
         assert_eq!(all.missing, ["words", "vectors", ""]);
         assert_eq!(all.words.len(), 64, "the message's words first, each once");
         assert_eq!(all.words[..40], found(&[], "vectors").words[..]);

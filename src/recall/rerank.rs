@@ -4,7 +4,6 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
-    aside::{self, CallOutcome},
     config::Config,
     cooldown::Cooldowns,
     embed::pieces::{self, pieces},
@@ -15,6 +14,7 @@ use crate::{
         profile::rounded,
         turn::{Side, Turn},
     },
+    own_thread::{self, CallOutcome},
     recall::{
         answer::{Hit, Searched, WantedUnits},
         message::Message,
@@ -138,7 +138,7 @@ async fn ask(
 ) -> Result<Vec<f64>> {
     let (reranker, count, limit) = (Arc::clone(reranker), texts.len(), config.rerank_timeout);
     let asking = move || async move { reranker.rerank(&query, &texts).await };
-    let scores = match aside::ask("thermocline-ask", limit, asking).await {
+    let scores = match own_thread::ask("thermocline-ask", limit, asking).await {
         CallOutcome::Given(scores) => scores?,
         CallOutcome::Late => {
             return Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis())));

@@ -103,19 +103,19 @@ pub(crate) fn rank(
     let by_rank = by_rank(index);
     let mut memories = Vec::new();
     let mut ranked: Vec<ScoredUnit> = if let Some(weights) = profile.weights() {
-        let mut lent = PropagatedScores::of(index, evidence, weights, passing);
-        let scored = |lent: &PropagatedScores<'_>, at: usize| {
-            let parts = with_factors(lent.parts(at), evidence, &units[at]);
+        let mut propagated = PropagatedScores::of(index, evidence, weights, passing);
+        let scored = |propagated: &PropagatedScores<'_>, at: usize| {
+            let parts = with_factors(propagated.parts(at), evidence, &units[at]);
             ScoredUnit { seq: units[at].seq, score: parts.score(profile), parts }
         };
         if !index.memories().is_empty() {
-            let best = lent.best_memories(index.memories(), wanting.memories);
-            memories.extend(best.iter().map(|at| scored(&lent, *at)));
-            lent.leave_out(index.memories());
+            let best = propagated.best_memories(index.memories(), wanting.memories);
+            memories.extend(best.iter().map(|at| scored(&propagated, *at)));
+            propagated.leave_out(index.memories());
         }
         // To spread over sessions, more are looked at than are wanted.
         let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
-        lent.best(evidence.live.most(&weights), deep, |at| scored(&lent, at))
+        propagated.best(evidence.live.most(&weights), deep, |at| scored(&propagated, at))
     } else {
         let has_meaning = matches!(profile, Profile::Paper { .. });
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
@@ -287,13 +287,15 @@ impl<'a> PropagatedScores<'a> {
             .zip(meaning.scores)
             .map(|(words, meaning)| of_words * words + of_meaning * meaning)
             .collect();
-        let open: Vec<f32> = index.field_lengths.iter().copied().map(open).collect();
+        let context_weights: Vec<f32> = index.field_lengths.iter().copied().map(context_weight).collect();
         let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
-        let near = around.iter().zip(&relevance).zip(&open).map(|((around, relevance), open)| {
-            let before = of(around.previous);
-            let answer = if around.follows_question { of_answer * before } else { 0.0 };
-            relevance + open * (of_neighbours * (before + of(around.next)) + answer)
-        });
+        let near = around.iter().zip(&relevance).zip(&context_weights).map(
+            |((around, relevance), context_weight)| {
+                let before = of(around.previous);
+                let answer = if around.follows_question { of_answer * before } else { 0.0 };
+                relevance + context_weight * (of_neighbours * (before + of(around.next)) + answer)
+            },
+        );
         let near: Vec<f32> = near.collect();
         let mut best_of_session = vec![0.0_f32; index.session_count() + 1];
         for (around, near) in around.iter().zip(&near) {
@@ -305,10 +307,11 @@ impl<'a> PropagatedScores<'a> {
             .zip(evidence.session_words)
             .map(|(best, words)| if *best > 0.0 { of_session * best + of_session_words * words } else { 0.0 })
             .collect();
-        let total =
-            around.iter().zip(&near).zip(&open).zip(passing).map(|(((around, near), open), passes)| {
-                if *passes { near + open * of_sessions[around.session as usize] } else { 0.0 }
-            });
+        let total = around.iter().zip(&near).zip(&context_weights).zip(passing).map(
+            |(((around, near), context_weight), passes)| {
+                if *passes { near + context_weight * of_sessions[around.session as usize] } else { 0.0 }
+            },
+        );
         Self { words, meaning, total: total.collect(), relevance, near }
     }
 
@@ -398,7 +401,7 @@ pub(super) fn narrow(weight: f64) -> f32 {
 }
 
 /// How far a turn is understood by what stands around it, from 0 to 1.
-fn open([head_len, rest_len]: [u16; 2]) -> f32 {
+fn context_weight([head_len, rest_len]: [u16; 2]) -> f32 {
     OPEN_WORDS / (OPEN_WORDS + f32::from(head_len) + f32::from(rest_len))
 }
 

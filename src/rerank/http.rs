@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    aside::aside,
     endpoint::Endpoint,
     error::{Error, Result},
+    own_thread::on_own_thread,
     rerank::{Reranker, Reranking},
 };
 
@@ -115,7 +115,7 @@ impl Reranker for HttpReranker {
 
     fn rerank<'a>(&'a self, query: &'a str, texts: &'a [String]) -> Reranking<'a> {
         let (own, query, texts) = (self.clone(), query.to_owned(), texts.to_vec());
-        Box::pin(aside("thermocline-rerank", move || own.scores(&query, &texts)))
+        Box::pin(on_own_thread("thermocline-rerank", move || own.scores(&query, &texts)))
     }
 }
 

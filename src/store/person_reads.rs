@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     error::Result,
     memory::{
-        facts::RuleFacts,
+        facts::MemoryFacts,
         resurface::{LEAST_IMPORTANCE, next_due, resurface_eligible},
     },
     model::{
@@ -74,7 +74,7 @@ impl Snapshot<'_> {
                 break;
             }
             let memory = self.ask(|sql| known::readable(sql, scope, memory_no, now))?;
-            let memory = memory.filter(|memory| resurface_eligible(&RuleFacts::from(memory), now));
+            let memory = memory.filter(|memory| resurface_eligible(&MemoryFacts::from(memory), now));
             found.extend(memory.map(|memory| Due { due_on, memory }));
         }
         Ok(found)

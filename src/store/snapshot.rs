@@ -37,7 +37,7 @@ use crate::{
             embedding::{self, EmbeddingStatus},
             jobs::{self, FoundJob},
             originals,
-            postings::{self, PostingsView},
+            postings::{self, PostingsSummary},
             receipts, session_words,
             sessions::{self, SessionRow},
             summaries,
@@ -475,7 +475,7 @@ pub(crate) struct Postings<'p> {
 
 impl Postings<'_> {
     /// Shows every posting of a word that can be read, ascending.
-    pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<PostingsView> {
+    pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<PostingsSummary> {
         postings::for_each(self.sql, self.scope, word, each)
     }
 }

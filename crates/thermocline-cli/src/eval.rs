@@ -350,9 +350,9 @@ fn text(report: &EvalReport, categories: bool) -> String {
 }
 
 /// What a table shows, and how.
-type EvalColumn = (&'static str, fn(&Means) -> String);
+type EvalRow = (&'static str, fn(&Means) -> String);
 
-const ROWS: [EvalColumn; 12] = [
+const ROWS: [EvalRow; 12] = [
     ("recall@5", |of| format!("{:.3}", of.recall_5)),
     ("recall@10", |of| format!("{:.3}", of.recall_10)),
     ("recall@20", |of| format!("{:.3}", of.recall_20)),

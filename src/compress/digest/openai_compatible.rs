@@ -14,13 +14,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    aside::aside,
     compress::digest::{
         DEFAULT_TIMEOUT,
         chat::{ChatModel, ChatPrompt, Completing},
     },
     endpoint::{Endpoint, EndpointFailure},
     error::{Error, Result},
+    own_thread::on_own_thread,
 };
 
 /// An answer is read up to twice of what is parsed of it, since JSON in JSON is escaped. More is cut off the wire.
@@ -164,7 +164,7 @@ impl ChatModel for OpenAiCompatible {
     /// On a thread of its own, which nobody waits for when a runtime ends: a call may take a minute.
     fn complete<'a>(&'a self, prompt: &'a ChatPrompt) -> Completing<'a> {
         let (own, prompt) = (self.clone(), prompt.clone());
-        Box::pin(aside("thermocline-llm", move || own.ask(&prompt)))
+        Box::pin(on_own_thread("thermocline-llm", move || own.ask(&prompt)))
     }
 }
 

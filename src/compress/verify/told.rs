@@ -36,7 +36,7 @@ pub(super) fn stems(list: &List) -> HashSet<Word> {
 
 /// Whose word it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum WordOrigin {
     /// The turn has it.
     Turns,
     /// The turn lacks it.
@@ -45,7 +45,7 @@ pub(super) enum Speaker {
     Nobodys,
 }
 
-impl Speaker {
+impl WordOrigin {
     fn of(word: Word, source: &SourceText) -> Self {
         if source.has_word(word) { Self::Turns } else { Self::Foreign }
     }
@@ -58,7 +58,7 @@ pub(super) struct ToldWord<'a> {
     pub(super) text: &'a str,
     /// As words are compared; none: a stop word.
     pub(super) word: Option<Word>,
-    pub(super) whose: Speaker,
+    pub(super) whose: WordOrigin,
     /// Whether a sentence, or a part of one behind a semicolon or colon, ends with it.
     pub(super) is_last: bool,
 }
@@ -80,9 +80,9 @@ pub(super) fn told<'a>(folded: &'a str, source: &SourceText) -> Vec<ToldWord<'a>
         let whose = match word {
             Some(word) if !text.starts_with(|c: char| c.is_numeric()) && !TELLING.contains(&word) => {
                 let is_unspaced = text.contains(language::is_unspaced_char);
-                if is_unspaced { Speaker::Nobodys } else { Speaker::of(word, source) }
+                if is_unspaced { WordOrigin::Nobodys } else { WordOrigin::of(word, source) }
             }
-            _ => Speaker::Nobodys,
+            _ => WordOrigin::Nobodys,
         };
         told.push(ToldWord { text, word, whose, is_last: false });
     }
@@ -120,8 +120,8 @@ fn shared(told: &[ToldWord<'_>], source: &SourceText) -> (usize, usize) {
         let content = if is_unspaced { words::query_words(word.text) } else { Vec::new() };
         let is_number = word.text.starts_with(|c: char| c.is_numeric()); // Measured already: the turn has it.
         shared += content.iter().filter(|&&word| source.has_word(word)).count();
-        shared += usize::from(word.whose == Speaker::Turns || is_number);
-        all += content.len() + usize::from(word.whose != Speaker::Nobodys || is_number);
+        shared += usize::from(word.whose == WordOrigin::Turns || is_number);
+        all += content.len() + usize::from(word.whose != WordOrigin::Nobodys || is_number);
     }
     (shared, all)
 }
@@ -129,11 +129,11 @@ fn shared(told: &[ToldWord<'_>], source: &SourceText) -> (usize, usize) {
 /// In pairs of characters; a word with spaces around it counts as [`PAIRS_PER_WORD`].
 fn longest_foreign_run(told: &[ToldWord<'_>], source: &SourceText) -> usize {
     let (mut longest, mut run) = (0, 0);
-    let mut count = |whose: Speaker, weight: usize| {
+    let mut count = |whose: WordOrigin, weight: usize| {
         run = match whose {
-            Speaker::Turns => 0,
-            Speaker::Foreign => run + weight,
-            Speaker::Nobodys => run,
+            WordOrigin::Turns => 0,
+            WordOrigin::Foreign => run + weight,
+            WordOrigin::Nobodys => run,
         };
         longest = longest.max(run);
     };
@@ -144,7 +144,9 @@ fn longest_foreign_run(told: &[ToldWord<'_>], source: &SourceText) -> usize {
             let pair: String = pair.iter().collect();
             // Of two characters their words are each of them, and both.
             count(
-                words::query_words(&pair).last().map_or(Speaker::Nobodys, |&word| Speaker::of(word, source)),
+                words::query_words(&pair)
+                    .last()
+                    .map_or(WordOrigin::Nobodys, |&word| WordOrigin::of(word, source)),
                 1,
             );
         }

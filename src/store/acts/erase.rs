@@ -80,7 +80,7 @@ impl JobTx<'_, '_> {
             erased.add(table.name, counted);
             room = room.saturating_sub(u32::try_from(rows).unwrap_or(u32::MAX));
             if room == 0 {
-                self.got_on(&erased)?;
+                self.note_progress(&erased)?;
                 return Ok((erased, false));
             }
         }
@@ -107,7 +107,7 @@ impl JobTx<'_, '_> {
                 for turn in &turns {
                     erase_turn(self.tx, scope, turn, &mut erased)?;
                 }
-                self.got_on(&erased)?;
+                self.note_progress(&erased)?;
                 return Ok((erased, false));
             }
             if memories::erase::empty_episodes(self.tx, scope, row.session_no, SLICE)? {
@@ -127,7 +127,7 @@ impl JobTx<'_, '_> {
     }
 
     /// An erase that gets on is never given up, however often it is cut short.
-    fn got_on(&mut self, slice: &Erased) -> Result<()> {
+    fn note_progress(&mut self, slice: &Erased) -> Result<()> {
         let turns = u32::try_from(slice.turns).unwrap_or(u32::MAX);
         job_rows::progress(self.tx.sql, self.lease, turns, 1)
     }

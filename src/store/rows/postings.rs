@@ -28,7 +28,7 @@ macro_rules! select {
 const CHECKED_COLUMNS: usize = 6;
 
 /// What was found of a word's postings.
-pub(crate) struct PostingsView {
+pub(crate) struct PostingsSummary {
     /// The last unit; 0: there is none.
     pub(crate) last: u32,
     /// A row could not be read, and its units were not shown.
@@ -41,8 +41,8 @@ pub(crate) fn for_each(
     scope: &Scope,
     word: Word,
     mut each: impl FnMut(u32, FieldCounts),
-) -> Result<PostingsView> {
-    let mut shown = PostingsView { last: 0, is_damaged: false };
+) -> Result<PostingsSummary> {
+    let mut shown = PostingsSummary { last: 0, is_damaged: false };
     sql.query(select!(" AND word = ?2 ORDER BY first_seq"), values![scope.user_no, word], &mut |row| {
         let data = bytes(row.value(5)?).unwrap_or_default();
         match (row.get(2), row.get(3)) {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::learned::{LearnedRules, RuleRecord, USES_THAT_KEEP},
+    compress::learned::{LearnedCriticality, RuleRecord, USES_THAT_KEEP},
     error::Result,
     model::{critical::CriticalRule, ids::TurnId, uses::Aspect},
     store::{
@@ -70,7 +70,7 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (Aspect, &str)
 }
 
 /// What use has taught of the user's turns within these places in the order of recording.
-pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -> Result<LearnedRules> {
+pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -> Result<LearnedCriticality> {
     let used = sql.list(
         "SELECT seq FROM unit_uses WHERE user_no = ?1 AND seq BETWEEN ?2 AND ?3 AND best >= ?4",
         values![scope.user_no, first, last, USES_THAT_KEEP],
@@ -84,7 +84,7 @@ pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -
         |row| Ok(RuleRecord { rule: row.get(0)?, chances: row.get(1)?, taken: row.get(2)? }),
     )?;
     let stopped = records.iter().filter(|record| record.has_stopped()).map(|record| record.rule);
-    Ok(LearnedRules { used: used.into_iter().collect(), stopped: stopped.collect() })
+    Ok(LearnedCriticality { used: used.into_iter().collect(), stopped: stopped.collect() })
 }
 
 /// How often a turn was of use.

@@ -8,7 +8,7 @@ use serde_json::{Error, Value};
 use crate::ops::{
     Result,
     problem::Problem,
-    strict::{Strict, StrictReport},
+    strict::{ReadTrace, Strict},
 };
 
 /// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
@@ -30,7 +30,7 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
 
 /// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
 fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, UnreadRequest> {
-    let met = StrictReport::default();
+    let met = ReadTrace::default();
     match T::deserialize(Strict::new(request, &met)) {
         Ok(read) => Ok(met.into_unread().map_or(Ok(read), |path| Err(at(&path, UNKNOWN.to_owned())))),
         Err(error) => Err((met.path(), error)),

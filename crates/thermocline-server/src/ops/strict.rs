@@ -15,7 +15,7 @@ use serde_json::{Error, Map, Value, map};
 
 /// What was met on the way through a value.
 #[derive(Debug, Default)]
-pub(super) struct StrictReport {
+pub(super) struct ReadTrace {
     /// Fields and numbers of items that lead to what is read; where reading failed, to that.
     path: RefCell<Vec<String>>,
     /// The path of the first field that nobody read.
@@ -26,12 +26,12 @@ pub(super) struct StrictReport {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strict<'de, 'm> {
     value: &'de Value,
-    met: &'m StrictReport,
+    met: &'m ReadTrace,
 }
 
 type Result<T> = std::result::Result<T, Error>;
 
-impl StrictReport {
+impl ReadTrace {
     /// Where reading is, or where it failed.
     pub(super) fn path(&self) -> String {
         self.path.borrow().join("/")
@@ -59,7 +59,7 @@ impl StrictReport {
 }
 
 impl<'de, 'm> Strict<'de, 'm> {
-    pub(super) fn new(value: &'de Value, met: &'m StrictReport) -> Self {
+    pub(super) fn new(value: &'de Value, met: &'m ReadTrace) -> Self {
         Self { value, met }
     }
 
@@ -145,7 +145,7 @@ fn all_read<T>(read: T, len: usize, left: usize) -> Result<T> {
 struct Items<'de, 'm> {
     left: slice::Iter<'de, Value>,
     count: usize,
-    met: &'m StrictReport,
+    met: &'m ReadTrace,
 }
 
 impl<'de> SeqAccess<'de> for Items<'de, '_> {
@@ -163,11 +163,11 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
 struct ObjectFields<'de, 'm> {
     left: map::Iter<'de>,
     next: Option<(&'de str, &'de Value)>,
-    met: &'m StrictReport,
+    met: &'m ReadTrace,
 }
 
 impl<'de, 'm> ObjectFields<'de, 'm> {
-    fn of(object: &'de Map<String, Value>, met: &'m StrictReport) -> Self {
+    fn of(object: &'de Map<String, Value>, met: &'m ReadTrace) -> Self {
         Self { left: object.iter(), next: None, met }
     }
 }
@@ -230,7 +230,7 @@ mod tests {
             json!(null),
         ] {
             let plain = TestFilter::deserialize(&value).map_err(|error| error.to_string());
-            let strict = TestFilter::deserialize(Strict::new(&value, &StrictReport::default()))
+            let strict = TestFilter::deserialize(Strict::new(&value, &ReadTrace::default()))
                 .map_err(|error| error.to_string());
             assert_eq!(strict, plain, "{value}");
         }
@@ -244,16 +244,13 @@ mod tests {
             json!({ "days": [], "of": { "both": { "a": [1] } } }),
         ] {
             assert!(TestFilter::deserialize(&value).is_ok(), "{value}");
-            assert!(
-                TestFilter::deserialize(Strict::new(&value, &StrictReport::default())).is_err(),
-                "{value}"
-            );
+            assert!(TestFilter::deserialize(Strict::new(&value, &ReadTrace::default())).is_err(), "{value}");
         }
     }
 
     #[track_caller]
     fn check_met(value: &Value, path: &str, unread: Option<&str>) {
-        let met = StrictReport::default();
+        let met = ReadTrace::default();
         let _ = TestFilter::deserialize(Strict::new(value, &met));
         assert_eq!((met.path().as_str(), met.into_unread().as_deref()), (path, unread), "{value}");
     }

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use crate::{
     error::Result,
     memory::{
-        facts::RuleFacts,
+        facts::MemoryFacts,
         tend::{Move, look, may_move},
     },
     model::{
@@ -140,7 +140,7 @@ fn looked_at(
     else {
         return Ok(None);
     };
-    let facts = RuleFacts::from(&memory);
+    let facts = MemoryFacts::from(&memory);
     let past = rows::past(sql, scope, memory_no, facts.frequency_since)?;
     let left_high = past.has_moved && rows::has_left_high(sql, scope, memory_no)?;
     let Some((what, why)) = look(&facts, (past, left_high), now) else { return Ok(None) };

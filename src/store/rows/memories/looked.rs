@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     memory::{
         decay::Fading,
-        facts::{RuleFacts, days},
+        facts::{MemoryFacts, days},
     },
     model::{
         memory::{state::MemoryState, trust::Trust, words::MemoryKind},
@@ -26,7 +26,7 @@ pub(crate) fn some_active(
     scope: &Scope,
     after: MemoryNo,
     limit: u32,
-) -> Result<Vec<(MemoryNo, RuleFacts)>> {
+) -> Result<Vec<(MemoryNo, MemoryFacts)>> {
     sql.list(
         "SELECT m.memory_no, m.kind, m.status, m.frequency, m.frequency_since, m.importance, m.confidence, m.reliability,
                 m.consolidation_threshold, m.volatility, m.validity_window_s, m.trust, m.learning_source, m.pinned,
@@ -40,7 +40,7 @@ pub(crate) fn some_active(
     )
 }
 
-fn read(row: &SqlRow<'_>) -> Result<(MemoryNo, RuleFacts)> {
+fn read(row: &SqlRow<'_>) -> Result<(MemoryNo, MemoryFacts)> {
     let state = MemoryState {
         access_count: row.get(16)?,
         last_used_at: row.get(17)?,
@@ -52,7 +52,7 @@ fn read(row: &SqlRow<'_>) -> Result<(MemoryNo, RuleFacts)> {
         validation_count: row.get(23)?,
         ..MemoryState::default()
     };
-    let facts = RuleFacts {
+    let facts = MemoryFacts {
         kind: row.get(1)?,
         status: row.get(2)?,
         frequency: row.get(3)?,

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
-    memory::facts::RuleFacts,
+    memory::facts::MemoryFacts,
     model::{
         edge::EdgeType,
         ids::MemoryId,
@@ -46,7 +46,7 @@ pub(crate) struct UnitMemory {
     pub(crate) id: MemoryId,
     /// The unit with its text of now; none: it is not recalled.
     pub(crate) seq: Option<Seq>,
-    pub(crate) facts: RuleFacts,
+    pub(crate) facts: MemoryFacts,
     /// The units of the turns that tell what it says, ascending: those that it rests on, unless it was given another text
     /// since.
     pub(crate) turns: Vec<u32>,
@@ -98,7 +98,7 @@ fn read(row: &SqlRow<'_>) -> Result<UnitMemory> {
         validated_at: row.get(21)?,
         ..MemoryState::default()
     };
-    let facts = RuleFacts {
+    let facts = MemoryFacts {
         kind: row.get(3)?,
         status: row.get(4)?,
         frequency: row.get(5)?,

@@ -1,4 +1,4 @@
-//! What blocks runs aside, on a thread of its own, so that the thread of the caller goes on.
+//! What blocks runs on a thread of its own, so that the thread of the caller goes on.
 
 use std::{future::Future, io, thread, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Runs `work` on a thread of this name, which nobody waits for when a runtime ends. It needs no runtime. `work` goes on
 /// to its end even if the future is dropped.
-pub(crate) async fn aside<T: Send + 'static>(
+pub(crate) async fn on_own_thread<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -73,9 +73,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_aside_is_a_failure_here() {
-        assert_eq!(aside("thermocline-test", || Ok(7)).await.unwrap(), 7);
-        let error = aside("thermocline-test", || -> Result<()> { panic!("as it should") }).await.unwrap_err();
+    async fn a_panic_on_its_own_thread_is_a_failure_here() {
+        assert_eq!(on_own_thread("thermocline-test", || Ok(7)).await.unwrap(), 7);
+        let error =
+            on_own_thread("thermocline-test", || -> Result<()> { panic!("as it should") }).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Provider);
     }
 

@@ -14,7 +14,7 @@ use crate::{
         user_index::UserIndex,
     },
     store::{
-        rows::postings::PostingsView,
+        rows::postings::PostingsSummary,
         scope::Scope,
         snapshot::{Postings, Snapshot},
     },
@@ -51,13 +51,13 @@ const BACKGROUND: f64 = 0.7;
 /// What the words of all that is sought say of each unit: the most that those of any one say.
 #[derive(Debug, Default)]
 pub(crate) struct LexicalScores {
-    of_each: Vec<OneLeg>,
+    of_each: Vec<SubQueryScores>,
     leaning: f64,
 }
 
 /// What the words of one thing that is sought say of each unit.
 #[derive(Debug, Default)]
-struct OneLeg {
+struct SubQueryScores {
     /// How each unit fits, by number, from 1.
     fits: Vec<UnitFit>,
     /// How each session fits, by number: the weight of the words that it has, of each what its best turn has.
@@ -110,7 +110,7 @@ struct UnitFit {
 }
 
 impl LexicalScores {
-    fn new(mut of_each: Vec<OneLeg>) -> Self {
+    fn new(mut of_each: Vec<SubQueryScores>) -> Self {
         let heaviest = |role: Role| {
             let weighs = of_each.iter().filter(|leg| leg.role == role).map(|leg| leg.own_total);
             f64::from(weighs.fold(0.0, f32::max))
@@ -181,7 +181,7 @@ impl LexicalScores {
         scores
     }
 
-    fn with_weight(&self) -> impl Iterator<Item = &OneLeg> {
+    fn with_weight(&self) -> impl Iterator<Item = &SubQueryScores> {
         self.of_each.iter().filter(|leg| leg.total > 0.0)
     }
 
@@ -208,7 +208,7 @@ impl LexicalScores {
     /// What each word of the query weighs, the heaviest first where there are many.
     pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
         let mut weights: Vec<(Word, f64)> = Vec::new();
-        let shared = |leg: &OneLeg| {
+        let shared = |leg: &SubQueryScores| {
             let share = f64::from(leg.share);
             leg.weights.iter().map(|&(word, weight)| (word, share * weight)).collect::<Vec<_>>()
         };
@@ -251,7 +251,7 @@ impl LexicalScores {
     }
 }
 
-impl OneLeg {
+impl SubQueryScores {
     fn is_quoted(&self, fit: &UnitFit) -> bool {
         self.distinct >= QUOTED_WORDS && self.role != Role::Background && fit.themselves == self.distinct
     }
@@ -277,13 +277,13 @@ pub(crate) fn look_up(
     })
 }
 
-fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> Result<OneLeg> {
+fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> Result<SubQueryScores> {
     let (query, role) = (&sought.words[..], sought.role);
     let looking = Looking::new(postings, index);
     let units = index.units.len();
     let mut best_in = vec![0.0_f32; index.session_count() + 1];
     let (fits, sessions) = (vec![UnitFit::default(); units], best_in.clone());
-    let mut leg = OneLeg { fits, sessions, role, ..OneLeg::default() };
+    let mut leg = SubQueryScores { fits, sessions, role, ..SubQueryScores::default() };
     let mut noted = QueryWordCounts { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     let too_common = too_common(query);
@@ -412,7 +412,7 @@ impl<'a> Looking<'a> {
             }
             each(seq, often, counts.name);
         };
-        let PostingsView { last, is_damaged } = self.postings.for_each(word, &mut show)?;
+        let PostingsSummary { last, is_damaged } = self.postings.for_each(word, &mut show)?;
         self.is_damaged.set(self.is_damaged.get() || is_damaged);
         for &(seq, counts) in self.index.tail.with_word(word, last) {
             show(seq, counts);

@@ -5,9 +5,9 @@ use crate::{
     error::{Error, Result},
     model::{profile::Profile, turn::Side},
     recall::{
+        lexical::LexicalScores,
         message::{PreparedQuestion, QueryVector},
         user_index::UserIndex,
-        words_leg::LexicalScores,
     },
     store::{
         rows::vectors::{self, Space},
