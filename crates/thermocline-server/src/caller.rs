@@ -81,6 +81,12 @@ impl FromStr for Users {
         Ok(match text {
             "" => return Err("a user's name is not empty".to_owned()),
             "any" => Self::Any,
+            _ if text.starts_with(ID) => {
+                return Err("a key is for a user by name, for a prefix like acme/*, or for any".to_owned());
+            }
+            _ if text.ends_with('/') || text.trim_end_matches('*').contains('*') => {
+                return Err("a prefix of users ends with /*, like acme/*".to_owned());
+            }
             _ => match text.strip_suffix('*') {
                 None => Self::One(text.to_owned()),
                 Some(prefix) if prefix.len() > 1 && prefix.ends_with('/') => Self::Prefix(prefix.to_owned()),

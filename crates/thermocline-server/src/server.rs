@@ -47,8 +47,8 @@ pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) 
     let audit = settings.service.audit.as_deref().map(Audit::open).transpose();
     let audit = audit.map_err(|error| Refusal(format!("the audit file cannot be opened: {error}")))?;
     let backup_folder = settings.service.backup_folder.clone();
-    if backup_folder.as_deref().is_some_and(|folder| !folder.is_dir()) {
-        return Err(Refusal("backup_folder is no folder; make it first".to_owned()));
+    if let Some(folder) = backup_folder.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Refusal(format!("backup_folder names no folder: {}; make it first", folder.display())));
     }
     let limits = Limits::new(settings.memory.readers);
     let mut service = Service::new(memory);
@@ -128,6 +128,9 @@ async fn listener(settings: &ServiceSettings, has_keys: bool, tls: Option<Tls>) 
     }
     if settings.keys.is_some() && !has_keys {
         return Err(no_keys("the key file is empty"));
+    }
+    if (settings.behind_proxy || !settings.allowed_hosts.is_empty()) && !has_keys {
+        return Err(no_keys("behind_proxy or allowed_hosts lets others than this machine reach it"));
     }
     if let Some(path) = settings.listen.strip_prefix(UNIX) {
         #[cfg(unix)]

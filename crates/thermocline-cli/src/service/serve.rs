@@ -124,7 +124,12 @@ async fn serve(
     let service = server::service(memory, settings, metrics).map_err(refused)?;
     let server = Server::start(Arc::new(service), &settings.service).await.map_err(refused)?;
     let end = told_to_end(&server).map_err(io_failure)?;
-    out.talk(&format!("listening on {}", server.address()));
+    let address = server.address().to_string();
+    let address = match server.tls() {
+        Some(_) => address.replacen("http:", "https:", 1),
+        None => address,
+    };
+    out.talk(&format!("listening on {address}"));
     Ok(server.run(end).await)
 }
 

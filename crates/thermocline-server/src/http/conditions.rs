@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use crate::{
     http::query::QueryFields,
     ops::{
-        Result, Row,
+        Result,
         problem::Problem,
-        spec::{Body, Method, Target},
+        spec::{Body, Method, Spec, Target},
     },
     service::Revision,
 };
@@ -69,8 +69,7 @@ fn add(fields: &mut Map<String, Value>, name: &str, value: Value, header: &str) 
 }
 
 /// Whether answers of an operation change with its user's revision, and with nothing else that is written.
-pub(super) fn is_tagged(row: &Row) -> bool {
-    let spec = row.spec;
+pub(super) fn is_tagged(spec: &Spec) -> bool {
     // Receipts are kept behind the answers that they are of, and raise no revision; what is said of memories changes with
     // time, too.
     spec.http.method == Method::Get

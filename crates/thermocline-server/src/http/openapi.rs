@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::ops::{
-    Row,
-    problem::Code,
-    schema,
-    spec::{Again, Body, Effect, KeyScope, Method, Spec, Target},
+use crate::{
+    http::conditions::is_tagged,
+    ops::{
+        Row,
+        problem::Code,
+        schema,
+        spec::{Again, Body, Effect, KeyScope, Method, Spec},
+    },
 };
 
 /// Where schemas are that more than one operation shares.
@@ -259,15 +262,10 @@ fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
         revision["schema"]["pattern"] = json!("^(\"[0-9]{1,9}\"|[*]?)$");
         headers.push(revision);
     }
-    if has_etag(spec) {
+    if is_tagged(spec) {
         headers.push(json!({ "$ref": "#/components/parameters/IfNoneMatch" }));
     }
     headers
-}
-
-/// Whether an answer says how new it is.
-fn has_etag(spec: &Spec) -> bool {
-    spec.http.method == Method::Get && spec.target == Target::User && spec.body == Body::Json
 }
 
 fn operation(spec: &Spec, fields: FieldsByLocation, response: &Value) -> Value {
@@ -336,7 +334,7 @@ fn answers(spec: &Spec, response: &Value) -> Value {
             answers.insert("202".to_owned(), pending);
         }
         _ => {
-            if has_etag(spec) {
+            if is_tagged(spec) {
                 done["headers"] = json!({ "ETag": { "$ref": "#/components/headers/ETag" } });
                 answers.insert(
                     "304".to_owned(),

@@ -119,7 +119,7 @@ impl Door {
     /// Reads the body, runs the operation, and makes an answer of what it gives.
     async fn run(&self, http: &Http, head: RequestHead, request: Request) -> Result<Response> {
         let RequestHead { admitted, mut fields } = head;
-        if conditions::is_tagged(self.row) {
+        if conditions::is_tagged(self.row.spec) {
             return tagged(http, admitted, fields, request.headers()).await;
         }
         let headers = request.headers().clone();

@@ -70,7 +70,12 @@ impl Keys {
             let known = known.filter(|known| is_same && !known.key.is_expired(now));
             known.map(|known| Arc::clone(&known.caller))
         })
-        .ok_or_else(no_key)
+        .ok_or_else(|| {
+            Problem::new(
+                Code::NoKey,
+                "this key opens nothing: it is not known, has expired, was revoked, or the key file cannot be read",
+            )
+        })
     }
 
     /// How many keys the file has; `None` if it cannot be read or understood any more, and so no key opens anything.
@@ -121,7 +126,7 @@ fn read(path: &Path) -> Result<(Stamp, HashMap<String, KnownKey>), Unusable> {
     Ok((stamp, known.collect()))
 }
 
-/// A call without a key, or with one that opens nothing.
+/// A call without a key.
 pub fn no_key() -> Problem {
     Problem::new(
         Code::NoKey,

@@ -38,6 +38,9 @@ pub(super) fn response(response: &Value) -> Vec<String> {
 /// A text, and behind it what a model may have to name later: its receipt, and the memories and facts in it.
 fn document(response: &Value) -> Vec<String> {
     let text = match response["text"].as_str() {
+        None | Some("") if response["confidence"].as_f64().is_some_and(|sure| sure > 0.0) => {
+            "Something is known of this, and none of it fits the budget. Ask again with more tokens."
+        }
         None | Some("") => "Nothing is known of this yet.",
         // A context brings its own frame; a page about memories has none.
         Some(text) if text.starts_with("<memory:") => text,

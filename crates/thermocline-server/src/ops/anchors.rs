@@ -113,6 +113,7 @@ impl Operation for AnchorSet {
     type Response = Anchor;
 
     fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
+        call.check_may_state()?;
         let user = call.user_or_new()?;
         let subject = request.subject.as_deref().unwrap_or("user");
         let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by())?;
@@ -145,6 +146,7 @@ impl Operation for AnchorReplace {
     type Response = Anchor;
 
     fn run(call: Call, request: AnchorReplaceRequest) -> Result<Anchor> {
+        call.check_may_state()?;
         let user = call.user()?;
         let id = user.replace_anchor(request.anchor, &request.value, &call.made_by())?;
         Ok(user.anchor(id)?)
@@ -165,6 +167,7 @@ impl Operation for AnchorRetract {
     type Response = Anchor;
 
     fn run(call: Call, request: OfAnchor) -> Result<Anchor> {
+        call.check_may_state()?;
         let user = call.user()?;
         user.retract_anchor(request.anchor)?;
         Ok(user.anchor(request.anchor)?)

@@ -117,6 +117,27 @@ impl Call {
         ))
     }
 
+    /// As [`origin`](Self::origin), of a side of a turn that is `usual`ly told by who takes part in the talk. What a caller
+    /// of foreign words records is foreign on both sides.
+    pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
+        if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
+    }
+
+    /// Refuses to state a fact, or to take one back, for a caller whose words are a tool's or a document's.
+    pub fn check_may_state(&self) -> Result<()> {
+        if self.is_foreign() {
+            return Err(Problem::new(
+                Code::NotAllowed,
+                "what a tool or a document says is no fact about anybody",
+            ));
+        }
+        Ok(())
+    }
+
+    fn is_foreign(&self) -> bool {
+        Trust::of(self.caller.origin) == Trust::Foreign
+    }
+
     /// Who does it, as evidence and histories name it: the door, and who came through it.
     pub fn made_by(&self) -> String {
         match &self.surface {

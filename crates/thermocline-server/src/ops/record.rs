@@ -63,24 +63,25 @@ pub struct RecordRequest {
 }
 
 impl RecordRequest {
-    fn into_turn(self) -> NewTurn {
+    fn into_turn(self, call: &Call) -> Result<NewTurn> {
         let turn = NewTurn::new(self.user_message, self.ai_response);
         let turn = set(turn, self.caller_id, NewTurn::caller_id);
         let turn = set(turn, self.said_at, NewTurn::said_at);
         let turn = set(turn, self.user_name, NewTurn::user_name);
         let turn = set(turn, self.assistant_name, NewTurn::assistant_name);
-        let turn = set(turn, self.user_origin, NewTurn::user_origin);
-        let turn = set(turn, self.assistant_origin, NewTurn::assistant_origin);
+        let turn = turn.user_origin(call.side_origin(self.user_origin, Origin::User)?);
+        let turn = turn.assistant_origin(call.side_origin(self.assistant_origin, Origin::Assistant)?);
         let turn = if self.critical { turn.critical() } else { turn };
         let turn = set(turn, self.answering, NewTurn::answering);
         let turn = set(turn, self.replacing, NewTurn::replacing);
         let turn = set(turn, self.snapshot, NewTurn::snapshot);
-        set(turn, self.metadata, |turn, metadata| turn.metadata(metadata.into()))
+        Ok(set(turn, self.metadata, |turn, metadata| turn.metadata(metadata.into())))
     }
 
-    fn record(self, user: &User) -> Result<Recorded> {
-        let session = call::session_or_new(user, self.session.as_deref())?;
-        Ok(session.record(self.into_turn())?)
+    fn record(self, call: &Call, user: &User) -> Result<Recorded> {
+        let session = self.session.clone();
+        let turn = self.into_turn(call)?;
+        Ok(call::session_or_new(user, session.as_deref())?.record(turn)?)
     }
 }
 
@@ -109,7 +110,7 @@ impl Operation for Record {
     type Response = Recorded;
 
     fn run(call: Call, request: RecordRequest) -> Result<Recorded> {
-        request.record(&call.user_or_new()?)
+        request.record(&call, &call.user_or_new()?)
     }
 
     fn outcome(recorded: &Recorded) -> OperationOutcome {
@@ -169,7 +170,7 @@ impl Operation for RecordMessage {
         let turn = set(turn, request.caller_id, NewTurn::caller_id);
         let turn = set(turn, request.said_at, NewTurn::said_at);
         let turn = set(turn, request.user_name, NewTurn::user_name);
-        let turn = set(turn, request.user_origin, NewTurn::user_origin);
+        let turn = turn.user_origin(call.side_origin(request.user_origin, Origin::User)?);
         let turn = if request.critical { turn.critical() } else { turn };
         let turn = set(turn, request.replacing, NewTurn::replacing);
         let turn = set(turn, request.snapshot, NewTurn::snapshot);
@@ -218,7 +219,7 @@ impl Operation for TurnComplete {
         let session = user.session_by_id(turn.session_id)?;
         let reply = Reply::new(request.ai_response);
         let reply = set(reply, request.assistant_name, Reply::assistant_name);
-        let reply = set(reply, request.assistant_origin, Reply::assistant_origin);
+        let reply = reply.assistant_origin(call.side_origin(request.assistant_origin, Origin::Assistant)?);
         let reply = set(reply, request.answering, Reply::answering);
         Ok(session.complete(turn.id, reply)?)
     }
@@ -286,7 +287,7 @@ impl Operation for RecordMany {
         let user = call.user_or_new()?;
         let mut items = Vec::with_capacity(request.turns.len());
         for turn in request.turns {
-            items.push(match turn.record(&user) {
+            items.push(match turn.record(&call, &user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
                 Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
             });

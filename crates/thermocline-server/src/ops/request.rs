@@ -39,6 +39,14 @@ fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>,
 
 type UnreadRequest = (String, Error);
 
+/// How chrono says that a text is no time.
+const NO_TIME: [&str; 4] = [
+    "input contains invalid characters",
+    "input is out of range",
+    "premature end of input",
+    "trailing input",
+];
+
 const UNKNOWN: &str = "the request has a field that this operation does not know";
 
 /// What cannot be read, in words of ours: serde's own repeat the value, which somebody may have said.
@@ -48,6 +56,8 @@ fn unreadable((path, error): &UnreadRequest) -> Problem {
         UNKNOWN.to_owned()
     } else if message.starts_with("missing field") {
         format!("the request is not what this operation takes: {message}")
+    } else if NO_TIME.iter().any(|of| message.starts_with(of)) {
+        "the request is not what this operation takes: expected a time with its offset, like 2026-03-01T09:30:00Z".to_owned()
     } else {
         // What is expected is said by the types, behind all that is the caller's.
         let expected = message

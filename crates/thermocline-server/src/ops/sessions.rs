@@ -336,15 +336,20 @@ pub struct SessionErase;
 impl Operation for SessionErase {
     const SPEC: Spec = Spec::erases(
         "session_erase",
-        "Erase a session out of the bytes of the file, with all that jobs made of it.",
+        "Erase a session out of the bytes of the file, with all that jobs made of it; a key, with all its parts.",
         Route::delete("/v1/users/{user}/sessions/{session}"),
     );
     type Request = OfSession;
     type Response = Erased;
 
     fn run(call: Call, request: OfSession) -> Result<Erased> {
-        let session = call::session(&call.user()?, &request.session)?;
-        Ok(session.erase()?)
+        let user = call.user()?;
+        let mut erased = call::session(&user, &request.session)?.erase()?;
+        // Behind the newest part under a key stands the one before.
+        while let Some(part) = call::find_session(&user, &request.session)? {
+            erased = erased.and(part.erase()?);
+        }
+        Ok(erased)
     }
 
     fn outcome(erased: &Erased) -> OperationOutcome {

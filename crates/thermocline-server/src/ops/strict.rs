@@ -178,8 +178,12 @@ impl<'de> MapAccess<'de> for ObjectFields<'de, '_> {
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         self.next = self.left.next().map(|(name, value)| (name.as_str(), value));
         let Some((name, _)) = self.next else { return Ok(None) };
-        let name: StrDeserializer<'_, Error> = name.into_deserializer();
-        seed.deserialize(name).map(Some)
+        let known: StrDeserializer<'_, Error> = name.into_deserializer();
+        let read = seed.deserialize(known);
+        if read.is_err() {
+            self.met.path.borrow_mut().push(name.to_owned());
+        }
+        read.map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
