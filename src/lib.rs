@@ -48,7 +48,6 @@
 #[doc = include_str!("../docs/stories.md")]
 mod stories {}
 
-mod aside;
 mod clock;
 mod compress;
 mod config;
@@ -67,6 +66,7 @@ mod jobs;
 mod local;
 mod memory;
 mod model;
+mod own_thread;
 mod planner;
 mod recall;
 mod rerank;

@@ -47,7 +47,7 @@ impl Unpacker {
         Decompressor::new().map(Self).map_err(|error| cannot("read", error))
     }
 
-    pub(crate) fn lines(&mut self, body: &[u8]) -> Result<Lines> {
+    pub(crate) fn lines(&mut self, body: &[u8]) -> Result<FrameLines> {
         let raw_bytes = get_frame_content_size(body).ok().flatten().and_then(|bytes| bytes.try_into().ok());
         let raw_bytes = raw_bytes.filter(|bytes| *bytes <= MAX_RAW_BYTES);
         let raw_bytes: usize =
@@ -55,15 +55,15 @@ impl Unpacker {
         let mut lines = Vec::new();
         lines.try_reserve_exact(raw_bytes).map_err(|error| cannot("read", error))?;
         self.0.decompress_to_buffer(body, &mut lines).map_err(|error| cannot("read", error))?;
-        String::from_utf8(lines).map(Lines).map_err(|error| cannot("read", error.utf8_error()))
+        String::from_utf8(lines).map(FrameLines).map_err(|error| cannot("read", error.utf8_error()))
     }
 }
 
 /// A frame that was taken apart: its lines, each a turn, of which few may be wanted.
 #[derive(Debug)]
-pub(crate) struct Lines(String);
+pub(crate) struct FrameLines(String);
 
-impl Lines {
+impl FrameLines {
     /// The turn on one line.
     pub(crate) fn turn(&self, position: usize) -> Result<Turn> {
         let line = self.0.split('\n').nth(position).filter(|line| !line.is_empty());
@@ -71,7 +71,7 @@ impl Lines {
     }
 }
 
-impl Lines {
+impl FrameLines {
     /// The frame without one of its lines, the others to the byte as they were; `None`: it has no other.
     pub(crate) fn without(&self, position: usize) -> Result<Option<Frame>> {
         let lines: Vec<&str> = self.0.split_inclusive('\n').collect();
@@ -89,7 +89,7 @@ impl Lines {
 
 /// Every turn of a frame, in order.
 pub(crate) fn unpack(body: &[u8]) -> Result<Vec<Turn>> {
-    let Lines(lines) = Unpacker::new()?.lines(body)?;
+    let FrameLines(lines) = Unpacker::new()?.lines(body)?;
     lines.split('\n').filter(|line| !line.is_empty()).map(parse).collect()
 }
 

@@ -159,13 +159,13 @@ mod tests {
 
     /// Of what was found, and of what there was to find: how many were right, in percent.
     #[derive(Default)]
-    struct Tally {
+    struct CriticalTally {
         right: u32,
         wrong: u32,
         missed: u32,
     }
 
-    impl Tally {
+    impl CriticalTally {
         fn add(&mut self, found: bool, wanted: bool) {
             match (found, wanted) {
                 (true, true) => self.right += 1,
@@ -189,8 +189,8 @@ mod tests {
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
     fn check_floors(file: &str, precision: u32, recall: u32) {
         let path = format!("{}/tests/data/criticality/{file}", env!("CARGO_MANIFEST_DIR"));
-        let mut all = Tally::default();
-        let mut by_rule: BTreeMap<CriticalRule, Tally> = BTreeMap::new();
+        let mut all = CriticalTally::default();
+        let mut by_rule: BTreeMap<CriticalRule, CriticalTally> = BTreeMap::new();
         for line in fs::read_to_string(path).unwrap().lines() {
             let labelled: serde_json::Value = serde_json::from_str(line).unwrap();
             let wanted: Vec<CriticalRule> = serde_json::from_value(labelled["critical"].clone()).unwrap();
@@ -202,7 +202,7 @@ mod tests {
         }
         for (rule, tally) in by_rule.iter().filter(|(_, tally)| tally.right + tally.wrong + tally.missed > 0)
         {
-            let Tally { right, wrong, missed } = tally;
+            let CriticalTally { right, wrong, missed } = tally;
             eprintln!("{file} {}: {right} right, {wrong} wrong, {missed} missed", rule.as_str());
         }
         eprintln!("{file}: precision {} %, recall {} %", all.precision(), all.recall());

@@ -12,7 +12,7 @@ use crate::model::{
 
 /// One source that says that a value holds, or no longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Statement {
+pub(crate) struct ValueStatement {
     pub(crate) value_key: String,
     /// The value as it stands there.
     pub(crate) value: String,
@@ -46,7 +46,7 @@ pub(crate) type Retracted = BTreeMap<String, Seq>;
 /// said up to a value's retraction does not count.
 pub(crate) fn fold(
     cardinality: Cardinality,
-    mut statements: Vec<Statement>,
+    mut statements: Vec<ValueStatement>,
     retracted: &Retracted,
 ) -> BTreeMap<String, ValueState> {
     statements.sort_by(|a, b| {
@@ -54,7 +54,7 @@ pub(crate) fn fold(
     });
     let mut states: BTreeMap<String, ValueState> = BTreeMap::new();
     let mut current: Option<String> = None;
-    for Statement { value_key, value, stance, seq, said_at, .. } in statements {
+    for ValueStatement { value_key, value, stance, seq, said_at, .. } in statements {
         let counts = retracted.get(&value_key).is_none_or(|&until| seq > until);
         let state = states.entry(value_key.clone()).or_insert_with(|| ValueState {
             value: value.clone(),
@@ -118,13 +118,13 @@ mod tests {
     }
 
     /// `"holds berlin 3"`: said in turn 3, on day 3. `"hand ..."`: set by hand after it.
-    fn statement(line: &str) -> Statement {
+    fn statement(line: &str) -> ValueStatement {
         let mut words = line.split(' ').peekable();
         let by_hand = words.next_if_eq(&"hand").is_some();
         let stance = Stance::from_word(words.next().unwrap()).unwrap();
         let value = words.next().unwrap();
         let seq: u32 = words.next().unwrap().parse().unwrap();
-        Statement {
+        ValueStatement {
             value_key: value_key(value),
             value: value.to_owned(),
             stance,
@@ -145,7 +145,7 @@ mod tests {
             format!("{key} {} {}-{until}{by}", state.count, days(state.valid_from))
         };
         for order in [false, true] {
-            let mut statements: Vec<Statement> = lines.iter().map(|line| statement(line)).collect();
+            let mut statements: Vec<ValueStatement> = lines.iter().map(|line| statement(line)).collect();
             if order {
                 statements.reverse(); // The order of arrival does not count.
             }

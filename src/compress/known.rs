@@ -13,12 +13,12 @@ use crate::{
 
 /// Has the name that its summarizer had at first, cut to what the trait promises.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownSummarizer {
     name: String,
     summarizer: Arc<dyn Summarizer>,
 }
 
-impl Known {
+impl KnownSummarizer {
     /// Asks for the name; a panic is an error.
     pub(crate) fn of(summarizer: Arc<dyn Summarizer>) -> Result<Arc<dyn Summarizer>> {
         const MAX_NAME_BYTES: usize = 100;
@@ -29,7 +29,7 @@ impl Known {
     }
 }
 
-impl Summarizer for Known {
+impl Summarizer for KnownSummarizer {
     fn name(&self) -> &str {
         &self.name
     }

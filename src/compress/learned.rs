@@ -31,14 +31,14 @@ impl RuleRecord {
 
 /// What is known of one user when turns are compressed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Learned {
+pub(crate) struct LearnedCriticality {
     /// Turns that were the best of [`USES_THAT_KEEP`] contexts, by their `seq`.
     pub(crate) used: HashSet<i64>,
     /// Rules that keep no more.
     pub(crate) stopped: Vec<CriticalRule>,
 }
 
-impl Learned {
+impl LearnedCriticality {
     /// Why a turn is kept: by the first of the rules that hold for it and have not stopped, else for its use.
     pub(crate) fn rule(
         &self,
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_kept_by_what_has_not_stopped_or_for_its_use() {
-        let learned = Learned { used: HashSet::from([7]), stopped: vec![Emotion] };
+        let learned = LearnedCriticality { used: HashSet::from([7]), stopped: vec![Emotion] };
         assert_eq!(learned.rule(1, [Emotion]), None);
         assert_eq!(learned.rule(1, [Emotion, FirstTurn]), Some(FirstTurn));
         assert_eq!(learned.rule(7, [Emotion]), Some(Used));

@@ -14,11 +14,11 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-use super::{Verdict, anchors, critical, learned::Learned, sketch};
+use super::{Verdict, anchors, critical, learned::LearnedCriticality, sketch};
 
 /// What stays the same for all turns.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct PlanRules {
     /// Turns of at most so many tokens stay verbatim.
     pub(crate) verbatim_tokens: u32,
     pub(crate) tokenizer: Tokenizer,
@@ -30,7 +30,7 @@ pub(crate) struct Rules {
 
 /// What becomes of one turn.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct TurnPlan {
     /// Why it is critical, if it is.
     pub(crate) rule: Option<CriticalRule>,
     /// What stands for it; none: it is kept verbatim.
@@ -66,9 +66,9 @@ pub(crate) fn plan(
     turns: &[Turn],
     mut previous: Option<SnapshotId>,
     verdicts: &Verdicts,
-    learned: &Learned,
-    rules: Rules,
-) -> Vec<Option<Plan>> {
+    learned: &LearnedCriticality,
+    rules: PlanRules,
+) -> Vec<Option<TurnPlan>> {
     let plan = |turn: &Turn| {
         let previous = std::mem::replace(&mut previous, turn.snapshot_id);
         plan_one(turn, previous, verdicts, learned, rules)
@@ -80,9 +80,9 @@ fn plan_one(
     turn: &Turn,
     previous: Option<SnapshotId>,
     verdicts: &Verdicts,
-    learned: &Learned,
-    rules: Rules,
-) -> Option<Plan> {
+    learned: &LearnedCriticality,
+    rules: PlanRules,
+) -> Option<TurnPlan> {
     let verdict = verdicts.by_turn.get(&turn.id);
     if verdict.is_none() && rules.built_in.is_none() {
         return None;
@@ -101,12 +101,12 @@ fn plan_one(
         Some(verdict) if !verdict.anchors.is_empty() => (verdict.anchors.clone(), verdicts.name.clone()),
         _ => (found, BUILT_IN.to_owned()),
     };
-    Some(Plan { rule, sketch, anchors, made_by })
+    Some(TurnPlan { rule, sketch, anchors, made_by })
 }
 
 /// By the verdict, and by built-in means where it is missing or names no topics. Only behind a verified verdict may an
 /// original be deleted.
-fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: Rules) -> NewSummary {
+fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: PlanRules) -> NewSummary {
     let said = verdict.map(|verdict| (verdict.summary_text.clone(), verdict.topic_keywords.clone()));
     let built_in = || sketch::sketch(&turn.said, rules.tokenizer);
     let (summary_text, topic_keywords) = match said {

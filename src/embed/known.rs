@@ -12,12 +12,12 @@ use crate::{
 
 /// Gives the space that its embedder named at first, whatever that would say now.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownEmbedder {
     space: EmbeddingSpace,
     embedder: Arc<dyn Embedder>,
 }
 
-impl Known {
+impl KnownEmbedder {
     /// Asks for the space; a panic is an error.
     pub(crate) fn of(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Embedder>> {
         let space = panic::catch_unwind(AssertUnwindSafe(|| embedder.space()))
@@ -26,7 +26,7 @@ impl Known {
     }
 }
 
-impl Embedder for Known {
+impl Embedder for KnownEmbedder {
     fn space(&self) -> EmbeddingSpace {
         self.space.clone()
     }

@@ -24,7 +24,7 @@ const MAX_PIECES: usize = 64;
 
 /// One text to embed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct EmbedPiece {
     /// As it is given to the embedder: `Name said, "text"`, or the text alone where the speaker has no name.
     pub(crate) text: String,
     /// Tells it apart from the turn's others; see [`place_of`].
@@ -34,7 +34,7 @@ pub(crate) struct Piece {
     pub(crate) range: Range<usize>,
 }
 
-impl Piece {
+impl EmbedPiece {
     /// A byte that tells the pieces of a turn apart: the highest bit is the side, the others count from its first.
     fn number(side: Side, at: usize) -> u8 {
         let at = u8::try_from(at).expect("a side has at most 64 pieces");
@@ -50,17 +50,21 @@ pub(crate) fn place_of(number: u8) -> (Side, usize) {
 }
 
 /// The pieces of a turn, the user's first, each side's in order.
-pub(crate) fn pieces(said: &Said) -> Vec<Piece> {
+pub(crate) fn pieces(said: &Said) -> Vec<EmbedPiece> {
     let user = side_pieces(Side::User, &said.user_message, said.user_name.as_deref());
     let reply = side_pieces(Side::Reply, &said.ai_response, said.assistant_name.as_deref());
     user.chain(reply).collect()
 }
 
-fn side_pieces<'a>(side: Side, text: &'a str, name: Option<&'a str>) -> impl Iterator<Item = Piece> + 'a {
+fn side_pieces<'a>(
+    side: Side,
+    text: &'a str,
+    name: Option<&'a str>,
+) -> impl Iterator<Item = EmbedPiece> + 'a {
     let ranges = spread(cut(text));
-    ranges.into_iter().enumerate().map(move |(at, range)| Piece {
+    ranges.into_iter().enumerate().map(move |(at, range)| EmbedPiece {
         text: text_form(name, &text[range.clone()]),
-        number: Piece::number(side, at),
+        number: EmbedPiece::number(side, at),
         side,
         range,
     })

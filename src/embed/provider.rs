@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    aside::aside,
     embed::{
         Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, MAX_DIMS, REQUEST_TIMEOUT, prefixes::Prefixes,
     },
     endpoint::Endpoint,
     error::{Error, Result},
+    own_thread::on_own_thread,
 };
 
 /// Of one request. Providers take at least as many.
@@ -81,7 +81,7 @@ impl OpenAiEmbedder {
             found = found.api_key(key);
         }
         let own = found.clone();
-        let vectors = aside("thermocline-embed", move || own.ask(&["Hello.".to_owned()])).await?;
+        let vectors = on_own_thread("thermocline-embed", move || own.ask(&["Hello.".to_owned()])).await?;
         let dims = vectors.first().map_or(0, Vec::len);
         found.dims = u32::try_from(dims).unwrap_or(0);
         match found.dims {
@@ -183,7 +183,7 @@ impl Embedder for OpenAiEmbedder {
 
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
         let (own, texts) = (self.clone(), texts.to_vec());
-        Box::pin(aside("thermocline-embed", move || own.vectors(own.prefixes.of(purpose), &texts)))
+        Box::pin(on_own_thread("thermocline-embed", move || own.vectors(own.prefixes.of(purpose), &texts)))
     }
 }
 
@@ -196,15 +196,15 @@ fn start(mut text: String) -> String {
 /// The vectors of an answer, in the order of the texts. Anything else in it is none of our business.
 fn vectors_in(body: &[u8], count: usize) -> Result<Vec<Vec<f32>>> {
     #[derive(Deserialize)]
-    struct Body {
-        data: Vec<Item>,
+    struct EmbeddingsBody {
+        data: Vec<EmbeddingItem>,
     }
     #[derive(Deserialize)]
-    struct Item {
+    struct EmbeddingItem {
         index: Option<usize>,
         embedding: Vec<f32>,
     }
-    let body: Body = serde_json::from_slice(body)
+    let body: EmbeddingsBody = serde_json::from_slice(body)
         .map_err(|_| Error::provider("the endpoint of the embedder sent no embeddings"))?;
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
     for (at, item) in body.data.into_iter().enumerate() {
@@ -222,15 +222,15 @@ fn vectors_in(body: &[u8], count: usize) -> Result<Vec<Vec<f32>>> {
 mod tests {
     use super::*;
     use crate::{
-        endpoint::scripted::{Scripted, Step, status},
+        endpoint::scripted::{Scripted, ScriptedStep, status},
         error::ErrorKind,
     };
 
     /// Long enough for a loaded machine, and never waited for.
     const PATIENT: Duration = Duration::from_secs(30);
 
-    fn ok(data: &Value) -> Step {
-        Step::Answer(200, json!({ "data": data }).to_string())
+    fn ok(data: &Value) -> ScriptedStep {
+        ScriptedStep::Answer(200, json!({ "data": data }).to_string())
     }
 
     fn embedder(endpoint: &Scripted) -> OpenAiEmbedder {
@@ -241,7 +241,7 @@ mod tests {
     #[track_caller]
     fn check(
         texts: &[&str],
-        steps: Vec<Step>,
+        steps: Vec<ScriptedStep>,
         expected: std::result::Result<&[[f32; 2]], ErrorKind>,
     ) -> Vec<Value> {
         let endpoint = Scripted::new(steps);
@@ -324,11 +324,11 @@ mod tests {
         check(&["pottery"], vec![status(413)], Err(ErrorKind::ProviderRefused));
         check(&["pottery"], vec![status(401)], Err(ErrorKind::ProviderMisconfigured));
         check(&["pottery"], vec![status(301)], Err(ErrorKind::ProviderMisconfigured));
-        check(&["pottery"], vec![Step::Close], Err(ErrorKind::Provider));
+        check(&["pottery"], vec![ScriptedStep::Close], Err(ErrorKind::Provider));
         // By its size, not by the timeout.
         check(
             &["a"],
-            vec![Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")],
+            vec![ScriptedStep::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")],
             Err(ErrorKind::Provider),
         );
     }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 
 /// What may be asked. Its `Debug` does not show the query of the address, which may hold a key.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub(crate) struct EndpointAddress {
     url: String,
     /// Whether it may lie on this machine or a network of one's own.
     may_be_private: bool,
@@ -45,7 +45,7 @@ pub(crate) enum NoAnswer {
     Unreachable,
 }
 
-impl Address {
+impl EndpointAddress {
     /// Fails with `InvalidInput` for what is no `http` or `https` address of a host, or has a user, a password or a
     /// fragment in it.
     pub(crate) fn new(url: impl Into<String>, may_be_private: bool) -> Result<Self> {
@@ -97,7 +97,7 @@ fn no_answer(error: &ureq::Error) -> NoAnswer {
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for EndpointAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Address")
             .field("url", &self.url.split('?').next().unwrap_or_default())
@@ -186,7 +186,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::scripted::{Scripted, Step};
+    use crate::endpoint::scripted::{Scripted, ScriptedStep};
 
     /// Long enough for a loaded machine, and never waited for.
     const PATIENT: Duration = Duration::from_secs(30);
@@ -225,20 +225,22 @@ mod tests {
         for url in
             ["", "http://", "ftp://host", "host", "https://user:pw@host/", "http://host/#f", "file:///etc"]
         {
-            assert!(Address::new(url, true).is_err(), "{url}");
+            assert!(EndpointAddress::new(url, true).is_err(), "{url}");
         }
-        let address = Address::new("https://host/v1?key=secret", false).unwrap();
+        let address = EndpointAddress::new("https://host/v1?key=secret", false).unwrap();
         assert!(!format!("{address:?}").contains("secret"), "{address:?}");
     }
 
     #[test]
     fn what_lies_on_this_machine_is_asked_only_if_that_is_said() {
-        let refused = Address::new("http://127.0.0.1:9/", false).unwrap().get(None, PATIENT).unwrap_err();
+        let refused =
+            EndpointAddress::new("http://127.0.0.1:9/", false).unwrap().get(None, PATIENT).unwrap_err();
         assert_eq!(refused, NoAnswer::Private);
-        let refused = Address::new("http://localhost:9/", false).unwrap().get(None, PATIENT).unwrap_err();
+        let refused =
+            EndpointAddress::new("http://localhost:9/", false).unwrap().get(None, PATIENT).unwrap_err();
         assert_eq!(refused, NoAnswer::Private);
-        let endpoint = Scripted::new(vec![Step::Answer(200, "here".to_owned())]);
-        let got = Address::new(&endpoint.url, true).unwrap().get(Some(10), PATIENT).unwrap();
+        let endpoint = Scripted::new(vec![ScriptedStep::Answer(200, "here".to_owned())]);
+        let got = EndpointAddress::new(&endpoint.url, true).unwrap().get(Some(10), PATIENT).unwrap();
         assert_eq!((got.status, got.body.as_slice()), (200, &b"here"[..]));
         let requests = endpoint.thread.join().unwrap();
         assert!(requests[0].starts_with("GET /v1 HTTP"), "{}", requests[0]);
@@ -246,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_redirect_is_an_answer_and_is_not_followed() {
-        let endpoint = Scripted::new(vec![Step::Answer(302, String::new())]);
-        let got = Address::new(&endpoint.url, true).unwrap().get(Some(10), PATIENT).unwrap();
+        let endpoint = Scripted::new(vec![ScriptedStep::Answer(302, String::new())]);
+        let got = EndpointAddress::new(&endpoint.url, true).unwrap().get(Some(10), PATIENT).unwrap();
         assert_eq!(got.status, 302);
         endpoint.thread.join().unwrap();
     }
@@ -256,15 +258,15 @@ mod tests {
     fn what_is_silent_endless_or_gone_is_no_answer() {
         let get = |step, timeout| {
             let endpoint = Scripted::new(vec![step]);
-            let got = Address::new(&endpoint.url, true).unwrap().get(Some(1_000), timeout);
+            let got = EndpointAddress::new(&endpoint.url, true).unwrap().get(Some(1_000), timeout);
             endpoint.thread.join().unwrap();
             got.unwrap_err()
         };
-        assert_eq!(get(Step::Silence, Duration::from_millis(50)), NoAnswer::Late);
+        assert_eq!(get(ScriptedStep::Silence, Duration::from_millis(50)), NoAnswer::Late);
         assert_eq!(
-            get(Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"), PATIENT),
+            get(ScriptedStep::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"), PATIENT),
             NoAnswer::TooLarge
         );
-        assert_eq!(get(Step::Close, PATIENT), NoAnswer::Unreachable);
+        assert_eq!(get(ScriptedStep::Close, PATIENT), NoAnswer::Unreachable);
     }
 }

@@ -17,7 +17,7 @@ use ureq::{
 };
 
 use crate::{
-    endpoint::refusal::Refusal,
+    endpoint::refusal::EndpointRefusal,
     error::{Error, Result},
 };
 
@@ -37,12 +37,12 @@ pub(crate) struct Endpoint {
 }
 
 /// Why there is no answer, and the status if there was one.
-pub(crate) struct Refused {
+pub(crate) struct EndpointFailure {
     pub(crate) status: Option<u16>,
     pub(crate) error: Error,
 }
 
-impl From<Error> for Refused {
+impl From<Error> for EndpointFailure {
     fn from(error: Error) -> Self {
         Self { status: None, error }
     }
@@ -92,9 +92,9 @@ impl Endpoint {
         path: &str,
         body: &Value,
         max_bytes: u64,
-    ) -> std::result::Result<Vec<u8>, Refused> {
+    ) -> std::result::Result<Vec<u8>, EndpointFailure> {
         if self.api_key.is_some() && !self.is_local && !self.base_url.starts_with("https://") {
-            return Err(Refused::from(Error::provider_misconfigured(format!(
+            return Err(EndpointFailure::from(Error::provider_misconfigured(format!(
                 "the key of {} would leave this machine unencrypted; use an https:// address, or no key",
                 self.who
             ))));
@@ -110,7 +110,7 @@ impl Endpoint {
             // The body may repeat the key or the text: it is looked at, and not shown.
             let body = response.body_mut().with_config().limit(MAX_REFUSAL_BYTES).read_to_vec();
             let error = self.refused(status, &body.unwrap_or_default());
-            return Err(Refused { status: Some(status.as_u16()), error });
+            return Err(EndpointFailure { status: Some(status.as_u16()), error });
         }
         let body = response.body_mut().with_config().limit(max_bytes).read_to_vec();
         body.map_err(|error| self.transport(&error))
@@ -129,22 +129,24 @@ impl Endpoint {
     /// What a status other than 200 says, with the body that came with it.
     fn refused(&self, status: StatusCode, body: &[u8]) -> Error {
         let message = format!("the endpoint of {} answered with status {}", self.who, status.as_u16());
-        match Refusal::of(status.as_u16(), body) {
-            Refusal::ForNow => Error::provider(message),
-            Refusal::OfText => Error::provider_refused(message),
-            Refusal::OfKey => Error::provider_misconfigured(message + ": is the key right?"),
-            Refusal::OfAccount => Error::provider_misconfigured(message + ": has the account credit?"),
-            Refusal::OfModel => {
+        match EndpointRefusal::of(status.as_u16(), body) {
+            EndpointRefusal::ForNow => Error::provider(message),
+            EndpointRefusal::OfText => Error::provider_refused(message),
+            EndpointRefusal::OfKey => Error::provider_misconfigured(message + ": is the key right?"),
+            EndpointRefusal::OfAccount => {
+                Error::provider_misconfigured(message + ": has the account credit?")
+            }
+            EndpointRefusal::OfModel => {
                 Error::provider_misconfigured(message + ": are the address and the model right?")
             }
         }
     }
 
     /// Only what the error is, never its text: that may repeat a header.
-    fn transport(&self, error: &ureq::Error) -> Refused {
+    fn transport(&self, error: &ureq::Error) -> EndpointFailure {
         use ureq::Error as E;
         let who = self.who;
-        Refused::from(match error {
+        EndpointFailure::from(match error {
             E::Timeout(_) => Error::provider(format!("the endpoint of {who} did not answer in time")),
             E::HostNotFound => Error::provider(format!("the host of {who} was not found")),
             E::BodyExceedsLimit(limit) => {

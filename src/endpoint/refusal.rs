@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum EndpointRefusal {
     /// This request, for now: overload, or a failure of the endpoint's.
     ForNow,
     /// This request for good: a filter, or its size or form.
@@ -19,36 +19,36 @@ pub(super) enum Refusal {
 }
 
 /// What providers call a refusal in `error.code`, `type` or `status`, whatever the HTTP status.
-const CODES: [(&str, Refusal); 8] = [
-    ("content_filter", Refusal::OfText),           // Azure
-    ("content_policy_violation", Refusal::OfText), // OpenAI
-    ("invalid_api_key", Refusal::OfKey),           // OpenAI, Groq
-    ("API_KEY_INVALID", Refusal::OfKey),           // Google
-    ("insufficient_quota", Refusal::OfAccount),    // OpenAI, with 429
-    ("billing_not_active", Refusal::OfAccount),    // OpenAI, with 429
-    ("model_not_found", Refusal::OfModel),         // OpenAI, with 404 or 400
-    ("invalid_model", Refusal::OfModel),           // Mistral
+const CODES: [(&str, EndpointRefusal); 8] = [
+    ("content_filter", EndpointRefusal::OfText),           // Azure
+    ("content_policy_violation", EndpointRefusal::OfText), // OpenAI
+    ("invalid_api_key", EndpointRefusal::OfKey),           // OpenAI, Groq
+    ("API_KEY_INVALID", EndpointRefusal::OfKey),           // Google
+    ("insufficient_quota", EndpointRefusal::OfAccount),    // OpenAI, with 429
+    ("billing_not_active", EndpointRefusal::OfAccount),    // OpenAI, with 429
+    ("model_not_found", EndpointRefusal::OfModel),         // OpenAI, with 404 or 400
+    ("invalid_model", EndpointRefusal::OfModel),           // Mistral
 ];
 /// What `error.message` says of a request with 400, 422 or 424, where there is no code.
-const PHRASES: [(&[&str], Refusal); 8] = [
-    (&["credit balance"], Refusal::OfAccount),        // Anthropic
-    (&["billing"], Refusal::OfAccount),               // Google
-    (&["api key not valid"], Refusal::OfKey),         // Google
-    (&["not a valid model"], Refusal::OfModel),       // OpenRouter
-    (&["invalid model"], Refusal::OfModel),           // Mistral
-    (&["model", "not found"], Refusal::OfModel),      // Ollama, LM Studio
-    (&["model", "does not exist"], Refusal::OfModel), // vLLM
-    (&["not a re-ranker"], Refusal::OfModel),         // text-embeddings-inference, with 424
+const PHRASES: [(&[&str], EndpointRefusal); 8] = [
+    (&["credit balance"], EndpointRefusal::OfAccount), // Anthropic
+    (&["billing"], EndpointRefusal::OfAccount),        // Google
+    (&["api key not valid"], EndpointRefusal::OfKey),  // Google
+    (&["not a valid model"], EndpointRefusal::OfModel), // OpenRouter
+    (&["invalid model"], EndpointRefusal::OfModel),    // Mistral
+    (&["model", "not found"], EndpointRefusal::OfModel), // Ollama, LM Studio
+    (&["model", "does not exist"], EndpointRefusal::OfModel), // vLLM
+    (&["not a re-ranker"], EndpointRefusal::OfModel),  // text-embeddings-inference, with 424
 ];
 /// What the message of a 403 by a filter says: the text was flagged, the key is right (`OpenRouter`).
 const FILTERS: [&str; 3] = ["flagged", "moderation", "content policy"];
 /// A message may repeat what was sent: only its beginning counts.
 const MESSAGE_CHARS: usize = 120;
 
-impl Refusal {
+impl EndpointRefusal {
     /// Of this status and body. A body that is not a provider's JSON says nothing.
     pub(super) fn of(status: u16, body: &[u8]) -> Self {
-        let Said { codes, message } = Said::read(body);
+        let ErrorBody { codes, message } = ErrorBody::read(body);
         let coded = CODES.iter().find(|(code, _)| codes.iter().any(|said| said == code));
         if let Some((_, refusal)) = coded {
             return *refusal;
@@ -75,18 +75,18 @@ impl Refusal {
 
 /// What the body of an error says.
 #[derive(Default)]
-struct Said {
+struct ErrorBody {
     codes: Vec<String>,
     /// Its beginning, in lower case.
     message: String,
 }
 
-impl Said {
+impl ErrorBody {
     /// `{"error": {"code", "type", "status", "message", "details": [{"reason"}]}}`, `{"error": "message"}`, or the same
     /// fields without `error`.
     fn read(body: &[u8]) -> Self {
         #[derive(Deserialize)]
-        struct Fields {
+        struct ErrorBodyFields {
             #[serde(default)]
             code: Value,
             #[serde(default, rename = "type")]
@@ -105,7 +105,7 @@ impl Said {
         if let Value::String(message) = &body {
             return Self { codes: Vec::new(), message: beginning(message) };
         }
-        let Ok(fields) = serde_json::from_value::<Fields>(body) else { return Self::default() };
+        let Ok(fields) = serde_json::from_value::<ErrorBodyFields>(body) else { return Self::default() };
         let reasons = fields.details.as_array().into_iter().flatten().filter_map(|of| of.get("reason"));
         let codes = [&fields.code, &fields.kind, &fields.status].into_iter().chain(reasons);
         Self {
@@ -124,23 +124,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(status: u16, body: &str, expected: Refusal) {
-        assert_eq!(Refusal::of(status, body.as_bytes()), expected, "{status} {body}");
+    fn check(status: u16, body: &str, expected: EndpointRefusal) {
+        assert_eq!(EndpointRefusal::of(status, body.as_bytes()), expected, "{status} {body}");
     }
 
     #[test]
     fn a_status_says_what_is_refused() {
         for (status, expected) in [
-            (401, Refusal::OfKey),
-            (403, Refusal::OfKey),
-            (402, Refusal::OfAccount),
-            (404, Refusal::OfModel),
-            (307, Refusal::OfModel),
-            (400, Refusal::OfText),
-            (413, Refusal::OfText),
-            (424, Refusal::ForNow),
-            (429, Refusal::ForNow),
-            (503, Refusal::ForNow),
+            (401, EndpointRefusal::OfKey),
+            (403, EndpointRefusal::OfKey),
+            (402, EndpointRefusal::OfAccount),
+            (404, EndpointRefusal::OfModel),
+            (307, EndpointRefusal::OfModel),
+            (400, EndpointRefusal::OfText),
+            (413, EndpointRefusal::OfText),
+            (424, EndpointRefusal::ForNow),
+            (429, EndpointRefusal::ForNow),
+            (503, EndpointRefusal::ForNow),
         ] {
             for body in ["", "<html>", "[]", "{}", "{\"error\":7}", "{\"error\":{\"message\":null}}"] {
                 check(status, body, expected);
@@ -151,27 +151,35 @@ mod tests {
     #[test]
     fn a_body_tells_a_wrong_model_or_key_from_a_text_that_is_refused() {
         let openai = r#"{"error":{"message":"m","type":"invalid_request_error","code":"model_not_found"}}"#;
-        check(400, openai, Refusal::OfModel);
-        check(400, r#"{"error":{"message":"x/y is not a valid model ID","code":400}}"#, Refusal::OfModel);
-        check(400, r#"{"error":"model 'qwen3:8b' not found"}"#, Refusal::OfModel);
+        check(400, openai, EndpointRefusal::OfModel);
+        check(
+            400,
+            r#"{"error":{"message":"x/y is not a valid model ID","code":400}}"#,
+            EndpointRefusal::OfModel,
+        );
+        check(400, r#"{"error":"model 'qwen3:8b' not found"}"#, EndpointRefusal::OfModel);
         check(
             400,
             r#"{"object":"error","message":"The model `m` does not exist.","code":400}"#,
-            Refusal::OfModel,
+            EndpointRefusal::OfModel,
         );
         let google = r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"m","details":[{"reason":"API_KEY_INVALID"}]}}"#;
-        check(400, google, Refusal::OfKey);
-        check(424, r#"{"error":"model is not a re-ranker model","error_type":"Backend"}"#, Refusal::OfModel);
-        check(429, r#"{"error":{"code":"insufficient_quota"}}"#, Refusal::OfAccount);
-        check(403, r#"{"error":{"code":403,"message":"Your input was flagged"}}"#, Refusal::OfText);
-        check(400, r#"{"error":{"code":"content_filter","message":"m"}}"#, Refusal::OfText);
+        check(400, google, EndpointRefusal::OfKey);
+        check(
+            424,
+            r#"{"error":"model is not a re-ranker model","error_type":"Backend"}"#,
+            EndpointRefusal::OfModel,
+        );
+        check(429, r#"{"error":{"code":"insufficient_quota"}}"#, EndpointRefusal::OfAccount);
+        check(403, r#"{"error":{"code":403,"message":"Your input was flagged"}}"#, EndpointRefusal::OfText);
+        check(400, r#"{"error":{"code":"content_filter","message":"m"}}"#, EndpointRefusal::OfText);
     }
 
     #[test]
     fn a_body_that_repeats_what_was_said_does_not_pass_for_a_refusal_of_the_model() {
         let said =
             format!("bad request: {} the model was not found", "the user said this and that, ".repeat(8));
-        check(400, &serde_json::json!({ "error": { "message": said } }).to_string(), Refusal::OfText);
-        check(400, r#"{"error":{"message":"not found is a model of brevity"}}"#, Refusal::OfText);
+        check(400, &serde_json::json!({ "error": { "message": said } }).to_string(), EndpointRefusal::OfText);
+        check(400, r#"{"error":{"message":"not found is a model of brevity"}}"#, EndpointRefusal::OfText);
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 /// What the endpoint does with one connection.
 #[derive(Clone)]
-pub(crate) enum Step {
+pub(crate) enum ScriptedStep {
     /// Answers with this status and body.
     Answer(u16, String),
     /// Sends this head and then zeros for as long as they are taken.
@@ -20,8 +20,8 @@ pub(crate) enum Step {
 }
 
 /// A failure whose body repeats the key and the text, as some do.
-pub(crate) fn status(status: u16) -> Step {
-    Step::Answer(status, "{\"error\":\"sk-secret was wrong for: pottery\"}".to_owned())
+pub(crate) fn status(status: u16) -> ScriptedStep {
+    ScriptedStep::Answer(status, "{\"error\":\"sk-secret was wrong for: pottery\"}".to_owned())
 }
 
 /// An endpoint that takes one step for each connection, and gives back the requests it was sent.
@@ -31,7 +31,7 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    pub(crate) fn new(steps: Vec<Step>) -> Self {
+    pub(crate) fn new(steps: Vec<ScriptedStep>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let serve = move || {
@@ -44,23 +44,23 @@ impl Scripted {
     }
 }
 
-fn serve_one(mut stream: &TcpStream, step: Step) -> String {
+fn serve_one(mut stream: &TcpStream, step: ScriptedStep) -> String {
     let request = read_request(stream);
     // The client may leave at any time: that is what some of the tests are about.
     match step {
-        Step::Answer(status, body) => {
+        ScriptedStep::Answer(status, body) => {
             let head =
                 format!("HTTP/1.1 {status} Scripted\r\ncontent-length: {}\r\nconnection: close", body.len());
             let location =
                 if (300..400).contains(&status) { "\r\nlocation: http://127.0.0.1:9/v1" } else { "" };
             let _ = write!(stream, "{head}{location}\r\n\r\n{body}");
         }
-        Step::Endless(head) => {
+        ScriptedStep::Endless(head) => {
             let _ = stream.write_all(head.as_bytes());
             while stream.write_all(&[b' '; 8_192]).is_ok() {}
         }
-        Step::Close => {}
-        Step::Silence => {
+        ScriptedStep::Close => {}
+        ScriptedStep::Silence => {
             let _ = stream.read(&mut [0; 1]);
         }
     }

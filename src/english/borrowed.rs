@@ -1,9 +1,9 @@
 //! Whether a sentence is one's own: what somebody reports, quotes, makes up or takes back is not theirs to have decided.
 
 use crate::english::{
-    cues::Found,
+    cues::CueMatch,
     lists::{List, list, spaced},
-    statements::{Statement, Token},
+    statements::{Statement, StatementToken},
 };
 
 /// So many tokens behind what names a secret, the secret itself may stand.
@@ -11,7 +11,7 @@ const SECRET_WITHIN: usize = 3;
 
 /// Whether what was found is another's: behind a label (`The article: ...`), between single quotes, beside words that
 /// report (`said Bob`), or taken back; or whether it tells a secret.
-pub(crate) fn is_borrowed(statement: &Statement<'_>, found: Found) -> bool {
+pub(crate) fn is_borrowed(statement: &Statement<'_>, found: CueMatch) -> bool {
     is_introduced(&statement.tokens[..found.start])
         || is_reported_behind(&statement.tokens[found.end..])
         || is_quoted(statement, found)
@@ -20,10 +20,10 @@ pub(crate) fn is_borrowed(statement: &Statement<'_>, found: Found) -> bool {
 }
 
 /// `He told me, `, `Example: `, but neither `Note: ` nor `I am tired of it: `.
-fn is_introduced(before: &[Token<'_>]) -> bool {
+fn is_introduced(before: &[StatementToken<'_>]) -> bool {
     static OWN_LABELS: List = list!("own_labels");
     // What joins clauses (`so`, `then`) may stand between.
-    let Some(mark) = before.iter().rposition(Token::is_mark) else { return false };
+    let Some(mark) = before.iter().rposition(StatementToken::is_mark) else { return false };
     let clause = clause_before(&before[..mark]);
     let is_own = clause.iter().any(|token| matches!(&*token.lower, "i" | "we" | "my" | "our"));
     if reports(clause) {
@@ -34,20 +34,20 @@ fn is_introduced(before: &[Token<'_>]) -> bool {
 }
 
 /// `..., said Bob`, `... (from the article)`, but not `..., as I said`.
-fn is_reported_behind(behind: &[Token<'_>]) -> bool {
-    let Some(mark) = behind.iter().position(Token::is_mark) else { return false };
-    behind[mark..].split(Token::is_mark).any(|clause| {
+fn is_reported_behind(behind: &[StatementToken<'_>]) -> bool {
+    let Some(mark) = behind.iter().position(StatementToken::is_mark) else { return false };
+    behind[mark..].split(StatementToken::is_mark).any(|clause| {
         let is_own = clause.iter().any(|token| matches!(&*token.lower, "i" | "we"));
         !is_own && (reports(clause) || is_had_by_another(clause))
     })
 }
 
 /// `so the wiki has it`
-fn is_had_by_another(clause: &[Token<'_>]) -> bool {
+fn is_had_by_another(clause: &[StatementToken<'_>]) -> bool {
     clause.windows(2).any(|pair| pair[0].lower == "has" && pair[1].lower == "it")
 }
 
-fn reports(clause: &[Token<'_>]) -> bool {
+fn reports(clause: &[StatementToken<'_>]) -> bool {
     static INTRODUCING: List = list!("introducing");
     let next = |at: usize| clause.get(at + 1).map_or("", |token| &*token.lower);
     // `a parser, said to be the fastest`
@@ -56,13 +56,13 @@ fn reports(clause: &[Token<'_>]) -> bool {
 }
 
 /// The tokens behind the last mark.
-fn clause_before<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
-    let start = tokens.iter().rposition(Token::is_mark).map_or(0, |mark| mark + 1);
+fn clause_before<'t, 'a>(tokens: &'t [StatementToken<'a>]) -> &'t [StatementToken<'a>] {
+    let start = tokens.iter().rposition(StatementToken::is_mark).map_or(0, |mark| mark + 1);
     &tokens[start..]
 }
 
 /// Behind a single quote that is open. Double quotes are no statements at all.
-fn is_quoted(statement: &Statement<'_>, found: Found) -> bool {
+fn is_quoted(statement: &Statement<'_>, found: CueMatch) -> bool {
     let text = statement.text;
     let begins = statement.tokens.get(found.start).map_or(0, |token| token.start);
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -77,16 +77,16 @@ fn is_quoted(statement: &Statement<'_>, found: Found) -> bool {
     opened > closed
 }
 
-fn is_taken_back(statement: &Statement<'_>, found: Found) -> bool {
+fn is_taken_back(statement: &Statement<'_>, found: CueMatch) -> bool {
     static TAKEN_BACK: List = list!("taken_back");
     let behind = statement.tokens.get(found.end).map_or("", |token| &statement.text[token.start..]);
     TAKEN_BACK.is_part_of(&spaced(behind))
 }
 
 /// `the password hunter2`, `the token is ...`; not `rotate the passwords monthly`.
-fn tells_a_secret(behind: &[Token<'_>]) -> bool {
+fn tells_a_secret(behind: &[StatementToken<'_>]) -> bool {
     static SECRETS: List = list!("secrets");
-    let is_one = |token: &Token<'_>| {
+    let is_one = |token: &StatementToken<'_>| {
         matches!(&*token.lower, "is" | "was" | ":" | "=")
             || token.lower.contains(|c: char| c.is_ascii_digit())
     };

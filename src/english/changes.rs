@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use crate::english::{
     classes::{CLASSES, is_of},
-    cues::{Cues, Found},
+    cues::{CueMatch, Cues},
     lists::{List, is_in, list},
     numbers::cardinal,
-    statements::{Statement, Token},
+    statements::{Statement, StatementToken},
 };
 
 /// Lines of a kind and a pattern.
@@ -21,15 +21,15 @@ static CUES: LazyLock<(Vec<&'static str>, Cues)> = LazyLock::new(|| {
 });
 
 /// What a statement says of change.
-pub(crate) struct Changes<'s, 'a> {
-    tokens: &'s [Token<'a>],
-    found: Vec<(&'static str, Found)>,
+pub(crate) struct StatedChanges<'s, 'a> {
+    tokens: &'s [StatementToken<'a>],
+    found: Vec<(&'static str, CueMatch)>,
 }
 
-impl<'s, 'a> Changes<'s, 'a> {
+impl<'s, 'a> StatedChanges<'s, 'a> {
     pub(crate) fn of(statement: &'s Statement<'a>) -> Self {
         let (kinds, cues) = &*CUES;
-        let is_month = |found: &Found| statement.tokens[found.start].text == "May";
+        let is_month = |found: &CueMatch| statement.tokens[found.start].text == "May";
         let found = cues.all(statement).into_iter().filter(|found| !is_month(found));
         Self { tokens: &statement.tokens, found: found.map(|found| (kinds[found.pattern], found)).collect() }
     }
@@ -62,14 +62,14 @@ impl<'s, 'a> Changes<'s, 'a> {
     }
 
     /// `sold the Skoda`, `a new dentist`
-    fn has_object(&self, cue: &Found, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
+    fn has_object(&self, cue: &CueMatch, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
         const BETWEEN: &str = "the a an my our his her their this that all of up";
         let next = (cue.end..self.tokens.len()).find(|&at| !is_in(BETWEEN, &self.tokens[at].lower));
         next.is_some_and(is_of_thing)
     }
 
     /// `Ida has moved`, `the roof is new`
-    fn has_subject(&self, cue: &Found, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
+    fn has_subject(&self, cue: &CueMatch, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
         const BETWEEN: &str = "has have had is are was were been being got get to";
         let passed = |at: &usize| is_in(BETWEEN, &self.tokens[*at].lower) || self.tokens[*at].is_passed_over;
         (0..cue.start).rev().find(|at| !passed(at)).is_some_and(is_of_thing)
@@ -78,7 +78,7 @@ impl<'s, 'a> Changes<'s, 'a> {
 
 /// Of which kind the value is that a statement says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// In words, as far as can be told.
     #[default]
     Words,
@@ -88,12 +88,12 @@ pub(crate) enum Kind {
     Day,
 }
 
-/// See [`Kind`]: a day before a number.
-pub(crate) fn kind(statement: &Statement<'_>) -> Kind {
+/// See [`ValueKind`]: a day before a number.
+pub(crate) fn kind(statement: &Statement<'_>) -> ValueKind {
     const UNITS: &str = "hour minute day week month year kilometre kilometer mile kilo litre liter dozen";
     let tokens = &statement.tokens;
     let lower = |at: usize| tokens.get(at).map_or("", |token| &*token.lower);
-    let is_day = |token: &Token<'_>| {
+    let is_day = |token: &StatementToken<'_>| {
         is_of("day", &token.lower) || (is_of("month", &token.lower) && token.is_capital())
     };
     let is_number = |at: usize| match lower(at) {
@@ -105,11 +105,11 @@ pub(crate) fn kind(statement: &Statement<'_>) -> Kind {
         }
     };
     if tokens.iter().any(is_day) {
-        Kind::Day
+        ValueKind::Day
     } else if (0..tokens.len()).any(is_number) {
-        Kind::Number
+        ValueKind::Number
     } else {
-        Kind::Words
+        ValueKind::Words
     }
 }
 
@@ -134,10 +134,10 @@ mod tests {
 
     const THING: &str = "violin dentist skoda ida roof dog rent halloran";
 
-    fn reads<T>(text: &str, read: impl Fn(&Changes<'_, '_>, &dyn Fn(usize) -> bool) -> T) -> T {
+    fn reads<T>(text: &str, read: impl Fn(&StatedChanges<'_, '_>, &dyn Fn(usize) -> bool) -> T) -> T {
         let statements = statements(text);
         let of_thing = |at: usize| is_in(THING, &statements[0].tokens[at].lower);
-        read(&Changes::of(&statements[0]), &of_thing)
+        read(&StatedChanges::of(&statements[0]), &of_thing)
     }
 
     #[test]
@@ -176,11 +176,11 @@ mod tests {
     #[test]
     fn values_are_of_kinds() {
         for (text, expected) in [
-            ("My rent is 900 euros.", Kind::Number),
-            ("My commute takes an hour.", Kind::Number),
-            ("One of the cats caught a mouse.", Kind::Words),
-            ("It is due on the third of May.", Kind::Day),
-            ("I may pay the rent.", Kind::Words),
+            ("My rent is 900 euros.", ValueKind::Number),
+            ("My commute takes an hour.", ValueKind::Number),
+            ("One of the cats caught a mouse.", ValueKind::Words),
+            ("It is due on the third of May.", ValueKind::Day),
+            ("I may pay the rent.", ValueKind::Words),
         ] {
             assert_eq!(kind(&statements(text)[0]), expected, "{text}");
         }

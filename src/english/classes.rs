@@ -1,14 +1,14 @@
 //! Classes of words that patterns name: kin, animals, professions, days ...
 
 use crate::english::{
-    cues::Class,
+    cues::WordClass,
     lists::{List, list},
 };
 
 /// The classes by the names that patterns use.
-pub(crate) static CLASSES: &[Class] = &ALL;
+pub(crate) static CLASSES: &[WordClass] = &ALL;
 
-static ALL: [Class; 19] = [
+static ALL: [WordClass; 19] = [
     ("close", list!("close")),
     ("kin", list!("kin")),
     ("pet", list!("pets")),

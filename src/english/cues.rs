@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::english::{
     lists::List,
-    statements::{Statement, Token},
+    statements::{Statement, StatementToken},
 };
 
 /// Patterns by the words they can begin with.
@@ -20,7 +20,7 @@ pub(crate) struct Cues {
 
 /// A place where a pattern was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct CueMatch {
     /// Which pattern, by its place in the list.
     pub(crate) pattern: usize,
     /// Its first token, and the one behind its last.
@@ -50,14 +50,14 @@ enum Element {
 }
 
 /// A class of words: its name, and the words.
-pub(crate) type Class = (&'static str, List);
+pub(crate) type WordClass = (&'static str, List);
 
 /// No more adverbs in a row are passed over.
 const MOST_PASSED_OVER: usize = 2;
 
 impl Cues {
     /// Reads the patterns of a list.
-    pub(crate) fn new(patterns: impl IntoIterator<Item = &'static str>, classes: &[Class]) -> Self {
+    pub(crate) fn new(patterns: impl IntoIterator<Item = &'static str>, classes: &[WordClass]) -> Self {
         let patterns: Vec<Pattern> =
             patterns.into_iter().map(|pattern| Pattern::read(pattern, classes)).collect();
         let mut by_first_word: HashMap<&'static str, Vec<usize>> = HashMap::new();
@@ -76,7 +76,7 @@ impl Cues {
     }
 
     /// Every place where a pattern is found, in the order of the text, then of the list.
-    pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<Found> {
+    pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<CueMatch> {
         let mut found = Vec::new();
         for start in 0..statement.tokens.len() {
             self.add_at(&statement.tokens, start, &mut found);
@@ -85,13 +85,13 @@ impl Cues {
     }
 
     /// The patterns that the first of these tokens begins, in the order of the list.
-    pub(crate) fn starting(&self, tokens: &[Token<'_>]) -> Vec<Found> {
+    pub(crate) fn starting(&self, tokens: &[StatementToken<'_>]) -> Vec<CueMatch> {
         let mut found = Vec::new();
         self.add_at(tokens, 0, &mut found);
         found
     }
 
-    fn add_at(&self, tokens: &[Token<'_>], start: usize, found: &mut Vec<Found>) {
+    fn add_at(&self, tokens: &[StatementToken<'_>], start: usize, found: &mut Vec<CueMatch>) {
         // Patterns that begin with a number are listed under its sign.
         let word = tokens.get(start).map_or("", |token| if is_number(token) { "#" } else { &token.lower });
         let Some(patterns) = self.by_first_word.get(word) else { return };
@@ -102,7 +102,7 @@ impl Cues {
                 continue;
             }
             if let Some(end) = matches(elements, tokens, start, true) {
-                found.push(Found { pattern, start, end });
+                found.push(CueMatch { pattern, start, end });
             }
         }
     }
@@ -114,7 +114,7 @@ impl Cues {
 }
 
 impl Pattern {
-    fn read(pattern: &'static str, classes: &[Class]) -> Self {
+    fn read(pattern: &'static str, classes: &[WordClass]) -> Self {
         let (at_start, rest) = match pattern.strip_prefix("^ ") {
             Some(rest) => (true, rest),
             None => (false, pattern),
@@ -124,7 +124,7 @@ impl Pattern {
 }
 
 impl Element {
-    fn read(element: &'static str, classes: &[Class]) -> Self {
+    fn read(element: &'static str, classes: &[WordClass]) -> Self {
         if let Some(most) = element.strip_prefix('*') {
             return Self::Any { most: most.parse().unwrap_or(1) };
         }
@@ -149,12 +149,12 @@ impl Element {
     }
 }
 
-fn is_number(token: &Token<'_>) -> bool {
+fn is_number(token: &StatementToken<'_>) -> bool {
     token.lower.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The end of a match of these elements at `at`.
-fn matches(elements: &[Element], tokens: &[Token<'_>], at: usize, is_first: bool) -> Option<usize> {
+fn matches(elements: &[Element], tokens: &[StatementToken<'_>], at: usize, is_first: bool) -> Option<usize> {
     let Some((element, rest)) = elements.split_first() else { return Some(at) };
     match element {
         Element::Not { words } => {
@@ -167,7 +167,7 @@ fn matches(elements: &[Element], tokens: &[Token<'_>], at: usize, is_first: bool
         }),
         Element::Word { words, is_optional } => {
             let has = |word: &str| words.binary_search(&word).is_ok();
-            if has("$") && tokens.get(at).is_none_or(Token::is_mark) {
+            if has("$") && tokens.get(at).is_none_or(StatementToken::is_mark) {
                 return matches(rest, tokens, at, false);
             }
             let most = if is_first { 0 } else { MOST_PASSED_OVER };
@@ -193,7 +193,7 @@ mod tests {
 
     #[track_caller]
     fn check(pattern: &'static str, text: &str, expected: Option<&str>) {
-        static CLASSES: [Class; 2] = [("pet", List::new("dog cat")), ("job", List::new("cook"))];
+        static CLASSES: [WordClass; 2] = [("pet", List::new("dog cat")), ("job", List::new("cook"))];
         let cues = Cues::new(["no such words", pattern], &CLASSES);
         let statements = statements(text);
         let found = statements.iter().find_map(|statement| {

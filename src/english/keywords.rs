@@ -61,7 +61,7 @@ struct Topic {
 }
 
 /// A term of a sentence.
-struct Part<'a> {
+struct SentenceTerm<'a> {
     term: Term<'a>,
     /// `None` for a word that names no topic.
     folded: Option<String>,
@@ -90,13 +90,13 @@ impl Topics {
         }
     }
 
-    fn said(&mut self, phrase: &[Part<'_>], is_name: bool, count: usize) -> &mut Topic {
+    fn said(&mut self, phrase: &[SentenceTerm<'_>], is_name: bool, count: usize) -> &mut Topic {
         let words: Vec<&str> = phrase.iter().filter_map(|part| part.folded.as_deref()).collect();
         let order = self.found.len();
         let topic = self.found.entry(words.join(" ")).or_insert(Topic { order, ..Topic::default() });
         topic.count += count;
         if topic.shown.is_empty() || (is_name && !topic.is_name) {
-            let shown = |part: &Part<'_>| {
+            let shown = |part: &SentenceTerm<'_>| {
                 let word = without_possessive(part.term.text);
                 if part.is_name { word.to_owned() } else { word.to_lowercase() }
             };
@@ -133,20 +133,21 @@ impl Topics {
 }
 
 /// Whether two words are all of a phrase: not `music affects` in `how music affects us`, nor `newly opened`.
-fn is_whole(phrase: &[Part<'_>], next: Option<&Part<'_>>) -> bool {
+fn is_whole(phrase: &[SentenceTerm<'_>], next: Option<&SentenceTerm<'_>>) -> bool {
     let goes_on = next.is_some_and(|next| next.is_joined && !is_stop_word(&next.term.text.to_lowercase()));
-    let is_verbal = |part: &Part<'_>| ["ing", "ed", "ly"].iter().any(|end| part.term.text.ends_with(end));
+    let is_verbal =
+        |part: &SentenceTerm<'_>| ["ing", "ed", "ly"].iter().any(|end| part.term.text.ends_with(end));
     !goes_on && !phrase.last().is_some_and(is_verbal)
 }
 
-fn parts(text: &str, setting: Setting) -> Vec<Part<'_>> {
-    let mut parts: Vec<Part<'_>> = Vec::new();
+fn parts(text: &str, setting: Setting) -> Vec<SentenceTerm<'_>> {
+    let mut parts: Vec<SentenceTerm<'_>> = Vec::new();
     let mut last_end = usize::MAX;
     for_each_term(text, |term| {
         let end = term.at + term.text.len();
         // `Anna, you won`: whom it is said to is no topic.
         let is_address = parts.is_empty() && text[end..].starts_with(',');
-        parts.push(Part {
+        parts.push(SentenceTerm {
             folded: fold_topic(&term).filter(|_| !is_address),
             is_name: is_name(text, setting, &term, parts.is_empty()),
             is_joined: text.get(last_end..term.at) == Some(" "),

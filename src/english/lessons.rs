@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use crate::english::{
     borrowed::is_borrowed,
     classes::{CLASSES, is_of},
-    cues::{Cues, Found},
+    cues::{CueMatch, Cues},
     lists::{List, is_in, list, spaced},
-    statements::{Statement, Token},
+    statements::{Statement, StatementToken},
 };
 
 /// What a statement tells that is worth knowing later.
@@ -58,7 +58,7 @@ static TAKING_BACK: List = list!("taking_back");
 static TURNING: List = list!("turning");
 
 /// What a statement tells, each with the tokens that say so, in their order.
-pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, Found)> {
+pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, CueMatch)> {
     let (lessons, cues) = &*CUES;
     let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
     told.filter(|(lesson, found)| {
@@ -68,11 +68,11 @@ pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, Found)> {
 }
 
 /// Where among what a statement tells this is, first.
-pub(crate) fn tells(lesson: Lesson, told: &[(Lesson, Found)]) -> Option<Found> {
+pub(crate) fn tells(lesson: Lesson, told: &[(Lesson, CueMatch)]) -> Option<CueMatch> {
     told.iter().find(|(it, _)| *it == lesson).map(|(_, found)| *found)
 }
 
-fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
+fn holds(lesson: Lesson, tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     let before = &tokens[found.start.saturating_sub(3)..found.start];
     let own = before.iter().rev().take_while(|token| !token.is_mark());
     let mut said = own.chain(&tokens[found.start..found.end]);
@@ -92,14 +92,14 @@ fn holds(lesson: Lesson, tokens: &[Token<'_>], found: Found) -> bool {
 }
 
 /// Not `the plan we agreed on`, nor `when I decided to stay`.
-fn begins_a_clause(tokens: &[Token<'_>], found: Found) -> bool {
+fn begins_a_clause(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     const BEFORE: &str = "and so then because since as therefore well ok okay yes yeah yep alright sure today think guess hence";
     let before = tokens[..found.start].iter().rev().find(|token| !token.is_passed_over);
     before.is_none_or(|token| token.is_mark() || is_in(BEFORE, &token.lower))
 }
 
 /// `we agreed to keep this up`, `let's go with option 2` or `plan B`: only the talk shows what is chosen.
-fn points(tokens: &[Token<'_>], found: Found) -> bool {
+fn points(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     const POINTING: &str = "this these those it them option options former latter above";
     const NUMBERED: &str = "plan choice variant version number alternative";
     let is_numbered = tokens[found.end..]
@@ -115,7 +115,7 @@ fn points(tokens: &[Token<'_>], found: Found) -> bool {
 
 /// Where what is told ends: before a clause that doubts, asks or turns to something else, and where a question follows
 /// before the last part of what is stated.
-pub(crate) fn told_until(statement: &Statement<'_>, found: Found) -> usize {
+pub(crate) fn told_until(statement: &Statement<'_>, found: CueMatch) -> usize {
     let tokens = &statement.tokens;
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let turns = |at: &usize| {
@@ -143,7 +143,7 @@ pub(crate) fn told_until(statement: &Statement<'_>, found: Found) -> usize {
 }
 
 /// `going with my sister to the beach`: somebody goes somewhere, nothing is chosen.
-fn goes_along(tokens: &[Token<'_>], found: Found) -> bool {
+fn goes_along(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     let is_with = tokens[found.start..found.end].iter().any(|token| token.lower == "with");
     is_with
         && tokens[found.end..].iter().take_while(|token| !token.is_mark()).take(5).any(|token| {

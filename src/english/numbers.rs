@@ -30,12 +30,14 @@ pub(crate) fn small(word: &str) -> Option<u32> {
 pub(crate) fn cardinal(word: &str) -> Option<u32> {
     let (tens, ones) = word.split_once('-').unwrap_or((word, "zero"));
     match Some(tens).filter(|tens| tens.ends_with('y')).and_then(part_of) {
-        Some(Part::Sum(tens)) => Some(u32::try_from(tens).ok()? + small(ones).filter(|ones| *ones < 10)?),
+        Some(NumeralPart::Sum(tens)) => {
+            Some(u32::try_from(tens).ok()? + small(ones).filter(|ones| *ones < 10)?)
+        }
         _ => small(word),
     }
 }
 
-pub(crate) enum Token<'a> {
+pub(crate) enum NumberToken<'a> {
     /// Digits, with separators between them.
     Digits(&'a str),
     Word(&'a str),
@@ -43,7 +45,7 @@ pub(crate) enum Token<'a> {
 }
 
 /// Cuts a text into tokens with the places where they begin.
-pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (Token<'_>, usize)> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (NumberToken<'_>, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = &text[at..];
@@ -51,12 +53,12 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (Token<'_>, usize)> {
         let start = at;
         let (token, len) = if first.is_ascii_digit() {
             let len = digits_len(rest);
-            (Token::Digits(&rest[..len]), len)
+            (NumberToken::Digits(&rest[..len]), len)
         } else if first.is_alphabetic() {
             let len = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
-            (Token::Word(&rest[..len]), len)
+            (NumberToken::Word(&rest[..len]), len)
         } else {
-            (Token::Other(first), first.len_utf8())
+            (NumberToken::Other(first), first.len_utf8())
         };
         at += len;
         Some((token, start))
@@ -86,22 +88,22 @@ pub(crate) fn zeros_of(word: &str) -> Option<usize> {
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum NumeralPart {
     /// 0 to 19, and the tens.
     Sum(u64),
     /// A dozen, a hundred: what stands before is multiplied. By a thousand and more, all before is, and done.
     Factor(u64),
 }
 
-fn part_of(word: &str) -> Option<Part> {
+fn part_of(word: &str) -> Option<NumeralPart> {
     const TENS: &str = "? ? twent thirt fort fift sixt sevent eight ninet";
     // "twenty", "twentieth", "twenties"
     let stem = ["y", "ieth", "ies"].iter().find_map(|end| word.strip_suffix(end));
     let tens = || stem.and_then(|stem| place_in(TENS, stem)).map(|tens| 10 * tens);
     if let Some(number) = small(word).or_else(|| place_in(ORDINALS, word)).or_else(tens) {
-        return Some(Part::Sum(number.into()));
+        return Some(NumeralPart::Sum(number.into()));
     }
-    Some(Part::Factor(match word {
+    Some(NumeralPart::Factor(match word {
         "dozen" | "dozens" => 12,
         "hundred" | "hundreds" | "hundredth" => 100,
         "thousand" | "thousands" => 1_000,
@@ -115,7 +117,7 @@ fn part_of(word: &str) -> Option<Part> {
 pub(crate) struct InWords<'a> {
     done: u64,
     current: u64,
-    last: Part,
+    last: NumeralPart,
     /// The word, if it is one; else empty.
     pub(crate) only_word: &'a str,
 }
@@ -126,12 +128,12 @@ impl InWords<'_> {
     }
 
     /// Whether the part belongs to this number; if so, it is added.
-    fn add(&mut self, part: Part) -> bool {
+    fn add(&mut self, part: NumeralPart) -> bool {
         let fits = match (self.last, part) {
-            (_, Part::Factor(1_000..)) => self.current > 0,
-            (Part::Sum(_), Part::Factor(_))
-            | (Part::Factor(_), Part::Sum(_))
-            | (Part::Sum(20..), Part::Sum(1..10)) => true,
+            (_, NumeralPart::Factor(1_000..)) => self.current > 0,
+            (NumeralPart::Sum(_), NumeralPart::Factor(_))
+            | (NumeralPart::Factor(_), NumeralPart::Sum(_))
+            | (NumeralPart::Sum(20..), NumeralPart::Sum(1..10)) => true,
             _ => false,
         };
         if fits {
@@ -141,12 +143,12 @@ impl InWords<'_> {
         fits
     }
 
-    fn apply(&mut self, part: Part) {
+    fn apply(&mut self, part: NumeralPart) {
         let multiplied = |factor| self.current.max(1).saturating_mul(factor);
         (self.done, self.current) = match part {
-            Part::Sum(number) => (self.done, self.current.saturating_add(number)),
-            Part::Factor(factor) if factor < 1_000 => (self.done, multiplied(factor)),
-            Part::Factor(factor) => (self.done.saturating_add(multiplied(factor)), 0),
+            NumeralPart::Sum(number) => (self.done, self.current.saturating_add(number)),
+            NumeralPart::Factor(factor) if factor < 1_000 => (self.done, multiplied(factor)),
+            NumeralPart::Factor(factor) => (self.done.saturating_add(multiplied(factor)), 0),
         };
         self.last = part;
     }
@@ -159,10 +161,12 @@ pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
     for (token, _) in tokens(folded) {
         let last = found.last_mut().filter(|_| is_open);
         match token {
-            Token::Other(' ' | '-') => continue,
-            Token::Word("and") => is_open = last.is_some_and(|last| matches!(last.last, Part::Factor(_))),
-            Token::Word(word) => match part_of(word) {
-                Some(Part::Factor(_)) if after_digits => {} // "3 million" was read as digits.
+            NumberToken::Other(' ' | '-') => continue,
+            NumberToken::Word("and") => {
+                is_open = last.is_some_and(|last| matches!(last.last, NumeralPart::Factor(_)));
+            }
+            NumberToken::Word(word) => match part_of(word) {
+                Some(NumeralPart::Factor(_)) if after_digits => {} // "3 million" was read as digits.
                 Some(part) => {
                     if !last.is_some_and(|last| last.add(part)) {
                         let mut new = InWords { done: 0, current: 0, last: part, only_word: word };
@@ -175,7 +179,7 @@ pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
             },
             _ => is_open = false,
         }
-        after_digits = matches!(token, Token::Digits(_));
+        after_digits = matches!(token, NumberToken::Digits(_));
     }
     found
 }

@@ -27,7 +27,7 @@ pub(crate) enum Setting {
 
 /// The sentences of a text, in order.
 pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
-    let (mut blocks, mut is_open): (Vec<Block>, bool) = (Vec::new(), false);
+    let (mut blocks, mut is_open): (Vec<LineBlock>, bool) = (Vec::new(), false);
     let mut skipped_until: Option<&str> = None;
     // Of `\r\n` the second ends the line; else every such line would be followed by a blank one.
     for line in text.split_inclusive(|c| c != '\r' && is_line_break(c)) {
@@ -50,19 +50,19 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         let end = start + content.len();
         match blocks.last_mut().filter(|open| is_open && open.goes_on(text, setting, content)) {
             Some(open) => open.end = end,
-            None => blocks.push(Block { start, end, setting }),
+            None => blocks.push(LineBlock { start, end, setting }),
         }
         is_open = true;
     }
     let mut found = Vec::new();
-    for Block { start, end, setting } in blocks {
+    for LineBlock { start, end, setting } in blocks {
         split(&text[start..end], setting, &mut found);
     }
     found
 }
 
 /// Lines that belong together.
-struct Block {
+struct LineBlock {
     start: usize,
     end: usize,
     setting: Setting,
@@ -71,7 +71,7 @@ struct Block {
 /// From this length on a line may be one that was wrapped, so that the next one goes on with its sentence.
 const WRAPPED_BYTES: usize = 60;
 
-impl Block {
+impl LineBlock {
     fn goes_on(&self, text: &str, setting: Setting, content: &str) -> bool {
         let so_far = &text[self.start..self.end];
         let last_line = so_far.rsplit(is_line_break).next().unwrap_or(so_far);

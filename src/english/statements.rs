@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct Statement<'a> {
     /// The text that the places of its tokens count in.
     pub(crate) text: &'a str,
-    pub(crate) tokens: Vec<Token<'a>>,
+    pub(crate) tokens: Vec<StatementToken<'a>>,
     /// Whether nothing stands between its start and the start of its sentence.
     pub(crate) starts_sentence: bool,
     /// Whether its sentence is one of an item of a list.
@@ -24,7 +24,7 @@ pub(crate) struct Statement<'a> {
 
 /// A word, or a part of a contraction, or a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Token<'a> {
+pub(crate) struct StatementToken<'a> {
     /// Lower case; `don't` is `do` and `not`, `I'm` is `i` and `am`.
     pub(crate) lower: String,
     /// As it stands in the text: both halves of a contraction are the whole of it.
@@ -43,7 +43,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-impl Token<'_> {
+impl StatementToken<'_> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
@@ -280,8 +280,8 @@ fn request_colon(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
 const MAX_TOKENS: usize = 400;
 
 /// The words and marks of a sentence, without what is quoted or stands in square brackets.
-fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<Token<'_>> {
-    let mut found: Vec<Token<'_>> = Vec::new();
+fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<StatementToken<'_>> {
+    let mut found: Vec<StatementToken<'_>> = Vec::new();
     let mut last_end = 0;
     let mut depth = 0_usize;
     for_each_term(sentence, |term| {
@@ -294,7 +294,7 @@ fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<Token<'_>> {
         depth = (depth + brackets('[')).saturating_sub(brackets(']'));
         add_marks(sentence, between, &mut found);
         if depth == 0 && !is_quoted(term.at) {
-            let token = |lower: String| Token {
+            let token = |lower: String| StatementToken {
                 is_passed_over: ADVERBS.contains(&lower),
                 lower,
                 text: term.text,
@@ -308,7 +308,7 @@ fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<Token<'_>> {
 }
 
 /// Adds the marks that stand in this part of a sentence; those of Markdown, prices and the like are none.
-fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<Token<'a>>) {
+fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<StatementToken<'a>>) {
     /// Between two words stand few; more are a drawing.
     const MOST: usize = 8;
     let start = part.start;
@@ -316,7 +316,7 @@ fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<Token<'a
     for (at, c) in sentence[part].char_indices().filter(|(_, c)| is_mark(c)).take(MOST) {
         let at = start + at;
         let text = &sentence[at..at + c.len_utf8()];
-        found.push(Token { lower: mark(c).to_owned(), text, start: at, is_passed_over: false });
+        found.push(StatementToken { lower: mark(c).to_owned(), text, start: at, is_passed_over: false });
     }
 }
 
@@ -360,7 +360,7 @@ fn expanded(word: &str) -> Vec<String> {
 }
 
 /// The parts of a sentence that are stated, and whether each begins it.
-fn stated(tokens: Vec<Token<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<Token<'_>>)> {
+fn stated(tokens: Vec<StatementToken<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<StatementToken<'_>>)> {
     let end = question_start(&tokens).unwrap_or(tokens.len());
     let tells_own = |at: usize| {
         let next = tokens[at + 1..].iter().find(|token| !is_in("that me us", &token.lower));
@@ -371,7 +371,7 @@ fn stated(tokens: Vec<Token<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<To
         .enumerate()
         .map(|(at, token)| REPORTING.contains(&token.lower) && tells_own(at))
         .collect();
-    let mut parts: Vec<(bool, Vec<Token<'_>>)> = vec![(true, Vec::new())];
+    let mut parts: Vec<(bool, Vec<StatementToken<'_>>)> = vec![(true, Vec::new())];
     let mut is_left_out = false;
     for (token, tells_own) in tokens.into_iter().zip(tells_own).take(end) {
         let is_break = matches!(&*token.lower, "," | ";" | "-" | "." | "then" | "but");
@@ -390,14 +390,14 @@ fn stated(tokens: Vec<Token<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<To
 }
 
 /// Whether this verb makes what follows the words of somebody else: `my boss says I am`, not `I said`.
-fn reports(token: &Token<'_>, before: &[Token<'_>]) -> bool {
+fn reports(token: &StatementToken<'_>, before: &[StatementToken<'_>]) -> bool {
     REPORTING.contains(&token.lower)
         && before.iter().rev().take(3).all(|word| !matches!(&*word.lower, "i" | "we"))
         && before.last().is_some_and(|last| !last.is_mark())
 }
 
 /// Where the question of a sentence starts, if it ends in one: at the last word that asks and begins a clause.
-fn question_start(tokens: &[Token<'_>]) -> Option<usize> {
+fn question_start(tokens: &[StatementToken<'_>]) -> Option<usize> {
     let ends_asking = tokens.iter().rev().take(3).any(|token| token.lower == "?");
     let begins_clause = |at: usize| {
         at == 0

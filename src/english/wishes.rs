@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use crate::english::{
     classes::{CLASSES, is_of},
-    cues::{Cues, Found},
+    cues::{CueMatch, Cues},
     lists::{List, is_in, list, spaced},
-    statements::{Statement, Token},
+    statements::{Statement, StatementToken},
     stop_words::is_stop_word,
 };
 
@@ -131,7 +131,7 @@ fn announces_own(heading: &Statement<'_>) -> bool {
 /// A statement without `And`, `also` and their like at its beginning.
 fn without_joint<'a>(statement: &Statement<'a>) -> Statement<'a> {
     const JOINTS: &str = "and also but so then oh ok okay well , :";
-    let is_joint = |token: &&Token<'_>| is_in(JOINTS, &token.lower);
+    let is_joint = |token: &&StatementToken<'_>| is_in(JOINTS, &token.lower);
     let joints = statement.tokens.iter().take_while(is_joint).count();
     Statement { tokens: statement.tokens[joints..].to_vec(), ..statement.clone() }
 }
@@ -141,7 +141,7 @@ fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
     let statement = &without_joint(statement);
     let cue = cues.all(statement).into_iter().min_by_key(|cue| (kinds[cue.pattern].only_ends(), cue.start));
     let (first, does, is_address) = match (cue, address(&statement.tokens)) {
-        (Some(Found { pattern, start, .. }), None) => (start, kinds[pattern], false),
+        (Some(CueMatch { pattern, start, .. }), None) => (start, kinds[pattern], false),
         (_, Some((start, true))) => (start, Does::Releases, true),
         (_, Some((start, false))) => (start, Does::Wants, true),
         (None, None) => return None,
@@ -170,14 +170,14 @@ fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
 }
 
 /// Whether a wish that begins so is against something: `never`, `don't`, `no more`.
-fn forbids(tokens: &[Token<'_>]) -> bool {
+fn forbids(tokens: &[StatementToken<'_>]) -> bool {
     const LOOKED_AT: usize = 8;
     tokens.iter().take(LOOKED_AT).any(|token| is_in("never not no stop quit avoid", &token.lower))
 }
 
 /// Whether what is wished is of answering itself, so of every answer: `reply in rhyme`, `use British spelling`, `start your
 /// replies with`, `stop calling me sir`.
-fn is_of_answering(tokens: &[Token<'_>], what: &[String]) -> bool {
+fn is_of_answering(tokens: &[StatementToken<'_>], what: &[String]) -> bool {
     const LOOKED_AT: usize = 8;
     const ANSWERS: &str = "answer reply respond speak";
     const WRITES: &str =
@@ -216,7 +216,7 @@ fn shortened(text: &str) -> &str {
 }
 
 /// Where `call me Sam` begins, and whether it is to be so no longer: `don't call me Sam`.
-fn address(tokens: &[Token<'_>]) -> Option<(usize, bool)> {
+fn address(tokens: &[StatementToken<'_>]) -> Option<(usize, bool)> {
     let at = tokens.windows(3).position(|three| {
         let [call, me, name] = three else { return false };
         let is_name = name.is_capital() && !is_of("day", &name.lower) && !is_of("month", &name.lower);
@@ -224,7 +224,7 @@ fn address(tokens: &[Token<'_>]) -> Option<(usize, bool)> {
         let is_name = is_name && name.text.chars().any(char::is_lowercase);
         call.lower == "call" && me.lower == "me" && is_name && name.lower != "i"
     })?;
-    let begins = |before: &Token<'_>| {
+    let begins = |before: &StatementToken<'_>| {
         before.is_mark() || is_in("please just can may to always and so you never not", &before.lower)
     };
     let before = at.checked_sub(1).map(|before| &tokens[before]);

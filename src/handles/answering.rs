@@ -12,9 +12,9 @@ use crate::{
         context::{self, Context},
         context_options::ContextOptions,
         message::Message,
-        plans::Behind,
+        plans::PlanBackground,
         recalled::Recall,
-        rerank::{self, Reranking, Wish},
+        rerank::{self, RerankMode, RerankTarget},
     },
     store::scope::Scope,
 };
@@ -30,7 +30,7 @@ pub(super) async fn plan(
         return;
     }
     let (own, options) = (Arc::clone(open), options.clone());
-    let behind = off_thread(move || Behind::read(&own, &own.indexes, (&scope, session), &options));
+    let behind = off_thread(move || PlanBackground::read(&own, &own.indexes, (&scope, session), &options));
     // Boxed: it is large, and most have no planner.
     message.plan = Box::pin(open.plans.ask(open.config(), open.cooldowns(), &scope, behind, message)).await;
 }
@@ -45,7 +45,7 @@ pub(super) async fn recall(
     let gather = move |open: &Open, message: &Message, depth| {
         answer::gather(open, &open.indexes, &scope, message, (k, depth))
     };
-    let finish = move |open: &Open, message: &Message, found: answer::Found| {
+    let finish = move |open: &Open, message: &Message, found: answer::RecallFindings| {
         let (recall, receipt) = found.answer(message);
         open.keep_receipt(scope, receipt);
         recall
@@ -85,14 +85,14 @@ async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
     finish: impl FnOnce(&Open, &Message, T) -> A + Send + 'static,
 ) -> Result<A> {
     let open = Arc::clone(open);
-    let mut reranking = Reranking::of(open.config(), open.cooldowns(), &message);
+    let mut reranking = RerankMode::of(open.config(), open.cooldowns(), &message);
     let mut reranked = None;
-    if let Reranking::Wanted(wish) = reranking {
+    if let RerankMode::Wanted(wish) = reranking {
         let (deep, depth) = (gather.clone(), wish.depth());
         let (own, asked) = (Arc::clone(&open), Arc::clone(&message));
         let read = move || {
             let mut gathered = deep(&own, &asked, depth)?;
-            let read = Wish::reads(gathered.searched(), depth);
+            let read = RerankTarget::reads(gathered.searched(), depth);
             Ok((gathered, read))
         };
         let (mut gathered, read) = off_thread(read).await?;

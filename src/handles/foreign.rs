@@ -15,11 +15,11 @@ use crate::{
     },
     store::scope::UserKey,
     vault::{
-        foreign::{self, Foreign},
+        foreign::{self, ForeignMemory},
         incoming::new_edge,
         one,
         relation::Relation,
-        restore::{self, Read},
+        restore::{self, ReadVault},
         ties,
     },
 };
@@ -66,7 +66,7 @@ impl Memories {
     async fn restore_all(&self, files: Vec<(String, String)>) -> Result<ImportedFiles> {
         let now = self.read(|snapshot, _| Ok(snapshot.now())).await?;
         let read = off_thread(move || Ok(restore::read(&files, now))).await?;
-        let Read { restored, paths, unrelated } = match read {
+        let ReadVault { restored, paths, unrelated } = match read {
             Ok(read) => read,
             Err(refused) => return Ok(ImportedFiles { refused, ..ImportedFiles::default() }),
         };
@@ -111,7 +111,7 @@ impl Memories {
             .flat_map(|(_, of_file)| of_file.iter().filter_map(|one| one.memory.caller_id.clone()))
             .collect();
         for (path, of_file) in found {
-            for Foreign { mut memory, relations } in of_file {
+            for ForeignMemory { mut memory, relations } in of_file {
                 let unknown = self.unknown(&relations, &coming).await?;
                 memory.extra = ties::with_unknown(&memory.extra, &unknown);
                 let own_id = memory.caller_id.clone();

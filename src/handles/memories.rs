@@ -43,9 +43,9 @@ use crate::{
     store::{
         acts::{
             erased::Erased,
-            memories::{measured::MeasuredMemory, resurface::Answered},
+            memories::{measured::MeasuredMemory, resurface::ResurfaceResponse},
         },
-        rows::memories::{lists::Sought, terms::TermKind},
+        rows::memories::{lists::FilterParams, terms::MemoryTermKind},
         scope::Scope,
         snapshot::Snapshot,
     },
@@ -271,7 +271,7 @@ impl Memories {
         let mut forgotten = Forgotten { group: None, memories: Vec::new() };
         let mut next = Some(MemoryNo(i64::MAX));
         while let Some(before) = next {
-            let (sought, group) = (Sought::of(&filter), forgotten.group);
+            let (sought, group) = (FilterParams::of(&filter), forgotten.group);
             let forgetting =
                 self.store.write(move |tx| tx.forget_some_memories(&scope, &sought, (group, before), by));
             let some = forgetting.await?;
@@ -336,7 +336,7 @@ impl Memories {
     /// Errors: `NotFound`; `Conflict` if it holds no more.
     pub async fn resurfaced(&self, id: MemoryId) -> Result<Memory> {
         let (scope, by) = (self.scope, self.by);
-        self.store.write(move |tx| tx.resurface_memory(&scope, id, (Answered::Seen, by))).await
+        self.store.write(move |tx| tx.resurface_memory(&scope, id, (ResurfaceResponse::Seen, by))).await
     }
 
     /// Notes that a person does not want to see a memory now; once a day, as [`resurfaced`](Self::resurfaced). The third
@@ -345,7 +345,7 @@ impl Memories {
     /// Errors: `NotFound`; `Conflict` if it holds no more.
     pub async fn dismiss(&self, id: MemoryId) -> Result<Memory> {
         let (scope, by) = (self.scope, self.by);
-        self.store.write(move |tx| tx.resurface_memory(&scope, id, (Answered::Dismissed, by))).await
+        self.store.write(move |tx| tx.resurface_memory(&scope, id, (ResurfaceResponse::Dismissed, by))).await
     }
 
     /// A page of the questions that wait for a person, oldest first: at most `limit` reviews (1 to 1,000) behind `after`, the
@@ -458,15 +458,15 @@ impl Memories {
     ///
     /// Errors: `InvalidInput`.
     pub async fn tags(&self, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
-        self.terms(TermKind::Tag, after, limit).await
+        self.terms(MemoryTermKind::Tag, after, limit).await
     }
 
     /// The same of what they are about.
     pub async fn entities(&self, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
-        self.terms(TermKind::Entity, after, limit).await
+        self.terms(MemoryTermKind::Entity, after, limit).await
     }
 
-    async fn terms(&self, kind: TermKind, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
+    async fn terms(&self, kind: MemoryTermKind, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
         let (after, limit) = (folded(after.unwrap_or_default()), checked_limit(limit)?);
         self.read(move |snapshot, scope| snapshot.terms(scope, kind, (&after, limit))).await
     }

@@ -35,10 +35,10 @@ impl Open {
     pub(super) fn file(path: &Path, mut config: Config) -> Result<Self> {
         // Whatever these names say later: jobs, queries and rows go by what they say now.
         config.embedders =
-            config.embedders.into_iter().map(embed::known::Known::of).collect::<Result<_>>()?;
-        config.summarizer = config.summarizer.map(compress::known::Known::of).transpose()?;
-        config.reranker = config.reranker.map(rerank::known::Known::of).transpose()?;
-        config.planner = config.planner.map(planner::known::Known::of).transpose()?;
+            config.embedders.into_iter().map(embed::known::KnownEmbedder::of).collect::<Result<_>>()?;
+        config.summarizer = config.summarizer.map(compress::known::KnownSummarizer::of).transpose()?;
+        config.reranker = config.reranker.map(rerank::known::KnownReranker::of).transpose()?;
+        config.planner = config.planner.map(planner::known::KnownPlanner::of).transpose()?;
         config.sensors = sensors::known::all(config.sensors)?;
         let (has_worker, is_read_only, recall_bytes) = (config.worker, config.read_only, config.recall_bytes);
         let has_embedders = !config.embedders.is_empty();

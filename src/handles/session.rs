@@ -12,7 +12,7 @@ use crate::{
     handles::{answering, drive, off_thread, open::Open},
     jobs,
     model::{
-        history::{Part, PastTurn},
+        history::{HistoryEnd, PastTurn},
         ids::{SessionId, TurnId, UserId},
         instant,
         memory::session_state::SessionState,
@@ -251,16 +251,16 @@ impl Session {
     /// `after`, the last one seen; `None`: from the beginning. Ascending. Over an index, and each frame of the archive is
     /// read once: benchmark `pages`.
     pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
-        self.page(Part::After(after.unwrap_or(0)), limit).await
+        self.page(HistoryEnd::After(after.unwrap_or(0)), limit).await
     }
 
     /// A page of the session's history from its end, as programs for chats show it first and then go back: the last
     /// `limit` turns (1 to 1,000) before the number `before`, the first one seen; `None`: up to the newest. Ascending, too.
     pub async fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
-        self.page(Part::Before(before.unwrap_or(u32::MAX)), limit).await
+        self.page(HistoryEnd::Before(before.unwrap_or(u32::MAX)), limit).await
     }
 
-    async fn page(&self, part: Part, limit: u32) -> Result<Vec<PastTurn>> {
+    async fn page(&self, part: HistoryEnd, limit: u32) -> Result<Vec<PastTurn>> {
         let (id, limit) = (self.id(), checked_limit(limit)?);
         self.read(move |snapshot, scope| snapshot.history(scope, &snapshot.session(scope, id)?, part, limit))
             .await

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use self::taking::Taking;
+use self::taking::VaultIntake;
 use crate::{
     error::{Error, ErrorKind, Result},
     event::in_span,
@@ -22,16 +22,16 @@ use crate::{
     store::scope::Scope,
     vault::{
         continuum,
-        disk::{Disk, Found, Looked, OnDisk},
+        disk::{Disk, DiskFileKind, FolderScan, OnDisk},
         edges::edge_changes,
         entry,
-        export::{Known, Wanted, wanted},
-        incoming::{Changes, Folder, Incoming, changes, id_in},
+        export::{ExportState, WantedFile, wanted},
+        incoming::{Folder, FolderChanges, Incoming, changes, id_in},
         links,
         outgoing::{self, There},
         places::{LOG, is_ours},
         read::{self, Hidden, known},
-        state::{STATE, State, hash_of},
+        state::{STATE, VaultState, hash_of},
     },
 };
 
@@ -88,11 +88,11 @@ pub struct Vault {
 }
 
 /// A folder, and what is known, at one moment.
-struct Seen {
+struct VaultView {
     disk: Arc<Disk>,
-    state: State,
+    state: VaultState,
     files: Vec<OnDisk>,
-    known: Known,
+    known: ExportState,
     hidden: Hidden,
     /// Texts that lie beside files.
     beside: Vec<String>,
@@ -156,7 +156,7 @@ impl Vault {
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let Seen { disk, mut state, files, known, options, .. } = seen;
+            let VaultView { disk, mut state, files, known, options, .. } = seen;
             let mut there = There::of(&files);
             let wanted = match layout {
                 Layout::Cognitive => {
@@ -170,7 +170,7 @@ impl Vault {
                     let log = disk.state(LOG).unwrap_or_default();
                     let (mut files, log) = entry::wanted(&known, &String::from_utf8_lossy(&log));
                     match log {
-                        Some(log) => drop(files.insert(LOG.to_owned(), Wanted::appended(log))),
+                        Some(log) => drop(files.insert(LOG.to_owned(), WantedFile::appended(log))),
                         None => drop(there.kept.insert(LOG.to_owned())),
                     }
                     files
@@ -212,13 +212,13 @@ impl Vault {
         if self.options.layout != Layout::Cognitive {
             return Err(Error::invalid("only the cognitive layout is synced; export writes the others"));
         }
-        let Seen { disk, state, files, known: before, hidden, beside, options } = self.look().await?;
+        let VaultView { disk, state, files, known: before, hidden, beside, options } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let (options_then, reader) = (options.clone(), Arc::clone(&disk));
-        let (before, hidden, mut there, first, mut state, Changes { incoming, refused }, edges) =
+        let (before, hidden, mut there, first, mut state, FolderChanges { incoming, refused }, edges) =
             off_thread(move || {
                 let (mut state, there) = (state, There::of(&files));
-                let all = |state: &State| {
+                let all = |state: &VaultState| {
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                     wanted(&before, state, &options_then, &is_settled)
                 };
@@ -243,7 +243,8 @@ impl Vault {
         report.refused = refused.into_iter().chain(refused_edges).collect();
         there.kept.extend(report.refused.iter().map(|file| file.path.clone()));
         self.check_deletes(&incoming, &before)?;
-        let taking = Taking::new(&self.memories, (&before, &hidden), (&mut state, &mut there), &mut report);
+        let taking =
+            VaultIntake::new(&self.memories, (&before, &hidden), (&mut state, &mut there), &mut report);
         let has_tied = taking.all(incoming, edge_edits, options.deletes).await?;
         let (store, scope, options) = (Arc::clone(&self.store), self.scope, options.clone());
         let is_unchanged =
@@ -270,7 +271,7 @@ impl Vault {
     }
 
     /// Refuses that a folder which is empty by mistake forgets everything.
-    fn check_deletes(&self, incoming: &[Incoming], known: &Known) -> Result<()> {
+    fn check_deletes(&self, incoming: &[Incoming], known: &ExportState) -> Result<()> {
         let gone = incoming.iter().filter(|one| matches!(one, Incoming::Gone { .. })).count() as u64;
         let all = known.memories.len() as u64;
         let most = self.options.max_deletes.unwrap_or((all / DELETES_OF).clamp(1, MOST_DELETES));
@@ -287,7 +288,7 @@ impl Vault {
     }
 
     /// The folder, locked, and what is known.
-    async fn look(&self) -> Result<Seen> {
+    async fn look(&self) -> Result<VaultView> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
         let (mut options, expected) = (self.options.clone(), self.marker());
         off_thread(move || {
@@ -309,14 +310,14 @@ impl Vault {
                 (folder.join().expect("it does not panic"), known)
             });
             let ((state, files, beside), (known, hidden)) = (folder?, known?);
-            Ok(Seen { disk: Arc::new(disk), state, files, known, hidden, beside, options })
+            Ok(VaultView { disk: Arc::new(disk), state, files, known, hidden, beside, options })
         })
         .await
     }
 }
 
 /// What is known, with all that these options show of it.
-fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Known, Hidden)> {
+fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(ExportState, Hidden)> {
     let (mut known, hidden) = known(store, scope)?;
     if options.embeddings {
         known.directions = Some(read::directions(store, scope, &known.memories)?);
@@ -325,15 +326,15 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Kno
 }
 
 /// What was written last, and what lies there.
-fn look_through(disk: &Disk, layout: Layout) -> Result<(State, Vec<OnDisk>, Vec<String>)> {
-    let state = State::read(disk.state(STATE).as_deref());
-    let Looked { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
+fn look_through(disk: &Disk, layout: Layout) -> Result<(VaultState, Vec<OnDisk>, Vec<String>)> {
+    let state = VaultState::read(disk.state(STATE).as_deref());
+    let FolderScan { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
     // Nobody writes while the folder is locked: what is half written is nobody's.
     for path in left_behind {
         disk.remove(&path)?;
     }
     if let Some(text) = disk.state(IGNORE) {
-        let found = Found::Text(hash_of(&text));
+        let found = DiskFileKind::Text(hash_of(&text));
         let at = files.partition_point(|file| file.path.as_str() < IGNORE);
         files.insert(at, OnDisk { path: IGNORE.to_owned(), found });
     }

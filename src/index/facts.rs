@@ -3,13 +3,13 @@
 use crate::{
     index::{BLOCK_UNITS, block_of},
     model::place::{Owner, Place, SessionNo},
-    text::words::{EncodedWords, Traits},
-    times::Event,
+    text::words::{EncodedWords, TurnTraits},
+    times::EventDays,
 };
 
 /// A unit, as ranking sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct UnitFacts {
     /// Its place in the user's order.
     pub(crate) seq: u32,
     /// Its session; of what is no turn `-seq`, so that each is by itself.
@@ -22,12 +22,12 @@ pub(crate) struct Facts {
     pub(crate) head_len: u16,
     /// All other words; larger numbers count as 65,535.
     pub(crate) rest_len: u16,
-    pub(crate) traits: Traits,
+    pub(crate) traits: TurnTraits,
     /// When that is what its user's side speaks of.
-    pub(crate) event: Option<Event>,
+    pub(crate) event: Option<EventDays>,
 }
 
-impl Facts {
+impl UnitFacts {
     /// What is known of a unit before its words are.
     pub(crate) fn new(seq: u32, owner: Owner, said_at_ms: i64) -> Self {
         let (session_no, turn_number) = match owner {
@@ -64,8 +64,8 @@ const HAS_EVENT: u8 = 1 << 7;
 
 /// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time, the two
 /// lengths, and its traits, little-endian; behind that its event, if it has one, as most have not.
-pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity((ENTRY + Event::BYTES) * facts.len());
+pub(crate) fn encode(facts: &[UnitFacts]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity((ENTRY + EventDays::BYTES) * facts.len());
     for unit in facts {
         bytes.push(((unit.seq - 1) % BLOCK_UNITS) as u8);
         bytes.extend_from_slice(&unit.session_no.to_le_bytes());
@@ -80,14 +80,14 @@ pub(crate) fn encode(facts: &[Facts]) -> Vec<u8> {
 }
 
 /// The units of a block; `None`: these bytes are no block.
-pub(crate) fn decode(block: u32, mut bytes: &[u8]) -> Option<Vec<Facts>> {
+pub(crate) fn decode(block: u32, mut bytes: &[u8]) -> Option<Vec<UnitFacts>> {
     let mut units = Vec::with_capacity(bytes.len() / ENTRY);
     while let Some((entry, rest)) = bytes.split_first_chunk::<ENTRY>() {
         let mut unit = read(block, entry)?;
         bytes = rest;
         if entry[ENTRY - 1] & HAS_EVENT != 0 {
             let (event, rest) = bytes.split_first_chunk()?;
-            unit.event = Some(Event::from_bytes(*event));
+            unit.event = Some(EventDays::from_bytes(*event));
             bytes = rest;
         }
         units.push(unit);
@@ -95,19 +95,19 @@ pub(crate) fn decode(block: u32, mut bytes: &[u8]) -> Option<Vec<Facts>> {
     (bytes.is_empty() && units.len() <= BLOCK_UNITS as usize).then_some(units)
 }
 
-fn read(block: u32, entry: &[u8; ENTRY]) -> Option<Facts> {
+fn read(block: u32, entry: &[u8; ENTRY]) -> Option<UnitFacts> {
     let seq = block.checked_mul(BLOCK_UNITS)?.checked_add(u32::from(entry[0]) + 1)?;
     if block_of(seq) != block {
         return None;
     }
-    Some(Facts {
+    Some(UnitFacts {
         seq,
         session_no: i64::from_le_bytes(entry[1..9].try_into().ok()?),
         turn_number: u32::from_le_bytes(entry[9..13].try_into().ok()?),
         said_at_ms: i64::from_le_bytes(entry[13..21].try_into().ok()?),
         head_len: u16::from_le_bytes(entry[21..23].try_into().ok()?),
         rest_len: u16::from_le_bytes(entry[23..25].try_into().ok()?),
-        traits: Traits::from_byte(entry[25] & !HAS_EVENT),
+        traits: TurnTraits::from_byte(entry[25] & !HAS_EVENT),
         event: None,
     })
 }
@@ -118,17 +118,17 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out() {
-        let unit = |seq| Facts {
+        let unit = |seq| UnitFacts {
             seq,
             session_no: i64::MAX - 3,
             turn_number: seq,
             said_at_ms: -5,
             head_len: 7,
             rest_len: u16::MAX,
-            traits: Traits { asks: seq == 66, ..Traits::default() },
-            event: (seq == 66).then(|| Event::from_bytes([0xff, 0xff, 7, 0])),
+            traits: TurnTraits { asks: seq == 66, ..TurnTraits::default() },
+            event: (seq == 66).then(|| EventDays::from_bytes([0xff, 0xff, 7, 0])),
         };
-        let block: Vec<Facts> = [65, 66, 128].map(unit).to_vec();
+        let block: Vec<UnitFacts> = [65, 66, 128].map(unit).to_vec();
         assert_eq!(decode(1, &encode(&block)).unwrap(), block);
         assert_eq!(decode(0, &[]).unwrap(), []);
     }
@@ -137,10 +137,10 @@ mod tests {
     fn what_is_no_turn_comes_out_as_such() {
         let place = Place { session: SessionNo(3), turn_number: 7 };
         for owner in [Owner::Turn(place), Owner::Turn(Place::default()), Owner::Memory] {
-            let read = decode(0, &encode(&[Facts::new(5, owner, -1)])).unwrap();
+            let read = decode(0, &encode(&[UnitFacts::new(5, owner, -1)])).unwrap();
             assert_eq!((read[0].owner(), read[0].said_at_ms), (owner, -1));
         }
-        let [one, other] = [1, 2].map(|seq| Facts::new(seq, Owner::Memory, 0).session_no);
+        let [one, other] = [1, 2].map(|seq| UnitFacts::new(seq, Owner::Memory, 0).session_no);
         assert_ne!(one, other, "each is by itself");
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Posting {
 
 /// Some neighbouring postings of a word, as one row holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
+pub(crate) struct PostingsChunk {
     pub(crate) first: u32,
     pub(crate) last: u32,
     pub(crate) units: u32,
@@ -34,10 +34,10 @@ pub(crate) struct Chunk {
 }
 
 /// Packs postings, ascending by unit, into as few rows as hold them.
-pub(crate) fn encode(postings: &[Posting]) -> Vec<Chunk> {
-    let mut chunks: Vec<Chunk> = Vec::new();
+pub(crate) fn encode(postings: &[Posting]) -> Vec<PostingsChunk> {
+    let mut chunks: Vec<PostingsChunk> = Vec::new();
     for posting in postings {
-        let fits = |chunk: &&mut Chunk| chunk.data.len() + MAX_ENTRY_BYTES <= MAX_CHUNK_BYTES;
+        let fits = |chunk: &&mut PostingsChunk| chunk.data.len() + MAX_ENTRY_BYTES <= MAX_CHUNK_BYTES;
         if let Some(chunk) = chunks.last_mut().filter(fits) {
             push(&mut chunk.data, posting.seq - chunk.last, posting.counts);
             chunk.last = posting.seq;
@@ -45,7 +45,7 @@ pub(crate) fn encode(postings: &[Posting]) -> Vec<Chunk> {
         } else {
             let mut data = Vec::new();
             push(&mut data, 0, posting.counts);
-            chunks.push(Chunk { first: posting.seq, last: posting.seq, units: 1, data });
+            chunks.push(PostingsChunk { first: posting.seq, last: posting.seq, units: 1, data });
         }
     }
     chunks

@@ -7,7 +7,7 @@ use crate::{
     event::{Event, in_job_span},
     jobs::{
         compress, derive, embed, erase, extract, index,
-        job::{Ended, Job, Run, Worked, now},
+        job::{Job, JobEnd, Run, Worked, now},
         mend, prune, tend, validate,
     },
     model::{
@@ -32,14 +32,14 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     }
     // What is left undone, and why, if the job is to be tried again; and until when it waits without having had a try.
     let (why, is_given_up, waits_until) = match ended {
-        Ok(Ended::Done) => {
+        Ok(JobEnd::Done) => {
             run.end_job(worked, |report| report.done += 1);
             return emit(Event::JobDone { job, turns: worked.turns() });
         }
-        Ok(Ended::Later(why)) => (Some(why), false, None),
-        Ok(Ended::GivenUp(why)) => (Some(why), true, None),
-        Ok(Ended::Waits(until, why)) => (Some(why), false, Some(until)),
-        Ok(Ended::Stopped) => (None, false, Some(now(run.store))),
+        Ok(JobEnd::Later(why)) => (Some(why), false, None),
+        Ok(JobEnd::GivenUp(why)) => (Some(why), true, None),
+        Ok(JobEnd::Waits(until, why)) => (Some(why), false, Some(until)),
+        Ok(JobEnd::Stopped) => (None, false, Some(now(run.store))),
         Err(error) => {
             let error = Error::from(error);
             if let Some(scope) = lease.scope
@@ -72,7 +72,7 @@ fn reason(why: &Error) -> String {
     if why.is_misconfiguration() { format!("{FOR_CONFIGURATION}{why}") } else { why.to_string() }
 }
 
-async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult<Ended> {
+async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult<JobEnd> {
     let lease = Arc::clone(lease);
     if lease.kind == JobKind::Scrub {
         return erase::scrub_as_job(run, lease).await;
@@ -80,13 +80,13 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult
     let Some(scope) = lease.scope else {
         // Its user is gone, and with it the work.
         run.store.write_slice(lease, |tx| tx.finish()).await?;
-        return Ok(Ended::Done);
+        return Ok(JobEnd::Done);
     };
     let job = &Job { run, lease, scope, worked };
     match job.lease.kind {
         JobKind::Compress => compress::compress(job).await,
         JobKind::Extract => extract::extract(job).await,
-        JobKind::Erase => erase::go_on(job).await.map(|_| Ended::Done),
+        JobKind::Erase => erase::go_on(job).await.map(|_| JobEnd::Done),
         JobKind::Index => index::index(job).await,
         JobKind::Embed => embed::embed(job).await,
         JobKind::Mend => mend::mend(job).await,

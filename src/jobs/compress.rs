@@ -10,8 +10,8 @@ use chrono::TimeDelta;
 use crate::{
     compress::{
         Summarizer, Verdict, archive,
-        learned::Learned,
-        plan::{self, CHUNK_TURNS, Rules, Verdicts},
+        learned::LearnedCriticality,
+        plan::{self, CHUNK_TURNS, PlanRules, Verdicts},
         verify::{self, Sorted},
     },
     config::{Extract, Originals},
@@ -19,7 +19,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     jobs::{
         embed,
-        job::{Ended, Job, now},
+        job::{Job, JobEnd, now},
         provider::ask_summarizer,
     },
     model::{
@@ -30,7 +30,7 @@ use crate::{
     store::{
         Store,
         acts::swap::{Fate, Swap},
-        rows::{sessions::SessionRow, turns::Read},
+        rows::{sessions::SessionRow, turns::ReadTurns},
         scope::Scope,
         slice_error::{SliceError, SliceResult},
     },
@@ -43,7 +43,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 const BETWEEN_LOOKS: TimeDelta = TimeDelta::minutes(1);
 
 /// Compresses what is left of the session.
-pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
     let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
@@ -55,7 +55,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
         if waits && config.originals == Originals::Delete {
             // What is deleted can be heard no more.
             let why = Error::new(ErrorKind::Busy, "the session is still to be looked through for memories");
-            return Ok(Ended::Waits(now(store) + BETWEEN_LOOKS, why));
+            return Ok(JobEnd::Waits(now(store) + BETWEEN_LOOKS, why));
         }
     }
     // On the last try the built-in summarizer does what the caller's does not.
@@ -64,7 +64,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
         Some(_) => (job.lease.attempts >= config.summarizer_tries).then_some(FALLBACK),
     };
     let mut asks = job.lease.attempts <= config.summarizer_tries;
-    let rules = Rules {
+    let rules = PlanRules {
         verbatim_tokens: config.verbatim_tokens,
         tokenizer: config.tokenizer,
         built_in,
@@ -72,7 +72,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     };
     let (mut after, mut trouble) = (0, None);
     loop {
-        let Chunk { read: Read { turns, damaged }, previous, learned } =
+        let CompressionChunk { read: ReadTurns { turns, damaged }, previous, learned } =
             read_chunk(store, &scope, &session, after)?;
         if let Some(number) = damaged.first() {
             let why = format!("turn {number} is damaged and stays as it is; doctor lists all damage");
@@ -84,21 +84,21 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
         let mut verdicts = Verdicts::default();
         if let Some(summarizer) = config.summarizer.as_ref().filter(|_| asks) {
             if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
-                return Ok(Ended::Waits(until, why));
+                return Ok(JobEnd::Waits(until, why));
             }
             match ask(job, summarizer, &turns).await {
                 Ok(Some(sorted)) => {
                     trouble = what_is_wrong(&sorted).or(trouble);
                     verdicts = Verdicts { name: summarizer.name().to_owned(), by_turn: good(sorted) };
                 }
-                Ok(None) => return Ok(Ended::Stopped),
+                Ok(None) => return Ok(JobEnd::Stopped),
                 Err(SliceError::Failed(error)) => {
                     if error.is_misconfiguration() {
                         // It is no reason to go on without the summarizer.
-                        return Ok(Ended::Waits(until_configured(now(store)), error));
+                        return Ok(JobEnd::Waits(until_configured(now(store)), error));
                     }
                     if built_in.is_none() {
-                        return Ok(Ended::Later(error));
+                        return Ok(JobEnd::Later(error));
                     }
                     (asks, trouble) = (false, Some(error));
                 }
@@ -112,7 +112,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
             .filter_map(|(turn, plan)| Some(Fate { turn: turn.clone(), plan: plan? }))
             .collect();
         if !swap_all(job, &session, fates).await? {
-            return Ok(Ended::Stopped);
+            return Ok(JobEnd::Stopped);
         }
     }
     // What is missing recall makes by the way.
@@ -121,18 +121,18 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<Ended> {
     }
     let is_done = job.slice(move |tx| tx.finish_compression(&scope, session_id)).await?;
     let left = || Error::new(ErrorKind::Conflict, "turns are left");
-    Ok(if is_done { Ended::Done } else { Ended::Later(trouble.unwrap_or_else(left)) })
+    Ok(if is_done { JobEnd::Done } else { JobEnd::Later(trouble.unwrap_or_else(left)) })
 }
 
 /// The next turns, and what is known of them.
-struct Chunk {
-    read: Read,
+struct CompressionChunk {
+    read: ReadTurns,
     /// The backend's state before the first of them.
     previous: Option<SnapshotId>,
-    learned: Learned,
+    learned: LearnedCriticality,
 }
 
-fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) -> Result<Chunk> {
+fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) -> Result<CompressionChunk> {
     let mut bytes = 0;
     let is_enough = |turns: &[Turn]| {
         bytes += turns.last().map_or(0, Turn::text_bytes);
@@ -147,9 +147,9 @@ fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) ->
     let seqs = || read.turns.iter().map(|turn| turn.seq);
     let learned = match seqs().min().zip(seqs().max()) {
         Some(places) => snapshot.learned(scope, places)?,
-        None => Learned::default(),
+        None => LearnedCriticality::default(),
     };
-    Ok(Chunk { read, previous, learned })
+    Ok(CompressionChunk { read, previous, learned })
 }
 
 /// Asks LLM#1 about the turns, and measures what it says. `None`: told to stop.

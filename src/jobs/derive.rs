@@ -2,20 +2,20 @@
 
 use crate::{
     error::{Error, ErrorKind},
-    jobs::job::{Ended, Job},
+    jobs::job::{Job, JobEnd},
     store::slice_error::{SliceError, SliceResult},
 };
 
 /// How often it is begun anew at once, while an older version records.
 const BEGINNINGS: u32 = 3;
 
-pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let mut damaged = Vec::new();
     for _ in 0..BEGINNINGS {
         let mut begun = job.slice(move |tx| tx.begin_deriving(&scope)).await?;
         if begun.awaits_newer() {
-            return Ok(Ended::Later(Error::new(
+            return Ok(JobEnd::Later(Error::new(
                 ErrorKind::NewerSchema,
                 "a newer version has begun this and will go on with it",
             )));
@@ -25,7 +25,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
             let next = store.snapshot()?.next_rederived(&scope, begun)?;
             let Some(next) = next else { break };
             if job.run.is_stopped() {
-                return Ok(Ended::Stopped);
+                return Ok(JobEnd::Stopped);
             }
             let (until, count) = (next.until, next.until - begun.after);
             let found = next.damaged.clone();
@@ -45,7 +45,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
         // All is of these rules now, but for what cannot be read.
         return match damaged.first() {
             None => job.finish().await,
-            Some(first) => Ok(Ended::GivenUp(Error::new(
+            Some(first) => Ok(JobEnd::GivenUp(Error::new(
                 ErrorKind::Corrupt,
                 format!(
                     "{first} is damaged and stays as older rules left it, one of {} turns; doctor lists all damage",
@@ -55,7 +55,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<Ended> {
         };
     }
     let why = "an older version goes on recording; it is derived anew later";
-    Ok(Ended::Later(Error::new(ErrorKind::Busy, why)))
+    Ok(JobEnd::Later(Error::new(ErrorKind::Busy, why)))
 }
 
 #[cfg(test)]

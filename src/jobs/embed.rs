@@ -9,7 +9,7 @@ use crate::{
     event::ProviderRole,
     index::BLOCK_UNITS,
     jobs::{
-        job::{Ended, Job, now},
+        job::{Job, JobEnd, now},
         provider::Provider,
     },
     model::place::Seq,
@@ -19,7 +19,7 @@ use crate::{
         rows::vectors::{Space, Stored},
         scope::Scope,
         slice_error::{SliceError, SliceResult},
-        snapshot::{Originals, Snapshot},
+        snapshot::{Snapshot, SnapshotOriginals},
     },
 };
 
@@ -109,7 +109,7 @@ impl<'a> Maker<'a> {
 }
 
 /// Embeds until nothing is left. The built-in embedder comes first: it never fails.
-pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let own = store.config().embedders.iter().zip(&store.cooldowns().embedders);
     let mut makers = vec![Maker::BuiltIn(BuiltIn::default())];
@@ -121,7 +121,7 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
         for maker in &makers {
             match in_space(job, maker, true).await {
                 Ok(Some(space)) => spaces.push(space),
-                Ok(None) => return Ok(Ended::Stopped),
+                Ok(None) => return Ok(JobEnd::Stopped),
                 Err(SliceError::Lost) => return Err(SliceError::Lost),
                 Err(error) => {
                     let error = Error::from(error);
@@ -132,13 +132,13 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<Ended> {
         }
         match trouble {
             Some(why) if why.is_misconfiguration() => {
-                return Ok(Ended::Waits(until_configured(now(store)), why));
+                return Ok(JobEnd::Waits(until_configured(now(store)), why));
             }
-            Some(why) => return Ok(Ended::Later(why)),
+            Some(why) => return Ok(JobEnd::Later(why)),
             None => {}
         }
         if job.slice(move |tx| tx.finish_embedding(&scope, &spaces)).await? {
-            return Ok(Ended::Done);
+            return Ok(JobEnd::Done);
         }
     }
 }
@@ -162,7 +162,7 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
         }
         let Some(batch) = next_batch(store, &scope, space)? else { break };
         let units = batch.until - batch.after;
-        match write(job, maker, space, Batch { counts, ..batch }).await {
+        match write(job, maker, space, EmbedBatch { counts, ..batch }).await {
             Ok(true) if counts => job.advance(units as usize),
             Ok(true) | Err(SliceError::Changed) => {} // What has changed is read again.
             Ok(false) => return Ok(None),
@@ -189,7 +189,7 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
 }
 
 /// Some neighbouring units, and their texts.
-struct Batch {
+struct EmbedBatch {
     epoch: i64,
     after: u32,
     until: u32,
@@ -203,7 +203,7 @@ struct Batch {
 }
 
 /// The next units without vectors.
-fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Batch>> {
+fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<EmbedBatch>> {
     let snapshot = store.snapshot()?;
     let extent = snapshot.extent(scope)?;
     let after = snapshot.embedded_seq(scope, space)?.0;
@@ -214,22 +214,22 @@ fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Batch
         pieces.extend(pieces_of(&snapshot, scope, &mut originals, until)?);
     }
     let (places, texts) = pieces.into_iter().unzip();
-    let batch = Batch { epoch: extent.epoch, after, until, places, texts, is_gap: false, counts: false };
+    let batch = EmbedBatch { epoch: extent.epoch, after, until, places, texts, is_gap: false, counts: false };
     Ok((until > after).then_some(batch))
 }
 
 /// A unit that was refused before.
-fn gap(snapshot: &Snapshot<'_>, scope: &Scope, seq: u32) -> Result<Batch> {
+fn gap(snapshot: &Snapshot<'_>, scope: &Scope, seq: u32) -> Result<EmbedBatch> {
     let epoch = snapshot.extent(scope)?.epoch;
     let pieces = pieces_of(snapshot, scope, &mut snapshot.originals(scope), seq)?;
     let (places, texts) = pieces.into_iter().unzip();
-    Ok(Batch { epoch, after: seq - 1, until: seq, places, texts, is_gap: true, counts: false })
+    Ok(EmbedBatch { epoch, after: seq - 1, until: seq, places, texts, is_gap: true, counts: false })
 }
 
 fn pieces_of(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
-    originals: &mut Originals<'_>,
+    originals: &mut SnapshotOriginals<'_>,
     seq: u32,
 ) -> Result<Vec<((u32, u8), String)>> {
     let Some(unit) = snapshot.unit(scope, Seq(seq))? else { return Ok(Vec::new()) };
@@ -239,8 +239,8 @@ fn pieces_of(
 
 /// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
 /// False: told to stop, and nothing was written.
-async fn write(job: &Job<'_, '_>, maker: &Maker<'_>, space: Space, batch: Batch) -> SliceResult<bool> {
-    let Batch { epoch, after, until, places, texts, is_gap, counts } = batch;
+async fn write(job: &Job<'_, '_>, maker: &Maker<'_>, space: Space, batch: EmbedBatch) -> SliceResult<bool> {
+    let EmbedBatch { epoch, after, until, places, texts, is_gap, counts } = batch;
     let Some(answers) = job.holding(maker.vectors_or_refusals(&texts)).await? else { return Ok(false) };
     let (mut vectors, mut refused) = (Vec::new(), Vec::new());
     for ((seq, piece), answer) in places.into_iter().zip(answers?) {

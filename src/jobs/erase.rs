@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use crate::{
     error::{Error, ErrorKind, Result},
     event::Event,
-    jobs::job::{Ended, Job, Run, Worked},
+    jobs::job::{Job, JobEnd, Run, Worked},
     model::ids::{MemoryId, SessionId, TurnId},
     store::{
         Store,
@@ -70,12 +70,12 @@ pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
 }
 
 /// The job behind an erase that could not scrub the file itself.
-pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResult<Ended> {
+pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResult<JobEnd> {
     run.store.write_slice(lease, |_| Ok(())).await?;
     Ok(if scrub(run.store).await? {
-        Ended::Done
+        JobEnd::Done
     } else {
-        Ended::Later(Error::new(ErrorKind::Busy, "a reader holds the write-ahead log"))
+        JobEnd::Later(Error::new(ErrorKind::Busy, "a reader holds the write-ahead log"))
     })
 }
 

@@ -12,13 +12,13 @@ use crate::{
     cooldown::until_configured,
     error::{ErrorKind, Result},
     jobs::{
-        job::{Ended, Job, now},
+        job::{Job, JobEnd, now},
         provider::ask_summarizer,
     },
     memory::{
         copies::Runs,
         extract::{
-            Found, Hearing, Learned, Proof, best,
+            Finding, Hearing, Learned, Proof, best,
             rating::{echoed, verdict},
         },
     },
@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// Looks through the session.
-pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
     let Some(session) = store.snapshot()?.find_session(&scope, session_id)? else {
@@ -43,10 +43,10 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<Ended> {
     if session.info.ended_at.is_none() || store.snapshot()?.is_extracted(&scope, &session)? {
         return job.finish().await;
     }
-    let Some(rated) = rate(job, &session).await? else { return Ok(Ended::Stopped) };
+    let Some(rated) = rate(job, &session).await? else { return Ok(JobEnd::Stopped) };
     let heard = match listen(job, &session).await? {
-        Heard::All(heard) => heard,
-        Heard::Not(ended) => return Ok(ended),
+        ListenOutcome::All(heard) => heard,
+        ListenOutcome::Not(ended) => return Ok(ended),
     };
     let mut harvest = Vec::new();
     for (found, by) in heard {
@@ -60,26 +60,26 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<Ended> {
     }
     let made = job.slice(move |tx| tx.end_extraction(&scope, session_id, &harvest)).await?;
     job.worked.count_extracted(made, rated);
-    Ok(Ended::Done)
+    Ok(JobEnd::Done)
 }
 
 /// What came of listening.
-enum Heard {
+enum ListenOutcome {
     /// What is to be kept, and who proposed it; `None`: the rules found it.
-    All(Vec<(Found, Option<String>)>),
+    All(Vec<(Finding, Option<String>)>),
     /// It is not heard to its end.
-    Not(Ended),
+    Not(JobEnd),
 }
 
 /// Hears all turns in their order: by rules, and by what LLM#1 proposes, which has the room that the rules leave.
-async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
+async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOutcome> {
     let (store, scope, config) = (job.store(), job.scope, job.store().config());
     let mut asked = config.summarizer.as_ref().filter(|_| config.extract == Extract::Llm);
     let name = asked.map(|summarizer| summarizer.name().to_owned());
     let (mut hearing, mut proposed, mut next) = (Hearing::default(), Vec::new(), 1);
     while next <= session.info.turn_count {
         if job.run.is_stopped() {
-            return Ok(Heard::Not(Ended::Stopped));
+            return Ok(ListenOutcome::Not(JobEnd::Stopped));
         }
         let (turns, behind) = store.snapshot()?.turns_from(&scope, session, next)?;
         next = behind;
@@ -88,7 +88,7 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
         }
         let Some(summarizer) = asked.filter(|_| !turns.is_empty()) else { continue };
         if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
-            return Ok(Heard::Not(Ended::Waits(until, why)));
+            return Ok(ListenOutcome::Not(JobEnd::Waits(until, why)));
         }
         let turns = Arc::new(turns);
         let of = Arc::clone(&turns);
@@ -97,26 +97,26 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Heard> {
                 let proven = verify::proposals(&turns, proposals);
                 proposed.extend(proven.into_iter().map(|proven| learned(proven, &hearing)));
             }
-            Ok(None) => return Ok(Heard::Not(Ended::Stopped)),
+            Ok(None) => return Ok(ListenOutcome::Not(JobEnd::Stopped)),
             Err(SliceError::Failed(error)) if error.is_misconfiguration() => {
-                return Ok(Heard::Not(Ended::Waits(until_configured(now(store)), error)));
+                return Ok(ListenOutcome::Not(JobEnd::Waits(until_configured(now(store)), error)));
             }
             // On the last try what there is, is enough.
             Err(SliceError::Failed(_)) if job.lease.attempts >= config.summarizer_tries => asked = None,
-            Err(SliceError::Failed(error)) => return Ok(Heard::Not(Ended::Later(error))),
+            Err(SliceError::Failed(error)) => return Ok(ListenOutcome::Not(JobEnd::Later(error))),
             Err(error) => return Err(error),
         }
     }
     job.advance(session.info.turn_count as usize);
     let by_rules = best(hearing.found(), &[]);
-    proposed.retain(|found: &Found| !found.learned.is_fleeting());
+    proposed.retain(|found: &Finding| !found.learned.is_fleeting());
     let more = best(proposed, &by_rules);
     let by_rules = by_rules.into_iter().map(|found| (found, None));
-    Ok(Heard::All(by_rules.chain(more.into_iter().map(|found| (found, name.clone()))).collect()))
+    Ok(ListenOutcome::All(by_rules.chain(more.into_iter().map(|found| (found, name.clone()))).collect()))
 }
 
 /// What LLM#1 proposed, with the turns' own words as proof.
-fn learned(proven: Proven, hearing: &Hearing) -> Found {
+fn learned(proven: Proven, hearing: &Hearing) -> Finding {
     let proof = |(turn, said_by, quote): (Turn, _, String)| Proof {
         turn_id: turn.id,
         seq: turn.seq,
@@ -125,12 +125,12 @@ fn learned(proven: Proven, hearing: &Hearing) -> Found {
         quote,
     };
     let proofs = proven.quotes.into_iter().map(proof).collect();
-    Found { learned: Learned::proposed(proven.new, proofs), solves: None }
+    Finding { learned: Learned::proposed(proven.new, proofs), solves: None }
 }
 
 /// What is not known already: what says about the same as a memory that holds, or that somebody took back or hid, is not
 /// kept, and of a problem that is known the fix alone.
-fn unknown(store: &Store, scope: &Scope, found: Found) -> Result<Option<Found>> {
+fn unknown(store: &Store, scope: &Scope, found: Finding) -> Result<Option<Finding>> {
     if is_known(store, scope, &found.learned)? {
         return Ok(None);
     }
@@ -138,7 +138,7 @@ fn unknown(store: &Store, scope: &Scope, found: Found) -> Result<Option<Found>> 
         Some(problem) if is_known(store, scope, &problem)? => None,
         problem => problem,
     };
-    Ok(Some(Found { solves, ..found }))
+    Ok(Some(Finding { solves, ..found }))
 }
 
 fn is_known(store: &Store, scope: &Scope, learned: &Learned) -> Result<bool> {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::{
     jobs::{
         embed,
-        job::{Ended, Job},
+        job::{Job, JobEnd},
         sweep,
     },
     store::{
-        acts::index::Batch,
+        acts::index::FlushBatch,
         slice_error::{SliceError, SliceResult},
     },
 };
@@ -18,12 +18,12 @@ use crate::{
 const SLICE_WORDS: usize = 192;
 
 /// Flushes whole blocks until none is left.
-pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let mut may_be_more = store.snapshot()?.is_index_begun_anew(&scope)?;
     while may_be_more {
         if job.run.is_stopped() {
-            return Ok(Ended::Stopped);
+            return Ok(JobEnd::Stopped);
         }
         may_be_more = job.slice(move |tx| tx.drop_index_slice(&scope)).await?;
     }
@@ -32,12 +32,12 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
         let next = store.snapshot()?.next_index_batch(&scope)?;
         let Some(batch) = next else { break };
         if job.run.is_stopped() {
-            return Ok(Ended::Stopped);
+            return Ok(JobEnd::Stopped);
         }
         let units = batch.units();
         match flush(job, batch).await {
             Ok(true) => job.advance(units),
-            Ok(false) => return Ok(Ended::Stopped),
+            Ok(false) => return Ok(JobEnd::Stopped),
             // A session of the user's was compressed or erased meanwhile: it is read again.
             Err(SliceError::Changed) => {}
             Err(error) => return Err(error),
@@ -54,7 +54,7 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<Ended> {
 }
 
 /// False: the run was told to stop.
-async fn flush(job: &Job<'_, '_>, batch: Batch) -> SliceResult<bool> {
+async fn flush(job: &Job<'_, '_>, batch: FlushBatch) -> SliceResult<bool> {
     let (batch, scope) = (Arc::new(batch), job.scope);
     for start in (0..batch.len()).step_by(SLICE_WORDS) {
         let slice = start..batch.len().min(start + SLICE_WORDS);

@@ -183,7 +183,7 @@ impl AddAssign for JobsReport {
 
 /// How a job's work ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum JobEnd {
     Done,
     /// It is to be tried again, for this reason.
     Later(Error),
@@ -203,12 +203,12 @@ pub(crate) struct Run<'a> {
     max_jobs: Option<u64>,
     pub(super) only: Option<JobKind>,
     pub(super) user: Option<UserId>,
-    tally: Mutex<Tally>,
+    tally: Mutex<JobTally>,
 }
 
 /// What a run has done, and whom it tells.
 #[derive(Default)]
-struct Tally {
+struct JobTally {
     tell: Option<ProgressFn>,
     progress: JobProgress,
     /// Jobs that it works on, or has.
@@ -223,10 +223,17 @@ impl<'a> Run<'a> {
 
     pub(super) fn with(store: &'a Store, stop: watch::Receiver<bool>, options: RunJobs) -> Self {
         let RunJobs { max_jobs, only, user, on_progress: tell } = options;
-        Self { store, stop, max_jobs, only, user, tally: Mutex::new(Tally { tell, ..Tally::default() }) }
+        Self {
+            store,
+            stop,
+            max_jobs,
+            only,
+            user,
+            tally: Mutex::new(JobTally { tell, ..JobTally::default() }),
+        }
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
+    fn tally(&self) -> MutexGuard<'_, JobTally> {
         self.tally.lock().expect("a panic while it is held ends the run")
     }
 
@@ -288,7 +295,7 @@ impl<'a> Run<'a> {
 
     /// Counts turns that are done, and tells whoever wants to know.
     pub(crate) fn advance(&self, turns: usize) {
-        let Tally { tell, progress, .. } = &mut *self.tally();
+        let JobTally { tell, progress, .. } = &mut *self.tally();
         progress.turns += turns as u64;
         if let Some(tell) = tell {
             tell(progress);
@@ -361,9 +368,9 @@ impl<'s> Job<'_, 's> {
     }
 
     /// Ends it: its work is done, or there is none.
-    pub(crate) async fn finish(&self) -> SliceResult<Ended> {
+    pub(crate) async fn finish(&self) -> SliceResult<JobEnd> {
         self.slice(|tx| tx.finish()).await?;
-        Ok(Ended::Done)
+        Ok(JobEnd::Done)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Finds what is damaged in one user's index, and queues what makes it anew.
 
 use crate::{
-    jobs::job::{Ended, Job},
+    jobs::job::{Job, JobEnd},
     store::slice_error::SliceResult,
 };
 
-pub(super) async fn mend(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn mend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let scope = job.scope;
     let damage = job.store().snapshot_at_leisure()?.index_damage(&scope)?;
     job.slice(move |tx| tx.mend(&scope, &damage)).await?;
-    Ok(Ended::Done)
+    Ok(JobEnd::Done)
 }

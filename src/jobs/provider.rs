@@ -3,13 +3,13 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use crate::{
-    aside::{self, Answer},
     clock::Clock,
     compress::Summarizer,
     cooldown::Cooldown,
     error::{Error, ErrorKind, Result},
     event::{Event, OnEvent, ProviderRole},
     jobs::job::Job,
+    own_thread::{self, CallOutcome},
     store::{Store, slice_error::SliceResult},
 };
 
@@ -54,20 +54,20 @@ impl Provider<'_> {
             return Err(if why.is_misconfiguration() { why } else { Error::provider(why.to_string()) });
         }
         let who = self.who;
-        let (failed, rests) = match aside::ask("thermocline-ask", self.limit, asking).await {
-            Answer::Given(Ok(answer)) => {
+        let (failed, rests) = match own_thread::ask("thermocline-ask", self.limit, asking).await {
+            CallOutcome::Given(Ok(answer)) => {
                 self.cooldown.end();
                 return Ok(answer);
             }
-            Answer::Given(Err(error)) => {
+            CallOutcome::Given(Err(error)) => {
                 let is_of_text = error.kind() == ErrorKind::ProviderRefused;
                 (error, !is_of_text)
             }
-            Answer::Late => {
+            CallOutcome::Late => {
                 let late = format!("{who} gave no answer within {} ms", self.limit.as_millis());
                 (Error::provider(late), true)
             }
-            Answer::Panicked => (Error::provider(format!("{who} panicked")), false),
+            CallOutcome::Panicked => (Error::provider(format!("{who} panicked")), false),
         };
         if rests {
             self.rest(&failed);

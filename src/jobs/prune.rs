@@ -1,17 +1,17 @@
 //! Takes out what older versions kept of one user for ever: promotions among the moves between tiers.
 
 use crate::{
-    jobs::job::{Ended, Job},
+    jobs::job::{Job, JobEnd},
     model::place::SessionNo,
     store::slice_error::SliceResult,
 };
 
-pub(super) async fn prune(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn prune(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (scope, mut after) = (job.scope, SessionNo::default());
     while let Some(session) = job.slice(move |tx| tx.prune_moves(&scope, after)).await? {
         after = session;
         if job.run.is_stopped() {
-            return Ok(Ended::Stopped);
+            return Ok(JobEnd::Stopped);
         }
     }
     job.finish().await

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    jobs::job::{Ended, Job, Run, now, timed},
+    jobs::job::{Job, JobEnd, Run, now, timed},
     memory::tend::Move,
     model::{
         memory::tended::{TendCounts, TendMove, TendOptions, Tended},
@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         Store,
-        acts::memories::tend::{MOVED_AT_ONCE, Planned, Tending, trimmed_at_once},
+        acts::memories::tend::{MOVED_AT_ONCE, PlannedMove, Tending, trimmed_at_once},
         scope::Scope,
         slice_error::SliceResult,
         write_tx::WriteTx,
@@ -46,13 +46,13 @@ pub(super) async fn queue_due(run: &Run<'_>) -> Result<()> {
 }
 
 /// What is to become of all of a user's memories.
-struct Plan {
+struct TendPlan {
     tending: Tending,
     seen: u64,
-    found: Vec<Planned>,
+    found: Vec<PlannedMove>,
 }
 
-impl Plan {
+impl TendPlan {
     /// Looks at all of them; `None`: told to stop.
     async fn of(
         store: &Store,
@@ -98,30 +98,30 @@ impl Plan {
 }
 
 /// The job.
-pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let now = now(store);
-    let Some(plan) = Plan::of(store, &scope, now, || job.run.is_stopped()).await? else {
-        return Ok(Ended::Stopped);
+    let Some(plan) = TendPlan::of(store, &scope, now, || job.run.is_stopped()).await? else {
+        return Ok(JobEnd::Stopped);
     };
     let (run, day) = (plan.tending, plan.tending.day());
     if let Err(why) = plan.check_is_likely() {
         // The day is done with: the next one asks again.
         job.slice(move |tx| tx.end_tending(&scope, day)).await?;
-        return Ok(Ended::GivenUp(why));
+        return Ok(JobEnd::GivenUp(why));
     }
     for some in plan.found.chunks(MOVED_AT_ONCE) {
         let some = some.to_vec();
         job.slice(move |tx| tx.tend_some(&scope, run, &some)).await?;
         if job.run.is_stopped() {
-            return Ok(Ended::Stopped);
+            return Ok(JobEnd::Stopped);
         }
     }
     let (has_old_uses, edited) = store.snapshot()?.what_is_old(&scope, now)?;
     if has_old_uses {
         while job.slice(move |tx| tx.drop_unrated_uses(&scope, now)).await? > 0 {
             if job.run.is_stopped() {
-                return Ok(Ended::Stopped);
+                return Ok(JobEnd::Stopped);
             }
         }
     }
@@ -134,13 +134,13 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<Ended> {
         tx.finish()
     })
     .await?;
-    Ok(Ended::Done)
+    Ok(JobEnd::Done)
 }
 
 /// The same while the caller waits, however much of it is to be archived.
 pub(crate) async fn tend_by_hand(store: &Store, scope: Scope, options: TendOptions) -> Result<Tended> {
     let now = now(store);
-    let plan = Plan::of(store, &scope, now, || false).await?.expect("nobody stops it");
+    let plan = TendPlan::of(store, &scope, now, || false).await?.expect("nobody stops it");
     let (run, day, memories) = (plan.tending, plan.tending.day(), plan.seen);
     if options.dry_run {
         let moves: Vec<TendMove> = plan.found.into_iter().map(|each| each.shown).collect();

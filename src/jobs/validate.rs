@@ -8,19 +8,19 @@ use std::{
 };
 
 use crate::{
-    aside::aside,
     clock::Deadline,
     config::Config,
     error::Result,
-    jobs::job::{Ended, Job},
+    jobs::job::{Job, JobEnd},
     model::{
         place::MemoryNo,
         sensor::{CheckVerdict, HUMAN, MemoryCheck, NewSensor, ToCheck, UnknownReason},
     },
+    own_thread::on_own_thread,
     sensors::known::of_name,
     store::{
         Store,
-        acts::memories::check::Looked,
+        acts::memories::check::SensorFinding,
         scope::Scope,
         sensor_reads::{ToLook, Which},
         slice_error::SliceResult,
@@ -63,8 +63,8 @@ async fn keep_all(
     for memory in memories {
         for what in &memory.sensors {
             checks.push(match looks.look(&memory, what).await {
-                Seen::Kept(looked) => store.write(move |tx| tx.keep_check(&scope, &looked)).await?,
-                Seen::Told(looked) => looked.told(),
+                SensorOutcome::Kept(looked) => store.write(move |tx| tx.keep_check(&scope, &looked)).await?,
+                SensorOutcome::Told(looked) => looked.told(),
             });
         }
     }
@@ -72,7 +72,7 @@ async fn keep_all(
 }
 
 /// Checks the stale memories of a user that do not rest from the last look.
-pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<Ended> {
+pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let mut looks = Looks::new(store.config());
     let mut next = Some(MemoryNo::default());
@@ -82,9 +82,9 @@ pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<Ended> {
         for memory in found {
             for what in &memory.sensors {
                 let Some(seen) = job.holding(looks.look(&memory, what)).await? else {
-                    return Ok(Ended::Stopped);
+                    return Ok(JobEnd::Stopped);
                 };
-                if let Seen::Kept(looked) = seen {
+                if let SensorOutcome::Kept(looked) = seen {
                     job.slice(move |tx| tx.keep_check(&scope, &looked)).await?;
                 }
             }
@@ -95,11 +95,11 @@ pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<Ended> {
 }
 
 /// What came of having a sensor look.
-enum Seen {
+enum SensorOutcome {
     /// It looked, or a person is to.
-    Kept(Looked),
+    Kept(SensorFinding),
     /// It was not asked: there is nothing to note.
-    Told(Looked),
+    Told(SensorFinding),
 }
 
 /// The looks of one run.
@@ -115,8 +115,8 @@ impl<'c> Looks<'c> {
     }
 
     /// Has one sensor look at a memory.
-    async fn look(&mut self, memory: &ToLook, what: &NewSensor) -> Seen {
-        let looked = |verdict, reliability, window| Looked {
+    async fn look(&mut self, memory: &ToLook, what: &NewSensor) -> SensorOutcome {
+        let looked = |verdict, reliability, window| SensorFinding {
             memory: memory.memory,
             content_hash: memory.content_hash,
             what: what.clone(),
@@ -126,13 +126,13 @@ impl<'c> Looks<'c> {
         };
         let unknown = |why| looked(CheckVerdict::Unknown(why), 0.0, None);
         if what.sensor == HUMAN {
-            return Seen::Kept(unknown(UnknownReason::Asked));
+            return SensorOutcome::Kept(unknown(UnknownReason::Asked));
         }
         let Some(sensor) = of_name(&self.config.sensors, &what.sensor) else {
-            return Seen::Told(unknown(UnknownReason::NotConfigured));
+            return SensorOutcome::Told(unknown(UnknownReason::NotConfigured));
         };
         if self.late.get(&what.sensor).is_some_and(|times| *times >= MOST_LATE) {
-            return Seen::Told(unknown(UnknownReason::Late));
+            return SensorOutcome::Told(unknown(UnknownReason::Late));
         }
         let limit = self.config.sensor_timeout;
         let (asked, subject, expect) = (Arc::clone(sensor), what.subject.clone(), what.expect.clone());
@@ -143,7 +143,7 @@ impl<'c> Looks<'c> {
             let verdict = panic::catch_unwind(AssertUnwindSafe(look));
             Ok(verdict.unwrap_or(CheckVerdict::Unknown(UnknownReason::Panicked)))
         };
-        let verdict = match tokio::time::timeout(limit, aside("thermocline-look", look)).await {
+        let verdict = match tokio::time::timeout(limit, on_own_thread("thermocline-look", look)).await {
             Ok(Ok(verdict)) => verdict,
             Ok(Err(_)) => CheckVerdict::Unknown(UnknownReason::Unreachable),
             Err(_) => CheckVerdict::Unknown(UnknownReason::Late),
@@ -151,6 +151,6 @@ impl<'c> Looks<'c> {
         if verdict == CheckVerdict::Unknown(UnknownReason::Late) {
             *self.late.entry(what.sensor.clone()).or_default() += 1;
         }
-        Seen::Kept(looked(verdict, sensor.reliability(), sensor.window()))
+        SensorOutcome::Kept(looked(verdict, sensor.reliability(), sensor.window()))
     }
 }

@@ -8,19 +8,19 @@ use sha2::{Digest, Sha256};
 use super::{
     files::{json_if_any, revision},
     inputs::Input,
-    modules::{Head, Modules},
+    modules::{EmbeddingHead, Modules},
     prompts::prompts,
     safetensors::Tensors,
     shape::Shape,
-    tokens::Tokens,
+    tokens::ModelTokens,
     transformer::Transformer,
 };
 use crate::{
-    aside::aside,
     embed::{
         Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, prefixes::Prefixes, wordpiece::Normalization,
     },
     error::{Error, ErrorKind, Result},
+    own_thread::on_own_thread,
 };
 
 /// Of a text, with the special ones, where the folder says nothing. The pieces of turns are hardly longer.
@@ -62,19 +62,19 @@ const FEWEST_TOKENS: usize = 3;
 /// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine.
 #[derive(Clone)]
 pub struct LocalEmbedder {
-    model: Arc<Model>,
+    model: Arc<EmbedderModel>,
     prefixes: Prefixes,
 }
 
-struct Model {
+struct EmbedderModel {
     /// Of vectors of texts with nothing before them.
     space: EmbeddingSpace,
-    tokens: Tokens,
+    tokens: ModelTokens,
     max_tokens: usize,
     /// Whether texts are put in lower case before anything else.
     is_lowered: bool,
     transformer: Transformer,
-    head: Head,
+    head: EmbeddingHead,
 }
 
 impl LocalEmbedder {
@@ -87,7 +87,7 @@ impl LocalEmbedder {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let prefixes = prompts(folder)?;
-        Ok(Self { model: Arc::new(Model::read(folder)?), prefixes })
+        Ok(Self { model: Arc::new(EmbedderModel::read(folder)?), prefixes })
     }
 
     /// What stands before each query, `"query: "` for E5 say. Default: the folder's prompt for queries, mostly none.
@@ -115,7 +115,7 @@ impl Embedder for LocalEmbedder {
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
         let (model, texts) = (Arc::clone(&self.model), texts.to_vec());
         let prefix = self.prefixes.of(purpose).to_owned();
-        Box::pin(aside("thermocline-embed", move || model.vectors(&prefix, &texts)))
+        Box::pin(on_own_thread("thermocline-embed", move || model.vectors(&prefix, &texts)))
     }
 }
 
@@ -125,7 +125,7 @@ impl fmt::Debug for LocalEmbedder {
     }
 }
 
-impl Model {
+impl EmbedderModel {
     fn read(folder: &Path) -> Result<Self> {
         let listed = Modules::read(folder)?;
         let is_listed = listed.is_some();
@@ -143,7 +143,7 @@ impl Model {
         // do not have goes in only if it is there, since their vectors are stored under the hash without it.
         let mut hash = Sha256::new();
         hash.update(tensors.bytes());
-        let tokens = Tokens::read(own, shape.vocab_size, &mut hash)?;
+        let tokens = ModelTokens::read(own, shape.vocab_size, &mut hash)?;
         let head = modules.head(shape.hidden_size, &mut hash)?;
         if let Some(Normalization { lower, strip_accents, space_ideographs }) = tokens.own_normalization() {
             hash.update([lower, strip_accents, space_ideographs].map(u8::from));

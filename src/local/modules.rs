@@ -33,7 +33,7 @@ enum Pooling {
 
 /// From the vectors of a text's tokens to the text's.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct EmbeddingHead {
     size: usize,
     pooling: Pooling,
     dense: Vec<Dense>,
@@ -92,14 +92,14 @@ impl Modules {
     }
 
     /// The modules behind a transformer whose vectors have `size` numbers; what they do goes into the hash.
-    pub(super) fn head(&self, size: usize, hash: &mut Sha256) -> Result<Head> {
+    pub(super) fn head(&self, size: usize, hash: &mut Sha256) -> Result<EmbeddingHead> {
         let pooling = self.pooling.as_deref().map_or(Ok(Pooling::Mean), pooling)?;
         hash.update([match pooling {
             Pooling::Mean => 0,
             Pooling::Cls => 1,
             Pooling::Last => 2,
         }]);
-        let mut head = Head { size, pooling, dense: Vec::new() };
+        let mut head = EmbeddingHead { size, pooling, dense: Vec::new() };
         for path in &self.dense {
             let dense = Dense::read(path, head.dims(), hash)?;
             head.dense.push(dense);
@@ -108,7 +108,7 @@ impl Modules {
     }
 }
 
-impl Head {
+impl EmbeddingHead {
     /// How many numbers a text's vector has.
     pub(super) fn dims(&self) -> usize {
         self.dense.last().map_or(self.size, |dense| dense.outputs)
@@ -147,13 +147,13 @@ impl Head {
 impl Dense {
     fn read(folder: &Path, inputs: usize, hash: &mut Sha256) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Settings {
+        struct DenseSettings {
             in_features: usize,
             out_features: usize,
             bias: Option<bool>,
             activation_function: String,
         }
-        let settings: Settings = json(folder, "config.json")?;
+        let settings: DenseSettings = json(folder, "config.json")?;
         let outputs = settings.out_features;
         if settings.in_features != inputs || !(1..=MAX_DIMS as usize).contains(&outputs) {
             return Err(unsupported("a Dense module does not fit what stands before it".to_owned()));

@@ -13,14 +13,14 @@ use crate::{
 const FILE: &str = "config_sentence_transformers.json";
 
 #[derive(Default, Deserialize)]
-struct Settings {
+struct PromptSettings {
     prompts: Option<HashMap<String, String>>,
     default_prompt_name: Option<String>,
 }
 
 /// The folder's prompts for queries and documents: those of such names, else its default one, else none.
 pub(super) fn prompts(folder: &Path) -> Result<Prefixes> {
-    let Settings { prompts, default_prompt_name } = json_if_any(folder, FILE)?.unwrap_or_default();
+    let PromptSettings { prompts, default_prompt_name } = json_if_any(folder, FILE)?.unwrap_or_default();
     let prompts = prompts.unwrap_or_default();
     let default = match default_prompt_name {
         None => "",

@@ -13,12 +13,12 @@ use super::{
     files::revision,
     safetensors::Tensors,
     shape::{Family, Shape},
-    tokens::Tokens,
+    tokens::ModelTokens,
     transformer::Transformer,
 };
 use crate::{
-    aside::aside,
     error::{Error, ErrorKind, Result},
+    own_thread::on_own_thread,
     rerank::{Reranker, Reranking},
 };
 
@@ -50,11 +50,11 @@ const TEXTS_AT_ONCE: usize = 8;
 /// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine. It stops within a
 /// few texts when nobody waits for them any more.
 #[derive(Clone)]
-pub struct LocalReranker(Arc<Model>);
+pub struct LocalReranker(Arc<RerankerModel>);
 
-struct Model {
+struct RerankerModel {
     name: String,
-    tokens: Tokens,
+    tokens: ModelTokens,
     max_tokens: usize,
     transformer: Transformer,
     classifier: Classifier,
@@ -82,8 +82,8 @@ impl LocalReranker {
         let tensors = Tensors::read(folder)?;
         let mut hash = Sha256::new();
         hash.update(tensors.bytes());
-        let tokens = Tokens::read(folder, shape.vocab_size, &mut hash)?;
-        Ok(Self(Arc::new(Model {
+        let tokens = ModelTokens::read(folder, shape.vocab_size, &mut hash)?;
+        Ok(Self(Arc::new(RerankerModel {
             name: format!("{}-{}", shape.name(), revision(hash)),
             tokens,
             max_tokens: MAX_TOKENS.min(shape.positions()),
@@ -104,7 +104,8 @@ impl Reranker for LocalReranker {
         let waiting = Arc::new(());
         let anybody = Arc::downgrade(&waiting);
         Box::pin(async move {
-            let scores = aside("thermocline-rerank", move || model.scores(&query, &texts, &anybody)).await;
+            let scores =
+                on_own_thread("thermocline-rerank", move || model.scores(&query, &texts, &anybody)).await;
             drop(waiting); // Or with this future, if it is dropped.
             scores
         })
@@ -117,7 +118,7 @@ impl fmt::Debug for LocalReranker {
     }
 }
 
-impl Model {
+impl RerankerModel {
     /// A score for each text, for as long as anybody waits for them.
     fn scores(&self, query: &str, texts: &[String], anybody: &Weak<()>) -> Result<Vec<f32>> {
         let mut scores = Vec::with_capacity(texts.len());

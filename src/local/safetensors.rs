@@ -19,11 +19,11 @@ pub(super) struct Tensors {
     bytes: Vec<u8>,
     /// Where the first tensor begins.
     start: usize,
-    places: HashMap<String, Place>,
+    places: HashMap<String, TensorRange>,
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct TensorRange {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: (usize, usize),

@@ -58,11 +58,11 @@ impl Shape {
     /// Reads the folder's config.json, which must describe a model that the forward pass is right for.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Kind {
+        struct ModelType {
             model_type: Option<String>,
         }
         // Other families have other fields, too: the one that they are refused by is read first.
-        let kind = json::<Kind>(folder, "config.json")?.model_type.unwrap_or_default();
+        let kind = json::<ModelType>(folder, "config.json")?.model_type.unwrap_or_default();
         if family(&kind).is_none() {
             return Err(unsupported(format!(
                 "config.json says that the model type is {kind:?}; bert, distilbert, roberta, xlm-roberta and \

@@ -25,14 +25,14 @@ use crate::{
 const MOST_ADDED: usize = 16;
 
 #[derive(Debug)]
-pub(super) enum Tokens {
+pub(super) enum ModelTokens {
     WordPieces(WordPieces),
     /// Unigram and BPE vocabularies, with whatever tokenizer.json says is done to a text before and after.
     #[cfg(feature = "multilingual")]
     Read(Box<Tokenizer>),
 }
 
-impl Tokens {
+impl ModelTokens {
     /// The folder's tokens; what texts become by them goes into the hash. All of their ids are below `vocab_size`.
     pub(super) fn read(folder: &Path, vocab_size: usize, hash: &mut Sha256) -> Result<Self> {
         let tokens = match other_kind(folder)? {

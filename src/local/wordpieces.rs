@@ -28,18 +28,18 @@ pub(super) struct WordPieces {
 
 /// The parts of tokenizer.json that are read here, each alone: the vocabulary may be large.
 #[derive(Deserialize)]
-struct Tokenizer<M> {
+struct TokenizerFile<M> {
     model: M,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct TokenizerModelType {
     #[serde(rename = "type")]
     kind: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Tokens {
+struct TokenVocabulary {
     vocab: HashMap<String, usize>,
 }
 
@@ -56,7 +56,7 @@ struct Normalizer {
 }
 
 #[derive(Default, Deserialize)]
-struct Settings {
+struct WordPieceSettings {
     do_lower_case: Option<bool>,
     strip_accents: Option<bool>,
     tokenize_chinese_chars: Option<bool>,
@@ -129,7 +129,7 @@ fn tokens(folder: &Path) -> Result<Vec<String>> {
     if folder.join("vocab.txt").exists() {
         return Ok(text(folder, "vocab.txt")?.lines().map(str::to_owned).collect());
     }
-    let vocab = json::<Tokenizer<Tokens>>(folder, "tokenizer.json")?.model.vocab;
+    let vocab = json::<TokenizerFile<TokenVocabulary>>(folder, "tokenizer.json")?.model.vocab;
     let unsuitable = || unsupported("tokenizer.json leaves out ids of its vocabulary".to_owned());
     let mut tokens = vec![String::new(); vocab.len()];
     for (token, id) in vocab {
@@ -143,13 +143,13 @@ pub(super) fn other_kind(folder: &Path) -> Result<Option<String>> {
     if folder.join("vocab.txt").exists() {
         return Ok(None);
     }
-    let kind = json::<Tokenizer<Kind>>(folder, "tokenizer.json")?.model.kind;
+    let kind = json::<TokenizerFile<TokenizerModelType>>(folder, "tokenizer.json")?.model.kind;
     Ok(Some(kind.unwrap_or_default()).filter(|kind| kind != "WordPiece"))
 }
 
 /// As `tokenizer_config.json` says, else as `tokenizer.json` does, else as uncased models have it.
 fn normalization(folder: &Path) -> Result<Normalization> {
-    let settings: Settings = json_if_any(folder, "tokenizer_config.json")?.unwrap_or_default();
+    let settings: WordPieceSettings = json_if_any(folder, "tokenizer_config.json")?.unwrap_or_default();
     let tokenizer: Normalizing = json_if_any(folder, "tokenizer.json")?.unwrap_or_default();
     let normalizer = tokenizer.normalizer.unwrap_or_default();
     let lower = settings.do_lower_case.or(normalizer.lowercase).unwrap_or(true);

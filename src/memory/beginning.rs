@@ -93,7 +93,7 @@ pub(crate) fn trust_in_words(origins: impl IntoIterator<Item = Origin>) -> Optio
 
 /// What outcomes have made of a memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Record {
+pub(crate) struct OutcomeRecord {
     pub(crate) confidence: f64,
     /// Uses whose outcome says whether it helped.
     pub(crate) usage_count: u32,
@@ -101,7 +101,7 @@ pub(crate) struct Record {
     pub(crate) success_rate: Option<f64>,
 }
 
-impl Record {
+impl OutcomeRecord {
     /// The record after one use more. What says neither that it helped nor that it did not is an access, and changes
     /// nothing here.
     pub(crate) fn after_outcome(self, outcome: Outcome) -> Self {
@@ -204,15 +204,15 @@ mod tests {
         check_frequency(&memory.clone().information_type(InformationType::Ephemeral), Frequency::High);
     }
 
-    fn after(mut record: Record, outcome: Outcome, times: usize) -> Record {
+    fn after(mut record: OutcomeRecord, outcome: Outcome, times: usize) -> OutcomeRecord {
         for _ in 0..times {
             record = record.after_outcome(outcome);
         }
         record
     }
 
-    fn record(confidence: f64) -> Record {
-        Record { confidence, usage_count: 0, success_rate: None }
+    fn record(confidence: f64) -> OutcomeRecord {
+        OutcomeRecord { confidence, usage_count: 0, success_rate: None }
     }
 
     #[track_caller]
@@ -249,8 +249,11 @@ mod tests {
 
     #[track_caller]
     fn check_rate(usage_count: u32, success_rate: f64, outcome: Outcome, expected: f64) {
-        let before =
-            Record { confidence: 0.8, usage_count, success_rate: (usage_count > 0).then_some(success_rate) };
+        let before = OutcomeRecord {
+            confidence: 0.8,
+            usage_count,
+            success_rate: (usage_count > 0).then_some(success_rate),
+        };
         let after = before.after_outcome(outcome);
         check_digits(after.success_rate.unwrap(), expected, &format!("{success_rate} of {usage_count}"));
         assert_eq!(after.usage_count, usage_count + 1);

@@ -56,7 +56,7 @@ impl Runs {
 
 /// What tools and documents said so far in a session.
 #[derive(Debug, Default)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignWords {
     tools: Runs,
     documents: Runs,
     bytes: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Foreign {
 /// Of so much text it is known whose words are whose. Behind it nobody's are the user's own for sure.
 const MOST_FOREIGN_BYTES: usize = 2 << 20;
 
-impl Foreign {
+impl ForeignWords {
     /// Hears one side of a turn.
     pub(crate) fn hear(&mut self, origin: Origin, side: &str) {
         let runs = match origin {

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use crate::{
-    memory::page::{Named, tidy_tag},
+    memory::page::{LineNames, tidy_tag},
     model::memory::words::MemoryKind,
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct CoreEntry {
     pub(crate) score: f64,
     /// Of equal scores the higher goes first: it was saved later.
     pub(crate) number: i64,
-    pub(crate) named: Named,
+    pub(crate) named: LineNames,
     pub(crate) tags: Vec<String>,
     pub(crate) is_stale: bool,
 }
@@ -73,7 +73,7 @@ impl CoreEntry {
 
 /// What stands above the sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct CoreHead {
     pub(crate) on: NaiveDate,
     /// Memories whose score is [`ACTIVE`] or more, and all.
     pub(crate) active: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Head {
 /// The text of so many entries as have room in it, and these in the order of the text. Where not all have, the least score
 /// of all goes first, of equal ones the older. `count` counts tokens.
 pub(crate) fn fitted(
-    head: Head,
+    head: CoreHead,
     mut entries: Vec<CoreEntry>,
     max_tokens: u32,
     count: impl Fn(&str) -> u32,
@@ -106,8 +106,8 @@ pub(crate) fn fitted(
 }
 
 /// The text of these, which are sorted by their scores.
-fn text(head: Head, entries: &[CoreEntry]) -> String {
-    let Head { on, active, all } = head;
+fn text(head: CoreHead, entries: &[CoreEntry]) -> String {
+    let CoreHead { on, active, all } = head;
     let mut text = format!(
         "# Memory Core (auto-generated)\n> Last updated: {on} | Active memories: {active}/{all} | Next refresh: daily\n"
     );
@@ -133,14 +133,14 @@ mod tests {
             section: CoreSection::of(kind, false).unwrap(),
             score,
             number: 1,
-            named: Named { id, kind, pinned: false, title: title.to_owned() },
+            named: LineNames { id, kind, pinned: false, title: title.to_owned() },
             tags: Vec::new(),
             is_stale: false,
         }
     }
 
-    fn head() -> Head {
-        Head { on: "2025-12-13".parse().unwrap(), active: 2, all: 3 }
+    fn head() -> CoreHead {
+        CoreHead { on: "2025-12-13".parse().unwrap(), active: 2, all: 3 }
     }
 
     #[test]

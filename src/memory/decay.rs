@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    memory::facts::Facts,
+    memory::facts::MemoryFacts,
     model::{
         memory::{
             standing::Band,
@@ -47,7 +47,7 @@ fn weight(kind: MemoryKind) -> f64 {
 
 /// G: how much a memory still matters, from 0 upwards: more with every use, less with every day without one. Volatility
 /// speeds the days up (I). Never kept: it is worked out when it is asked for.
-pub(crate) fn decay_score(facts: &Facts, now: DateTime<Utc>) -> f64 {
+pub(crate) fn decay_score(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let fading = Fading {
         kind: facts.kind,
         pinned: facts.pinned,
@@ -95,7 +95,7 @@ pub(crate) fn band(decay_score: f64) -> Band {
 
 /// E: how recent a memory is, from 0 to 1: fading begins after a grace, sooner for what is less settled, and knowledge does
 /// not fade. Volatility speeds up the grace too (I).
-pub(crate) fn current_relevance(facts: &Facts, now: DateTime<Utc>) -> f64 {
+pub(crate) fn current_relevance(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let (rate, grace) = match facts.frequency {
         Frequency::High => (0.1, 7.0),
         Frequency::Mid => (0.05, 30.0),
@@ -115,8 +115,8 @@ mod tests {
         Workflow,
     };
 
-    fn faded(kind: MemoryKind, importance: f64, accesses: u32) -> Facts {
-        Facts::sample(kind, Mid).with(|facts| {
+    fn faded(kind: MemoryKind, importance: f64, accesses: u32) -> MemoryFacts {
+        MemoryFacts::sample(kind, Mid).with(|facts| {
             facts.importance = importance;
             facts.state.access_count = accesses;
         })
@@ -124,7 +124,7 @@ mod tests {
 
     /// `days` after it was saved, or used last.
     #[track_caller]
-    fn check(facts: &Facts, days: f64, expected: f64, expected_band: Band) {
+    fn check(facts: &MemoryFacts, days: f64, expected: f64, expected_band: Band) {
         let score = decay_score(facts, day(days));
         check_digits(score, expected, &format!("{facts:?} after {days} days"));
         assert_eq!(band(score), expected_band, "{facts:?} after {days} days");
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn i_volatility_speeds_up_fading() {
-        let of = |facts: Facts, volatility| facts.with(|facts| facts.volatility = volatility);
+        let of = |facts: MemoryFacts, volatility| facts.with(|facts| facts.volatility = volatility);
         check(&of(faded(Configuration, 0.7, 4), Volatility::Medium), 10.0, 0.5385, Band::Active);
         check(&of(faded(Solution, 0.8, 1), Volatility::Medium), 2.0, 0.7552, Band::Active);
         check(&of(faded(Solution, 0.8, 1), Volatility::High), 2.0, 0.2275, Band::Fading);
@@ -190,7 +190,7 @@ mod tests {
 
     #[track_caller]
     fn check_relevance(frequency: Frequency, volatility: Volatility, days: f64, expected: f64) {
-        let facts = Facts::sample(General, frequency).with(|facts| facts.volatility = volatility);
+        let facts = MemoryFacts::sample(General, frequency).with(|facts| facts.volatility = volatility);
         check_digits(
             current_relevance(&facts, day(days)),
             expected,

@@ -38,7 +38,7 @@ static NAMED_THINGS: List = list!("named_things");
 static NOT_TERMS: List = list!("not_terms");
 
 /// A name, and where it stands in its text.
-type Found = (usize, String);
+type EntityMatch = (usize, String);
 
 /// The entities of a memory, in the order in which they stand in its text, each once, as it is spelled first: proper names
 /// and technical terms (`JWT`, `PostgreSQL`), the names in paths of files (`src/auth/token.ts`: auth, token), and what is
@@ -54,11 +54,12 @@ fn named_in(text: &str) -> Vec<String> {
     let of_path = |path: &Range<usize>| {
         names_of_path(&text[path.clone()]).into_iter().map(|name| (path.start, name)).collect::<Vec<_>>()
     };
-    let mut found: Vec<Found> = paths.iter().flat_map(of_path).collect();
-    let sentences: Vec<Vec<Word<'_>>> =
+    let mut found: Vec<EntityMatch> = paths.iter().flat_map(of_path).collect();
+    let sentences: Vec<Vec<SentenceWord<'_>>> =
         sentences(text).iter().map(|sentence| words_of(text, sentence, &paths)).collect();
-    let is_named =
-        |name: &str| sentences.iter().flatten().any(|word| word.class == Class::Proper && word.text == name);
+    let is_named = |name: &str| {
+        sentences.iter().flatten().any(|word| word.class == EntityClass::Proper && word.text == name)
+    };
     for words in &sentences {
         add_names(words, &is_named, &mut found);
         add_mentions(words, &mut found);
@@ -69,7 +70,7 @@ fn named_in(text: &str) -> Vec<String> {
 
 /// What a word may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum EntityClass {
     /// Nothing by itself.
     Plain,
     /// It has a capital that nothing asks for.
@@ -82,21 +83,21 @@ enum Class {
 
 /// A word of a sentence.
 #[derive(Debug)]
-struct Word<'a> {
+struct SentenceWord<'a> {
     /// Without a possessive.
     text: &'a str,
     lower: String,
     /// Where it stands in the whole text.
     at: usize,
-    class: Class,
+    class: EntityClass,
     /// Whether one blank, and nothing else, stands before it.
     is_joined: bool,
     has_possessive: bool,
 }
 
-fn words_of<'a>(text: &'a str, sentence: &Sentence<'a>, paths: &[Range<usize>]) -> Vec<Word<'a>> {
+fn words_of<'a>(text: &'a str, sentence: &Sentence<'a>, paths: &[Range<usize>]) -> Vec<SentenceWord<'a>> {
     let start = sentence.text.as_ptr() as usize - text.as_ptr() as usize;
-    let mut words: Vec<Word<'a>> = Vec::new();
+    let mut words: Vec<SentenceWord<'a>> = Vec::new();
     let mut last_end = usize::MAX;
     for_each_term(sentence.text, |term| {
         let (at, end) = (start + term.at, start + term.at + term.text.len());
@@ -104,7 +105,7 @@ fn words_of<'a>(text: &'a str, sentence: &Sentence<'a>, paths: &[Range<usize>]) 
             return;
         }
         let bare = without_possessive(term.text);
-        words.push(Word {
+        words.push(SentenceWord {
             text: bare,
             lower: bare.to_lowercase().replace(['\'', '\u{2019}'], ""),
             at,
@@ -117,30 +118,30 @@ fn words_of<'a>(text: &'a str, sentence: &Sentence<'a>, paths: &[Range<usize>]) 
     let is_shouted = words.len() > 2 && !sentence.text.contains(char::is_lowercase);
     let has_title_case = sentence.setting == Setting::Heading || is_title_case(&words);
     for word in &mut words {
-        let says_nothing = is_shouted || (has_title_case && word.class != Class::Technical);
+        let says_nothing = is_shouted || (has_title_case && word.class != EntityClass::Technical);
         if says_nothing || names_nothing(word) {
-            word.class = Class::Plain;
+            word.class = EntityClass::Plain;
         }
     }
     words
 }
 
 /// What a word is by its letters, and by what stands before it in its sentence.
-fn class_of(word: &str, before: &str) -> Class {
+fn class_of(word: &str, before: &str) -> EntityClass {
     let has_capital = word.starts_with(char::is_uppercase);
     let before = before.trim_end_matches(['"', '\'', '“', '‘', '(', '[', '*', '_', '`']);
     if is_technical(word) {
-        Class::Technical
+        EntityClass::Technical
     } else if !has_capital {
-        Class::Plain
+        EntityClass::Plain
     } else if before.is_empty() {
-        Class::First
+        EntityClass::First
     } else if before.ends_with(char::is_whitespace)
         && !before.trim_end().ends_with([':', '-', '–', '—', '.', '!', '?'])
     {
-        Class::Proper
+        EntityClass::Proper
     } else {
-        Class::Plain
+        EntityClass::Plain
     }
 }
 
@@ -164,7 +165,7 @@ fn is_file_name(word: &str) -> bool {
 }
 
 /// Words of grammar and talk, of the calendar, and what is too long or too short.
-fn names_nothing(word: &Word<'_>) -> bool {
+fn names_nothing(word: &SentenceWord<'_>) -> bool {
     let lower = word.lower.as_str();
     !(2..=MAX_BYTES).contains(&word.text.len())
         || is_dull(lower)
@@ -174,36 +175,36 @@ fn names_nothing(word: &Word<'_>) -> bool {
 }
 
 /// Whether all words that say something have capitals: then these say nothing.
-fn is_title_case(words: &[Word<'_>]) -> bool {
+fn is_title_case(words: &[SentenceWord<'_>]) -> bool {
     let telling = || words.iter().skip(1).filter(|word| !is_stop_word(&word.lower));
-    telling().count() >= 2 && telling().all(|word| word.class != Class::Plain)
+    telling().count() >= 2 && telling().all(|word| word.class != EntityClass::Plain)
 }
 
 /// Proper names and technical terms; proper names side by side are one.
-fn add_names(words: &[Word<'_>], is_named: &impl Fn(&str) -> bool, found: &mut Vec<Found>) {
+fn add_names(words: &[SentenceWord<'_>], is_named: &impl Fn(&str) -> bool, found: &mut Vec<EntityMatch>) {
     let of_person = words.iter().any(|word| is_in(OF_PERSONS, &word.lower));
-    let is_name = |word: &Word<'_>| match word.class {
-        Class::Plain => false,
-        Class::First => {
+    let is_name = |word: &SentenceWord<'_>| match word.class {
+        EntityClass::Plain => false,
+        EntityClass::First => {
             let is_person = of_person && !["ed", "ing"].iter().any(|end| word.text.ends_with(end));
             word.has_possessive || is_person || is_named(word.text) || is_unheard_of(word.text)
         }
-        Class::Proper | Class::Technical => true,
+        EntityClass::Proper | EntityClass::Technical => true,
     };
     let mut at = 0;
     while at < words.len() {
         let first = &words[at];
-        let goes_on = |pair: &&[Word<'_>]| {
+        let goes_on = |pair: &&[SentenceWord<'_>]| {
             let [before, word] = pair else { return false };
-            let is_other = word.class == Class::Proper
-                || (word.class == Class::Technical
-                    && before.class == Class::Proper
+            let is_other = word.class == EntityClass::Proper
+                || (word.class == EntityClass::Technical
+                    && before.class == EntityClass::Proper
                     && has_capital(word.text));
             word.is_joined && !before.has_possessive && is_other && has_capital(before.text)
         };
         let more = words[at..].windows(2).take(MOST_WORDS - 1).take_while(goes_on).count();
         // The first word of a sentence is part of a name that goes on: `Fox Hollow is far.`
-        if is_name(first) || (first.class == Class::First && more > 0 && !is_verbal(first.text)) {
+        if is_name(first) || (first.class == EntityClass::First && more > 0 && !is_verbal(first.text)) {
             let name: Vec<&str> = words[at..=at + more].iter().map(|word| word.text).collect();
             found.push((first.at, name.join(" ")));
             at += more;
@@ -232,9 +233,12 @@ fn is_verbal(word: &str) -> bool {
 }
 
 /// `the zbooks project`, `a service called zbooks`.
-fn add_mentions(words: &[Word<'_>], found: &mut Vec<Found>) {
-    let is_mention = |word: &Word<'_>| {
-        word.class == Class::Plain && !names_nothing(word) && is_rare(word.text) && !is_verbal(&word.lower)
+fn add_mentions(words: &[SentenceWord<'_>], found: &mut Vec<EntityMatch>) {
+    let is_mention = |word: &SentenceWord<'_>| {
+        word.class == EntityClass::Plain
+            && !names_nothing(word)
+            && is_rare(word.text)
+            && !is_verbal(&word.lower)
     };
     for three in words.windows(3) {
         let [first, second, third] = three else { continue };
@@ -245,7 +249,7 @@ fn add_mentions(words: &[Word<'_>], found: &mut Vec<Found>) {
         let is_called = matches!(second.lower.as_str(), "called" | "named");
         if NAMED_THINGS.contains(&first.lower)
             && is_called
-            && third.class == Class::Plain
+            && third.class == EntityClass::Plain
             && !names_nothing(third)
         {
             found.push((third.at, third.text.to_owned()));

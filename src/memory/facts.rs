@@ -13,7 +13,7 @@ use crate::model::memory::{
 
 /// What the rules go by.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct MemoryFacts {
     pub(crate) kind: MemoryKind,
     pub(crate) status: MemoryStatus,
     pub(crate) frequency: Frequency,
@@ -36,7 +36,7 @@ pub(crate) struct Facts {
     pub(crate) state: MemoryState,
 }
 
-impl Facts {
+impl MemoryFacts {
     /// The days for which it was not used, nor saved anew. Negative if the clock went back.
     pub(crate) fn days_unused(&self, now: DateTime<Utc>) -> f64 {
         days(now - self.state.last_used_at.unwrap_or(self.created_at))
@@ -48,7 +48,7 @@ impl Facts {
     }
 }
 
-impl From<&Memory> for Facts {
+impl From<&Memory> for MemoryFacts {
     fn from(memory: &Memory) -> Self {
         Self {
             kind: memory.kind,
@@ -95,7 +95,7 @@ pub(crate) mod sample {
         start() + TimeDelta::milliseconds(millis)
     }
 
-    impl Facts {
+    impl MemoryFacts {
         /// A memory that was learned at [`start`] and never used: of volatility low and trust 3.
         pub(crate) fn sample(kind: MemoryKind, frequency: Frequency) -> Self {
             Self {

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     memory::{
         decay::decay_score,
-        facts::Facts,
+        facts::MemoryFacts,
         validity::{fresh_validated, staleness},
     },
     model::{
@@ -78,7 +78,7 @@ impl Past {
 
 /// How a memory consolidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ConsolidationStep {
     /// It settles to this frequency.
     To(Frequency),
     /// A person is asked whether it is to stay for ever.
@@ -86,7 +86,7 @@ pub(crate) enum Step {
 }
 
 /// C: one step at most towards `ultra_low`. `None`: it stays where it is.
-pub(crate) fn consolidate(facts: &Facts, past: Past, now: DateTime<Utc>) -> Option<Step> {
+pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -> Option<ConsolidationStep> {
     let may_settle = facts.status == MemoryStatus::Active
         && !facts.is_volatile
         && !facts.contested
@@ -98,20 +98,22 @@ pub(crate) fn consolidate(facts: &Facts, past: Past, now: DateTime<Utc>) -> Opti
     let most = most_settled(facts.volatility, facts.trust);
     let state = &facts.state;
     match facts.frequency {
-        Frequency::High => (past.has_helped() && most >= Frequency::Mid).then_some(Step::To(Frequency::Mid)),
+        Frequency::High => {
+            (past.has_helped() && most >= Frequency::Mid).then_some(ConsolidationStep::To(Frequency::Mid))
+        }
         Frequency::Mid => {
             let is_known = state.usage_count >= KNOWN_USES
                 && state.success_rate.is_some_and(|rate| rate >= KNOWN_RATE)
                 && state.context_count >= KNOWN_CONTEXTS;
-            (is_known && most >= Frequency::Low).then_some(Step::To(Frequency::Low))
+            (is_known && most >= Frequency::Low).then_some(ConsolidationStep::To(Frequency::Low))
         }
-        Frequency::Low => (state.project_count >= CORE_PROJECTS).then_some(Step::Review),
+        Frequency::Low => (state.project_count >= CORE_PROJECTS).then_some(ConsolidationStep::Review),
         Frequency::UltraLow => None,
     }
 }
 
 /// C: the confidence from which on a memory may settle: its own, or that of its frequency.
-pub(super) fn threshold(facts: &Facts) -> f64 {
+pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     let by_default = match facts.frequency {
         Frequency::High => 0.75,
         Frequency::Mid => 0.95,
@@ -150,7 +152,7 @@ pub(crate) enum Retention {
 }
 
 /// C, G and I: what a rule says of a memory on a day; the first one that fits. What a person saved, only a person archives.
-pub(crate) fn retain(facts: &Facts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
+pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
     let state = &facts.state;
     let is_below = |bound: f64| state.success_rate.is_some_and(|rate| rate < bound);
     let age = now - facts.frequency_since;
@@ -194,11 +196,11 @@ mod tests {
 
     const SECOND: f64 = 1.0 / 86_400.0;
 
-    fn high(confidence: f64) -> Facts {
-        Facts::sample(MemoryKind::Solution, Frequency::High).with(|facts| facts.confidence = confidence)
+    fn high(confidence: f64) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Solution, Frequency::High).with(|facts| facts.confidence = confidence)
     }
 
-    fn rated(facts: Facts, usage_count: u32, success_rate: f64, contexts: u32) -> Facts {
+    fn rated(facts: MemoryFacts, usage_count: u32, success_rate: f64, contexts: u32) -> MemoryFacts {
         facts.with(|facts| {
             facts.state.usage_count = usage_count;
             facts.state.success_rate = Some(success_rate);
@@ -207,21 +209,21 @@ mod tests {
         })
     }
 
-    fn mid(confidence: f64, usage_count: u32, success_rate: f64, contexts: u32) -> Facts {
-        let facts =
-            Facts::sample(MemoryKind::Solution, Frequency::Mid).with(|facts| facts.confidence = confidence);
+    fn mid(confidence: f64, usage_count: u32, success_rate: f64, contexts: u32) -> MemoryFacts {
+        let facts = MemoryFacts::sample(MemoryKind::Solution, Frequency::Mid)
+            .with(|facts| facts.confidence = confidence);
         rated(facts, usage_count, success_rate, contexts)
     }
 
-    fn low(confidence: f64, projects: u32) -> Facts {
-        Facts::sample(MemoryKind::Solution, Frequency::Low).with(|facts| {
+    fn low(confidence: f64, projects: u32) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Solution, Frequency::Low).with(|facts| {
             facts.confidence = confidence;
             facts.state.project_count = projects;
         })
     }
 
     #[track_caller]
-    fn check(facts: &Facts, past: Past, expected: Option<Step>) {
+    fn check(facts: &MemoryFacts, past: Past, expected: Option<ConsolidationStep>) {
         assert_eq!(consolidate(facts, past, start()), expected, "{facts:?} {past:?}");
     }
 
@@ -230,7 +232,7 @@ mod tests {
 
     #[test]
     fn c_what_has_helped_once_settles_to_mid() {
-        let to_mid = Some(Step::To(Frequency::Mid));
+        let to_mid = Some(ConsolidationStep::To(Frequency::Mid));
         let born = |outcome| Past { birth: Some(outcome), ..BORN };
         check(&high(0.75), SUCCESS, to_mid);
         check(&high(0.7499), SUCCESS, None);
@@ -246,12 +248,16 @@ mod tests {
     fn c_what_fell_back_needs_a_success_since() {
         let fell_back = Past { birth: Some(Outcome::Success), has_moved: true, has_success_since: false };
         check(&high(0.90), fell_back, None);
-        check(&high(0.90), Past { has_success_since: true, ..fell_back }, Some(Step::To(Frequency::Mid)));
+        check(
+            &high(0.90),
+            Past { has_success_since: true, ..fell_back },
+            Some(ConsolidationStep::To(Frequency::Mid)),
+        );
     }
 
     #[test]
     fn c_what_has_helped_again_and_again_in_several_sessions_settles_to_low() {
-        let to_low = Some(Step::To(Frequency::Low));
+        let to_low = Some(ConsolidationStep::To(Frequency::Low));
         check(&mid(0.95, 20, 0.95, 2), BORN, to_low);
         check(&mid(0.95, 19, 0.95, 2), BORN, None);
         check(&mid(0.95, 20, 0.9499, 2), BORN, None);
@@ -267,11 +273,15 @@ mod tests {
         check(
             &good().with(|facts| facts.volatility = Volatility::Medium),
             BORN,
-            Some(Step::To(Frequency::Low)),
+            Some(ConsolidationStep::To(Frequency::Low)),
         );
         check(&good().with(|facts| facts.reliability = Some(0.39)), BORN, None);
         check(&good().with(|facts| facts.trust = Trust::Foreign), BORN, None);
-        check(&good().with(|facts| facts.trust = Trust::Assistant), BORN, Some(Step::To(Frequency::Low)));
+        check(
+            &good().with(|facts| facts.trust = Trust::Assistant),
+            BORN,
+            Some(ConsolidationStep::To(Frequency::Low)),
+        );
         check(&good().with(|facts| facts.contested = true), BORN, None);
         check(&good().with(|facts| facts.status = MemoryStatus::Archived), BORN, None);
         check(&good().with(|facts| facts.is_volatile = true), BORN, None);
@@ -279,7 +289,7 @@ mod tests {
 
     #[test]
     fn c_only_a_person_lets_a_memory_stay_for_ever() {
-        check(&low(0.99, 2), BORN, Some(Step::Review));
+        check(&low(0.99, 2), BORN, Some(ConsolidationStep::Review));
         check(&low(0.99, 1), BORN, None);
         check(&low(0.9899, 2), BORN, None);
         check(&low(0.99, 2).with(|facts| facts.frequency = Frequency::UltraLow), BORN, None);
@@ -292,11 +302,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_kept(facts: &Facts, days: f64, expected: Retention) {
+    fn check_kept(facts: &MemoryFacts, days: f64, expected: Retention) {
         assert_eq!(retain(facts, false, day(days)), expected, "{facts:?} after {days} days");
     }
 
-    fn by_hand(facts: Facts) -> Facts {
+    fn by_hand(facts: MemoryFacts) -> MemoryFacts {
         facts.with(|facts| facts.learning_source = LearningSource::Manual)
     }
 
@@ -317,7 +327,7 @@ mod tests {
     #[test]
     fn c_mid_falls_back_when_it_helps_too_seldom_or_is_hardly_used() {
         let accessed = |accesses| {
-            Facts::sample(MemoryKind::Solution, Frequency::Mid)
+            MemoryFacts::sample(MemoryKind::Solution, Frequency::Mid)
                 .with(|facts| facts.state.access_count = accesses)
         };
         check_kept(&mid(0.8, 10, 0.69, 2), 1.0, Retention::Downgrade);
@@ -345,7 +355,7 @@ mod tests {
     fn g_a_low_score_is_archived_and_i_a_good_source_keeps_longer() {
         // 0.1 * 0.5 * 0.8 is a score of 0.04 at the start, 0.032 then.
         let faint = |reliability| {
-            Facts::sample(MemoryKind::General, Frequency::Mid).with(|facts| {
+            MemoryFacts::sample(MemoryKind::General, Frequency::Mid).with(|facts| {
                 facts.importance = 0.1;
                 facts.reliability = reliability;
             })
@@ -370,7 +380,7 @@ mod tests {
     /// On which day something becomes of a memory at mid that is looked at daily and never used.
     #[track_caller]
     fn check_days(kind: MemoryKind, importance: f64, trust: Trust, expected: &[(u32, Retention)]) {
-        let mut facts = by_hand(Facts::sample(kind, Frequency::Mid)).with(|facts| {
+        let mut facts = by_hand(MemoryFacts::sample(kind, Frequency::Mid)).with(|facts| {
             (facts.importance, facts.trust) = (importance, trust);
         });
         let mut past = Past { birth: Some(Outcome::Decision), ..BORN };

@@ -11,14 +11,14 @@ use crate::{
 
 /// What a line names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct LineNames {
     pub(crate) id: MemoryId,
     pub(crate) kind: MemoryKind,
     pub(crate) pinned: bool,
     pub(crate) title: String,
 }
 
-impl Named {
+impl LineNames {
     /// `[title](path)`.
     pub(crate) fn link(&self) -> String {
         let path = slug::path((self.kind, self.pinned), &self.title, self.id);

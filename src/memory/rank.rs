@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     memory::{
-        facts::Facts,
+        facts::MemoryFacts,
         validity::{is_unverified, staleness},
     },
     model::{
@@ -26,7 +26,7 @@ const WITNESS: f64 = 0.25;
 /// By what a memory's score is multiplied, from 0 to 1: what the world may have outdated, what is put away and what has an
 /// uncertain source counts less. How much it matters and how recent it is have no share: measured, both were worth nothing
 /// (docs/knowledge.md).
-pub(crate) fn discount(facts: &Facts, now: DateTime<Utc>) -> f64 {
+pub(crate) fn discount(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let discounts = [
         (STALE, !staleness(facts, now).is_empty()),
         (ARCHIVED, facts.status == MemoryStatus::Archived),
@@ -64,16 +64,16 @@ mod tests {
         model::memory::{standing::StaleReason, words::MemoryKind},
     };
 
-    fn known() -> Facts {
-        Facts::sample(MemoryKind::Fix, Frequency::Mid)
+    fn known() -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Fix, Frequency::Mid)
     }
 
     #[test]
     fn what_is_stale_or_archived_counts_half() {
-        let stale = |facts: &mut Facts| facts.validity_window = Some(std::time::Duration::ZERO);
-        let archived = |facts: &mut Facts| facts.status = MemoryStatus::Archived;
+        let stale = |facts: &mut MemoryFacts| facts.validity_window = Some(std::time::Duration::ZERO);
+        let archived = |facts: &mut MemoryFacts| facts.status = MemoryStatus::Archived;
         let now = start() + chrono::TimeDelta::milliseconds(1);
-        let check = |facts: &Facts, expected| {
+        let check = |facts: &MemoryFacts, expected| {
             check_digits(discount(facts, now), expected, &format!("{facts:?}"));
         };
         check(&known(), 1.0);

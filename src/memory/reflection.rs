@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 
-use crate::memory::page::{Named, preview, tidy_tag};
+use crate::memory::page::{LineNames, preview, tidy_tag};
 
 /// G: so many pairs of tags, each with so many titles.
 const PAIRS: usize = 8;
@@ -86,16 +86,16 @@ pub(crate) fn spanning<'m>(memories: impl Iterator<Item = (&'m str, &'m [String]
 
 /// All that the page says.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Reflection {
+pub(crate) struct ReflectionPage {
     pub(crate) on: NaiveDate,
     pub(crate) last: Option<NaiveDate>,
     pub(crate) reflections: u64,
     /// Two tags, on how many memories, and the titles of some.
     pub(crate) themes: Vec<([String; 2], u64, Vec<String>)>,
     pub(crate) spanning: Vec<Spanning>,
-    pub(crate) most_used: Vec<(Named, u32)>,
+    pub(crate) most_used: Vec<(LineNames, u32)>,
     /// With what they say.
-    pub(crate) insights: Vec<(Named, String)>,
+    pub(crate) insights: Vec<(LineNames, String)>,
     pub(crate) merges: u64,
 }
 
@@ -105,7 +105,7 @@ fn listed(lines: impl Iterator<Item = String>) -> String {
     if lines.is_empty() { "None yet.\n".to_owned() } else { lines }
 }
 
-impl Reflection {
+impl ReflectionPage {
     /// The page.
     pub(crate) fn text(&self) -> String {
         let Self { on, reflections, merges, .. } = self;
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn of_nothing_it_says_so() {
         let on = "2025-12-13".parse().unwrap();
-        let nothing = Reflection {
+        let nothing = ReflectionPage {
             on,
             last: None,
             reflections: 0,
@@ -189,14 +189,14 @@ mod tests {
 
     #[test]
     fn g_it_looks_as_the_paper_has_it() {
-        let named = |kind, title: &str| Named {
+        let named = |kind, title: &str| LineNames {
             id: "mem_a1b2c3d4-e5f6-7890-abcd-ef1234567890".parse().unwrap(),
             kind,
             pinned: false,
             title: title.to_owned(),
         };
         let day = |text: &str| text.parse().unwrap();
-        let page = Reflection {
+        let page = ReflectionPage {
             on: day("2026-02-13"),
             last: Some(day("2026-02-12")),
             reflections: 2,

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Days, NaiveDate, Utc};
 
 use crate::{
-    memory::{facts::Facts, validity::staleness},
+    memory::{facts::MemoryFacts, validity::staleness},
     model::memory::{
         trust::Trust,
         words::{Frequency, MemoryStatus, Resurfacing},
@@ -21,7 +21,7 @@ const STEPS: [u64; 4] = [7, 30, 90, 365];
 pub(crate) const MOST_DISMISSALS: u32 = 3;
 
 /// E: whether a memory is one to be shown again: it holds, matters, and is not only somebody else's words.
-pub(crate) fn resurface_eligible(facts: &Facts, now: DateTime<Utc>) -> bool {
+pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let matters = match facts.frequency {
         Frequency::Mid => facts.importance > MID_IMPORTANCE,
         Frequency::Low => facts.importance > LOW_IMPORTANCE,
@@ -50,12 +50,12 @@ mod tests {
     use super::*;
     use crate::{memory::facts::sample::start, model::memory::words::MemoryKind};
 
-    fn of(frequency: Frequency, importance: f64) -> Facts {
-        Facts::sample(MemoryKind::Decision, frequency).with(|facts| facts.importance = importance)
+    fn of(frequency: Frequency, importance: f64) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Decision, frequency).with(|facts| facts.importance = importance)
     }
 
     #[track_caller]
-    fn check(facts: &Facts, expected: bool) {
+    fn check(facts: &MemoryFacts, expected: bool) {
         assert_eq!(resurface_eligible(facts, start()), expected, "{facts:?}");
     }
 

@@ -16,7 +16,7 @@ pub(crate) const MERGES: usize = 32;
 
 /// A memory as it is compared.
 #[derive(Clone, Debug)]
-pub(crate) struct Compared {
+pub(crate) struct ComparableMemory {
     pub(crate) kind: MemoryKind,
     /// Tags and entities, folded, in their order.
     pub(crate) terms: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Alike {
 }
 
 /// What stands beside each other, and what may be one, the most alike first.
-pub(crate) fn alike(memories: &[Compared]) -> (Vec<Alike>, Vec<Alike>) {
+pub(crate) fn alike(memories: &[ComparableMemory]) -> (Vec<Alike>, Vec<Alike>) {
     let (mut edges, mut merges) = (Vec::new(), Vec::new());
     for (first, one) in memories.iter().enumerate() {
         for (behind, other) in memories[first + 1..].iter().enumerate() {
@@ -82,8 +82,8 @@ fn mean_best(pieces: &[Vector], others: &[Vector]) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(kind: MemoryKind, terms: &str, vectors: &[[f32; 2]]) -> Compared {
-        Compared {
+    fn of(kind: MemoryKind, terms: &str, vectors: &[[f32; 2]]) -> ComparableMemory {
+        ComparableMemory {
             kind,
             terms: terms.split_whitespace().map(str::to_owned).collect(),
             vectors: vectors.iter().filter_map(|floats| Vector::of(floats)).collect(),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(one: &Compared, other: &Compared, edges: usize, merges: usize) {
+    fn check(one: &ComparableMemory, other: &ComparableMemory, edges: usize, merges: usize) {
         let found = alike(&[one.clone(), other.clone()]);
         assert_eq!((found.0.len(), found.1.len()), (edges, merges), "{one:?} {other:?}: {found:?}");
     }

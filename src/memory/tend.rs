@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use crate::{
     memory::{
         decay::decay_score,
-        facts::{Facts, days},
+        facts::{MemoryFacts, days},
         frequency::{
-            FLAGGED_RATE, HIGH_DAYS, MID_ACCESSES, POOR_RATE, POOR_USES, Past, Retention, Step,
+            ConsolidationStep, FLAGGED_RATE, HIGH_DAYS, MID_ACCESSES, POOR_RATE, POOR_USES, Past, Retention,
             archived_score, consolidate, retain, threshold,
         },
         validity::fresh_validated,
@@ -54,11 +54,11 @@ impl Move {
 }
 
 /// Whether anything may become of a memory, whatever its past is: only of these the past is asked for.
-pub(crate) fn may_move(facts: &Facts, now: DateTime<Utc>) -> bool {
+pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let best = Past { birth: Some(Outcome::Success), has_moved: false, has_success_since: true };
     let calm;
     let facts = if facts.contested {
-        calm = Facts { contested: false, ..facts.clone() };
+        calm = MemoryFacts { contested: false, ..facts.clone() };
         &calm
     } else {
         facts
@@ -72,13 +72,13 @@ pub(crate) fn may_move(facts: &Facts, now: DateTime<Utc>) -> bool {
 /// No memory comes back to where it was without a use or a check. So what would fall back at once does not settle, and what
 /// has risen by its beginning alone, and is not used then either, is archived and not learned anew.
 pub(crate) fn look(
-    facts: &Facts,
+    facts: &MemoryFacts,
     (past, left_high): (Past, bool),
     now: DateTime<Utc>,
 ) -> Option<(Move, String)> {
     let step = consolidate(facts, past, now);
-    if let Some(Step::To(to)) = step {
-        let settled = Facts { frequency: to, frequency_since: now, ..facts.clone() };
+    if let Some(ConsolidationStep::To(to)) = step {
+        let settled = MemoryFacts { frequency: to, frequency_since: now, ..facts.clone() };
         if retain(&settled, false, now) == Retention::Keep {
             return Some((Move::Settle(to), why_settled(facts, past)));
         }
@@ -92,23 +92,22 @@ pub(crate) fn look(
         Retention::Archive => Some((Move::Archive, why_archived(facts, now))),
         // What helps less than it did is not asked about as what is to stay for ever.
         Retention::Review => Some((Move::Ask(ReviewKind::Flagged), why_flagged(facts))),
-        Retention::Keep | Retention::Clear => {
-            (step == Some(Step::Review)).then(|| (Move::Ask(ReviewKind::Promote), why_promoted(facts)))
-        }
+        Retention::Keep | Retention::Clear => (step == Some(ConsolidationStep::Review))
+            .then(|| (Move::Ask(ReviewKind::Promote), why_promoted(facts))),
     }
 }
 
 /// Whether it was used, or passed a check, since it has its frequency.
-fn was_looked_at(facts: &Facts) -> bool {
+fn was_looked_at(facts: &MemoryFacts) -> bool {
     let state = &facts.state;
     state.last_used_at.max(state.validated_at).is_some_and(|at| at >= facts.frequency_since)
 }
 
-fn sure(facts: &Facts) -> String {
+fn sure(facts: &MemoryFacts) -> String {
     format!("confidence {:.2} >= {:.2}", facts.confidence, threshold(facts))
 }
 
-fn why_settled(facts: &Facts, past: Past) -> String {
+fn why_settled(facts: &MemoryFacts, past: Past) -> String {
     let state = &facts.state;
     if facts.frequency == Frequency::Mid {
         let rate = state.success_rate.unwrap_or_default();
@@ -126,18 +125,18 @@ fn why_settled(facts: &Facts, past: Past) -> String {
 }
 
 /// Of all rated uses.
-fn successes(facts: &Facts) -> u32 {
+fn successes(facts: &MemoryFacts) -> u32 {
     let helped = f64::from(facts.state.usage_count) * facts.state.success_rate.unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a count of uses")]
     let helped = helped.round() as u32;
     helped
 }
 
-fn why_promoted(facts: &Facts) -> String {
+fn why_promoted(facts: &MemoryFacts) -> String {
     format!("{}, {}", sure(facts), counted(facts.state.project_count, "project", "projects"))
 }
 
-fn why_poor(facts: &Facts, now: DateTime<Utc>) -> String {
+fn why_poor(facts: &MemoryFacts, now: DateTime<Utc>) -> String {
     let (uses, rate) = (facts.state.usage_count, facts.state.success_rate);
     match rate.filter(|rate| uses >= POOR_USES && *rate < POOR_RATE) {
         Some(rate) => format!("success rate {rate:.2} < {POOR_RATE:.2} of {uses} uses"),
@@ -145,20 +144,20 @@ fn why_poor(facts: &Facts, now: DateTime<Utc>) -> String {
     }
 }
 
-fn why_flagged(facts: &Facts) -> String {
+fn why_flagged(facts: &MemoryFacts) -> String {
     let (rate, checks) = (facts.state.success_rate.unwrap_or_default(), facts.state.validation_count);
     let passed = counted(checks, "check passed", "checks passed");
     format!("success rate {rate:.2} < {FLAGGED_RATE:.2} of {} uses, {passed}", facts.state.usage_count)
 }
 
-fn why_archived(facts: &Facts, now: DateTime<Utc>) -> String {
+fn why_archived(facts: &MemoryFacts, now: DateTime<Utc>) -> String {
     if facts.frequency == Frequency::High && now - facts.frequency_since > HIGH_DAYS {
         return format!("{} at high > {}", age(facts, now), HIGH_DAYS.num_days());
     }
     format!("decay score {:.4} < {:.4}", decay_score(facts, now), archived_score(facts.reliability))
 }
 
-fn age(facts: &Facts, now: DateTime<Utc>) -> String {
+fn age(facts: &MemoryFacts, now: DateTime<Utc>) -> String {
     format!("{:.1} days", days(now - facts.frequency_since))
 }
 
@@ -174,12 +173,12 @@ mod tests {
         model::memory::{trust::Trust, words::MemoryKind},
     };
 
-    fn sample(frequency: Frequency, change: impl FnOnce(&mut Facts)) -> Facts {
-        Facts::sample(MemoryKind::Solution, frequency).with(change)
+    fn sample(frequency: Frequency, change: impl FnOnce(&mut MemoryFacts)) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::Solution, frequency).with(change)
     }
 
     #[track_caller]
-    fn check(facts: &Facts, past: Past, days: f64, expected: Option<(Move, &str)>) {
+    fn check(facts: &MemoryFacts, past: Past, days: f64, expected: Option<(Move, &str)>) {
         let found = look(facts, (past, false), day(days));
         let found = found.as_ref().map(|(what, why)| (*what, why.as_str()));
         assert_eq!(found, expected, "{facts:?} {past:?} after {days} days");

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     memory::{
         decay::{band, current_relevance, decay_score},
-        facts::Facts,
+        facts::MemoryFacts,
     },
     model::memory::{
         standing::{StaleReason, Standing},
@@ -37,7 +37,7 @@ fn is_fast(volatility: Volatility) -> bool {
     matches!(volatility, Volatility::High | Volatility::Ephemeral)
 }
 
-impl Facts {
+impl MemoryFacts {
     /// The window that somebody stated.
     fn stated_window(&self) -> Option<TimeDelta> {
         self.validity_window.map(|window: Duration| TimeDelta::from_std(window).unwrap_or(TimeDelta::MAX))
@@ -51,7 +51,7 @@ impl Facts {
 
 /// I: why a memory is stale; empty: it is fresh. Its age is counted from its last check, or from when it was said. An age
 /// that equals a bound is fresh, a reliability that equals one is enough, and one that nobody assessed is not weak.
-pub(crate) fn staleness(facts: &Facts, now: DateTime<Utc>) -> Vec<StaleReason> {
+pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleReason> {
     let age = now - facts.checked_at(now).unwrap_or(facts.said_at);
     let (stated, by_volatility) = (facts.stated_window(), window(facts.volatility));
     let is_over = |window: Option<TimeDelta>| window.is_some_and(|window| age > window);
@@ -65,18 +65,18 @@ pub(crate) fn staleness(facts: &Facts, now: DateTime<Utc>) -> Vec<StaleReason> {
 }
 
 /// I: whether a check so lately passed that a memory is not to be archived.
-pub(crate) fn fresh_validated(facts: &Facts, now: DateTime<Utc>) -> bool {
+pub(crate) fn fresh_validated(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let window = facts.stated_window().or(window(facts.volatility)).unwrap_or(LONGEST_FRESH);
     facts.checked_at(now).is_some_and(|at| now - at <= window)
 }
 
 /// I: whether the source was assessed, and is not good.
-pub(crate) fn is_unverified(facts: &Facts) -> bool {
+pub(crate) fn is_unverified(facts: &MemoryFacts) -> bool {
     facts.reliability.is_some_and(|reliability| reliability < UNCERTAIN)
 }
 
 /// All that follows of a memory at a moment.
-pub(crate) fn standing(facts: &Facts, now: DateTime<Utc>) -> Standing {
+pub(crate) fn standing(facts: &MemoryFacts, now: DateTime<Utc>) -> Standing {
     let decay_score = decay_score(facts, now);
     Standing {
         decay_score,
@@ -97,17 +97,17 @@ mod tests {
     };
     use StaleReason::{Expired, Old, Weak};
 
-    fn of(volatility: Volatility) -> Facts {
-        Facts::sample(MemoryKind::General, Frequency::High).with(|facts| facts.volatility = volatility)
+    fn of(volatility: Volatility) -> MemoryFacts {
+        MemoryFacts::sample(MemoryKind::General, Frequency::High).with(|facts| facts.volatility = volatility)
     }
 
     /// With a window that somebody stated.
-    fn windowed(volatility: Volatility, window: Duration) -> Facts {
+    fn windowed(volatility: Volatility, window: Duration) -> MemoryFacts {
         of(volatility).with(|facts| facts.validity_window = Some(window))
     }
 
     /// It passed a check at the start.
-    fn checked(facts: Facts) -> Facts {
+    fn checked(facts: MemoryFacts) -> MemoryFacts {
         facts.with(|facts| {
             facts.said_at = start() - TimeDelta::days(1_000);
             facts.state.validated_at = Some(start());
@@ -116,7 +116,7 @@ mod tests {
 
     /// So long after the start.
     #[track_caller]
-    fn check(facts: &Facts, age: TimeDelta, expected: &[StaleReason]) {
+    fn check(facts: &MemoryFacts, age: TimeDelta, expected: &[StaleReason]) {
         assert_eq!(staleness(facts, start() + age), expected, "{facts:?} after {age}");
     }
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_fresh(facts: &Facts, age: TimeDelta, expected: bool) {
+    fn check_fresh(facts: &MemoryFacts, age: TimeDelta, expected: bool) {
         assert_eq!(fresh_validated(facts, start() + age), expected, "{facts:?} after {age}");
     }
 

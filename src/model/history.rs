@@ -52,14 +52,14 @@ impl PastTurn {
 
 /// Which end of a session's history a page is taken from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
+pub(crate) enum HistoryEnd {
     /// The first turns behind this one.
     After(u32),
     /// The last turns before this one.
     Before(u32),
 }
 
-impl Part {
+impl HistoryEnd {
     /// The places that it lies between.
     pub(crate) fn bounds(self, session: SessionNo) -> (Place, Place) {
         match self {

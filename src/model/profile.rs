@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// How recalled units are ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase", from = "Written")]
+#[serde(rename_all = "lowercase", from = "WrittenProfile")]
 #[non_exhaustive]
 pub enum Profile {
     /// Relevance finds; neighbours, sessions, recency, anchors and times in the query reorder. See [`Weights`].
@@ -37,13 +37,13 @@ pub enum Profile {
 
 /// What a profile is written as: before its lambda could be chosen, the paper's was a bare name.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, untagged))]
-enum Written {
-    Name(Name),
-    Numbers(Numbers),
+enum WrittenProfile {
+    Name(ProfileName),
+    Numbers(ProfileNumbers),
 }
 
 /// By hand and not `untagged`, which reads the numbers aside, where nobody sees fields that they do not have.
-impl<'de> Deserialize<'de> for Written {
+impl<'de> Deserialize<'de> for WrittenProfile {
     fn deserialize<D: Deserializer<'de>>(written: D) -> std::result::Result<Self, D::Error> {
         written.deserialize_any(WrittenVisitor)
     }
@@ -52,25 +52,25 @@ impl<'de> Deserialize<'de> for Written {
 struct WrittenVisitor;
 
 impl<'de> Visitor<'de> for WrittenVisitor {
-    type Value = Written;
+    type Value = WrittenProfile;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a profile, or an object that is called `paper` or `custom`")
     }
 
-    fn visit_str<E: de::Error>(self, name: &str) -> std::result::Result<Written, E> {
-        Name::deserialize(name.into_deserializer()).map(Written::Name)
+    fn visit_str<E: de::Error>(self, name: &str) -> std::result::Result<WrittenProfile, E> {
+        ProfileName::deserialize(name.into_deserializer()).map(WrittenProfile::Name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, numbers: A) -> std::result::Result<Written, A::Error> {
-        Numbers::deserialize(MapAccessDeserializer::new(numbers)).map(Written::Numbers)
+    fn visit_map<A: MapAccess<'de>>(self, numbers: A) -> std::result::Result<WrittenProfile, A::Error> {
+        ProfileNumbers::deserialize(MapAccessDeserializer::new(numbers)).map(WrittenProfile::Numbers)
     }
 }
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
-enum Name {
+enum ProfileName {
     Default,
     Paper,
     Recency,
@@ -80,20 +80,20 @@ enum Name {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
-enum Numbers {
+enum ProfileNumbers {
     Paper { lambda: f64 },
     Custom(Weights),
 }
 
-impl From<Written> for Profile {
-    fn from(written: Written) -> Self {
+impl From<WrittenProfile> for Profile {
+    fn from(written: WrittenProfile) -> Self {
         match written {
-            Written::Name(Name::Default) => Self::Default,
-            Written::Name(Name::Paper) => Self::paper(),
-            Written::Name(Name::Recency) => Self::Recency,
-            Written::Name(Name::Continuum) => Self::Continuum,
-            Written::Numbers(Numbers::Paper { lambda }) => Self::Paper { lambda },
-            Written::Numbers(Numbers::Custom(weights)) => Self::Custom(weights),
+            WrittenProfile::Name(ProfileName::Default) => Self::Default,
+            WrittenProfile::Name(ProfileName::Paper) => Self::paper(),
+            WrittenProfile::Name(ProfileName::Recency) => Self::Recency,
+            WrittenProfile::Name(ProfileName::Continuum) => Self::Continuum,
+            WrittenProfile::Numbers(ProfileNumbers::Paper { lambda }) => Self::Paper { lambda },
+            WrittenProfile::Numbers(ProfileNumbers::Custom(weights)) => Self::Custom(weights),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct SearchPlan {
 
 /// Why an answer is no plan. Its text says nothing of what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unusable {
+pub(crate) enum UnusablePlan {
     TooLarge,
     NotAPlan,
     Queries,
@@ -40,7 +40,7 @@ pub(crate) enum Unusable {
     Wishes,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for UnusablePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("what it said could not be used: ")?;
         match self {
@@ -58,7 +58,7 @@ impl fmt::Display for Unusable {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct PlanJson {
     queries: Vec<String>,
     first_day: Option<String>,
     last_day: Option<String>,
@@ -67,32 +67,33 @@ struct Answer {
 }
 
 /// Reads an answer of who was shown so many wishes; a code fence around all and thoughts in front of it are taken off.
-pub(crate) fn read(text: &str, wish_count: usize) -> Result<SearchPlan, Unusable> {
+pub(crate) fn read(text: &str, wish_count: usize) -> Result<SearchPlan, UnusablePlan> {
     if text.len() > MAX_ANSWER_BYTES {
-        return Err(Unusable::TooLarge);
+        return Err(UnusablePlan::TooLarge);
     }
     // An object alone: a list could stand for the fields in their order. What nests elsewhere is skipped without recursion.
-    let text = Some(llm_json::bare(text)).filter(|text| text.starts_with('{')).ok_or(Unusable::NotAPlan)?;
-    let answer: Answer = serde_json::from_str(text).map_err(|_| Unusable::NotAPlan)?;
+    let text =
+        Some(llm_json::bare(text)).filter(|text| text.starts_with('{')).ok_or(UnusablePlan::NotAPlan)?;
+    let answer: PlanJson = serde_json::from_str(text).map_err(|_| UnusablePlan::NotAPlan)?;
     let queries = queries(&answer.queries)?;
     let time = time(answer.first_day.as_deref(), answer.last_day.as_deref())?;
     let wishes = answer.wishes;
     if wishes.iter().flatten().any(|number| !(1..=wish_count).contains(number)) {
-        return Err(Unusable::Wishes);
+        return Err(UnusablePlan::Wishes);
     }
     let names_something = !queries.is_empty() || time.is_some();
     let needs_older = answer.older_memory.unwrap_or(true) || names_something;
     Ok(SearchPlan { queries, time, needs_older, wishes })
 }
 
-fn queries(given: &[String]) -> Result<Vec<String>, Unusable> {
+fn queries(given: &[String]) -> Result<Vec<String>, UnusablePlan> {
     let is_bad = |query: &&str| {
         let is_odd = |c: char| c.is_control() || render::is_hidden(c) || render::is_line_break(c);
         query.len() > MAX_QUERY_BYTES || query.contains(is_odd)
     };
     let given: Vec<&str> = given.iter().map(|query| query.trim()).collect();
     if given.len() > MAX_QUERIES || given.iter().any(is_bad) {
-        return Err(Unusable::Queries);
+        return Err(UnusablePlan::Queries);
     }
     let mut queries: Vec<String> = Vec::new();
     for query in given {
@@ -105,17 +106,17 @@ fn queries(given: &[String]) -> Result<Vec<String>, Unusable> {
 }
 
 /// The days from the first to the last; none, if neither is named.
-fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime<Utc>>>, Unusable> {
+fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime<Utc>>>, UnusablePlan> {
     let named = [first, last].map(|day| day.map(str::trim).filter(|day| !day.is_empty()));
     let [Some(first), Some(last)] = named else {
-        return if named == [None, None] { Ok(None) } else { Err(Unusable::Time) };
+        return if named == [None, None] { Ok(None) } else { Err(UnusablePlan::Time) };
     };
     let midnight = |day: NaiveDate| instant::checked(day.and_time(NaiveTime::MIN).and_utc()).ok();
     let from = day(first).and_then(midnight);
     let until = day(last).and_then(|day| day.checked_add_days(Days::new(1))).and_then(midnight);
     match (from, until) {
         (Some(from), Some(until)) if from < until => Ok(Some(from..until)),
-        _ => Err(Unusable::Time),
+        _ => Err(UnusablePlan::Time),
     }
 }
 
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(answer: &str, expected: Result<&SearchPlan, Unusable>) {
+    fn check(answer: &str, expected: Result<&SearchPlan, UnusablePlan>) {
         assert_eq!(
             read(answer, 0).as_ref().map_err(|why| *why),
             expected,
@@ -185,12 +186,12 @@ mod tests {
             r#"{"queries":["boat"],"older_memory":"no"}"#,
             r#"{"queries":["boat"],"first_day":20260201,"last_day":20260202}"#,
         ] {
-            check(answer, Err(Unusable::NotAPlan));
+            check(answer, Err(UnusablePlan::NotAPlan));
         }
-        check(&"[".repeat(50_000), Err(Unusable::NotAPlan));
+        check(&"[".repeat(50_000), Err(UnusablePlan::NotAPlan));
         let deep = |name: &str| format!("{{\"{name}\":{}{}}}", "[".repeat(9_000), "]".repeat(9_000));
-        check(&deep("queries"), Err(Unusable::NotAPlan));
-        check(&deep("x"), Err(Unusable::NotAPlan));
+        check(&deep("queries"), Err(UnusablePlan::NotAPlan));
+        check(&deep("x"), Err(UnusablePlan::NotAPlan));
         check(&deep("x").replacen('{', "{\"queries\":[],", 1), Ok(&plan(&[], None, true)));
     }
 
@@ -199,13 +200,13 @@ mod tests {
         let of = |queries: &[String]| serde_json::json!({ "queries": queries }).to_string();
         let same = |count: usize| (0..count).map(|n| format!("query {n}")).collect::<Vec<_>>();
         assert_eq!(read(&of(&same(8)), 0).unwrap().queries.len(), 8);
-        check(&of(&same(9)), Err(Unusable::Queries));
-        check(&of(&same(200)), Err(Unusable::Queries));
+        check(&of(&same(9)), Err(UnusablePlan::Queries));
+        check(&of(&same(200)), Err(UnusablePlan::Queries));
         assert!(read(&of(&["a".repeat(300)]), 0).is_ok());
-        check(&of(&["a".repeat(301)]), Err(Unusable::Queries));
-        check(&of(&["a".repeat(1 << 20)]), Err(Unusable::TooLarge));
+        check(&of(&["a".repeat(301)]), Err(UnusablePlan::Queries));
+        check(&of(&["a".repeat(1 << 20)]), Err(UnusablePlan::TooLarge));
         for odd in ["a\nb", "a\tb", "a\u{0}b", "a\u{1b}[2Jb", "a\u{202e}b", "a\u{2028}b"] {
-            check(&of(&[odd.to_owned()]), Err(Unusable::Queries));
+            check(&of(&[odd.to_owned()]), Err(UnusablePlan::Queries));
         }
     }
 
@@ -216,10 +217,10 @@ mod tests {
         assert_eq!(of("[1,3]"), Ok(Some(vec![1, 3])));
         assert_eq!(of("[]"), Ok(Some(Vec::new())));
         assert_eq!(of("null"), Ok(None));
-        assert_eq!(of("[0]"), Err(Unusable::Wishes));
-        assert_eq!(of("[1,4]"), Err(Unusable::Wishes));
+        assert_eq!(of("[0]"), Err(UnusablePlan::Wishes));
+        assert_eq!(of("[1,4]"), Err(UnusablePlan::Wishes));
         for no_numbers in ["[-1]", "[1.5]", "\"1\"", "[\"1\"]"] {
-            assert_eq!(of(no_numbers), Err(Unusable::NotAPlan));
+            assert_eq!(of(no_numbers), Err(UnusablePlan::NotAPlan));
         }
     }
 
@@ -241,7 +242,7 @@ mod tests {
             ("", "2026-02-01"),
             ("yesterday", "today"),
         ] {
-            check(&of(first, last), Err(Unusable::Time));
+            check(&of(first, last), Err(UnusablePlan::Time));
         }
     }
 }

@@ -12,12 +12,12 @@ use crate::{
 
 /// Has the name that its model had at first, cut to what the trait promises.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownPlanner {
     name: String,
     model: Arc<dyn ChatModel>,
 }
 
-impl Known {
+impl KnownPlanner {
     /// Asks for the name; a panic is an error.
     pub(crate) fn of(model: Arc<dyn ChatModel>) -> Result<Arc<dyn ChatModel>> {
         const MAX_NAME_BYTES: usize = 100;
@@ -28,7 +28,7 @@ impl Known {
     }
 }
 
-impl ChatModel for Known {
+impl ChatModel for KnownPlanner {
     fn name(&self) -> &str {
         &self.name
     }

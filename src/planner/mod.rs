@@ -5,7 +5,7 @@ mod answer;
 pub(crate) mod known;
 mod prompt;
 
-pub(crate) use answer::{SearchPlan, Unusable, read};
+pub(crate) use answer::{SearchPlan, UnusablePlan, read};
 pub(crate) use prompt::{MOST_WISHES, prompt};
 
 use std::time::Duration;

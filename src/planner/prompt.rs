@@ -50,9 +50,10 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"queries":{"type":"array"
 /// the same prompt.
 pub(crate) fn prompt(message: &str, last_turns: &[&Turn], wishes: &[&str], now: DateTime<Utc>) -> ChatPrompt {
     let shown = &last_turns[last_turns.len().saturating_sub(LAST_TURNS)..];
-    let turns = shown.iter().map(|turn| ShownTurn::of(turn)).collect();
+    let turns = shown.iter().map(|turn| PlannerTurn::of(turn)).collect();
     let today = now.format("%Y-%m-%d, %A").to_string();
-    let user = llm_json::quoted(&Data { today, turns, wishes, message: cut(message, MESSAGE_BYTES) });
+    let user =
+        llm_json::quoted(&PlannerPromptData { today, turns, wishes, message: cut(message, MESSAGE_BYTES) });
     if wishes.is_empty() {
         return ChatPrompt { answer_schema: SCHEMA.to_owned(), ..ChatPrompt::text(SYSTEM, user) };
     }
@@ -67,9 +68,9 @@ fn schema_with_wishes() -> String {
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct PlannerPromptData<'a> {
     today: String,
-    turns: Vec<ShownTurn<'a>>,
+    turns: Vec<PlannerTurn<'a>>,
     #[serde(skip_serializing_if = "<[&str]>::is_empty")]
     wishes: &'a [&'a str],
     message: Cow<'a, str>,
@@ -77,7 +78,7 @@ struct Data<'a> {
 
 /// A turn as LLM#1 sees it. What tools and documents say is not shown: it may be anything.
 #[derive(Serialize)]
-struct ShownTurn<'a> {
+struct PlannerTurn<'a> {
     said_on: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<Cow<'a, str>>,
@@ -85,7 +86,7 @@ struct ShownTurn<'a> {
     assistant: Option<Cow<'a, str>>,
 }
 
-impl<'a> ShownTurn<'a> {
+impl<'a> PlannerTurn<'a> {
     fn of(turn: &'a Turn) -> Self {
         let side = |text: &'a str, origin: Origin| {
             (!text.is_empty() && !origin.is_foreign()).then(|| cut(text, SIDE_BYTES))

@@ -17,22 +17,22 @@ use crate::{
         turn::Turn,
     },
     recall::{
-        find::{self, Stands},
-        message::{self, Message, MessagePlan, Question},
+        find::{self, HitOrigin},
+        message::{self, Message, MessagePlan, PreparedQuestion},
         pieces::Pieces,
         queries,
         recalled::{Recall, Recalled, RecalledItem},
-        score::Scored,
+        score::ScoredUnit,
         sieve::Sieve,
-        user_indexes::{Lent, UserIndexes},
+        user_indexes::{IndexLease, UserIndexes},
         wishes::Applying,
     },
     store::{
         Store,
         behind::NewReceipt,
-        rows::memories::recalled::Met,
+        rows::memories::recalled::UnitMemory,
         scope::Scope,
-        snapshot::{Originals, Snapshot},
+        snapshot::{Snapshot, SnapshotOriginals},
     },
     text::words::Word,
 };
@@ -49,13 +49,13 @@ pub(crate) trait Gathered {
 }
 
 /// What a recall found, before it is answered.
-pub(crate) struct Found {
+pub(crate) struct RecallFindings {
     searched: Searched,
     k: usize,
     took: Duration,
 }
 
-impl Gathered for Found {
+impl Gathered for RecallFindings {
     fn searched(&mut self) -> &mut Searched {
         &mut self.searched
     }
@@ -73,7 +73,7 @@ pub(crate) fn gather(
     scope: &Scope,
     message: &Message,
     (k, depth): (Option<usize>, usize),
-) -> Result<Found> {
+) -> Result<RecallFindings> {
     let watch = Stopwatch::start();
     let k = k.unwrap_or(DEFAULT_K);
     if !(1..=MAX_K).contains(&k) {
@@ -88,16 +88,16 @@ pub(crate) fn gather(
     let mut missing = Vec::new();
     let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing)?;
     let sieve = sieve.of_things(&snapshot, scope, (&message.of, &message.filter))?;
-    let mut searched = search(&snapshot, index, scope, &question, Wanted::All, (&sieve, &[]))?;
+    let mut searched = search(&snapshot, index, scope, &question, WantedUnits::All, (&sieve, &[]))?;
     drop(snapshot);
     searched.missing.append(&mut missing);
     if searched.is_index_damaged {
         store.mend(scope);
     }
-    Ok(Found { searched, k, took: watch.elapsed() })
+    Ok(RecallFindings { searched, k, took: watch.elapsed() })
 }
 
-impl Found {
+impl RecallFindings {
     /// The answer, and the receipt, which is the caller's to keep.
     pub(crate) fn answer(self, message: &Message) -> (Recall, NewReceipt) {
         let Self { searched, k, took } = self;
@@ -156,7 +156,7 @@ pub(crate) struct Searched {
     /// The text that stands for the query's meaning.
     pub(crate) meaning: String,
     /// What was read of what was found.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: WantedUnits,
     /// The reranker in whose order the units are.
     pub(crate) reranker: Option<String>,
 }
@@ -223,7 +223,7 @@ impl Searched {
             of: message.of.of,
             memories: message.of.memories.clone(),
             graph: message.of.graph,
-            min_confidence: (self.wanted == Wanted::AboveFloor).then_some(self.min_confidence),
+            min_confidence: (self.wanted == WantedUnits::AboveFloor).then_some(self.min_confidence),
             without: Vec::new(),
         }
     }
@@ -237,7 +237,7 @@ fn kept(query: &str) -> String {
 
 /// What of all that was found is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedUnits {
     #[default]
     All,
     /// What may be shown in a context.
@@ -248,15 +248,15 @@ pub(crate) enum Wanted {
 /// them what fits as well of the turns `at_hand`.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
-    index: Lent<'_>,
+    index: IndexLease<'_>,
     scope: &Scope,
-    question: &Question<'_>,
-    wanted: Wanted,
+    question: &PreparedQuestion<'_>,
+    wanted: WantedUnits,
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
     let k = question.k + at_hand.len();
     // In a context what is known has room of its own.
-    let pieces = if wanted == Wanted::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
+    let pieces = if wanted == WantedUnits::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
     let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let mut found = queries::find(snapshot, scope, index, question, pieces, sieve);
         let relevant = queries::relevant_anchors(question, question.shown(&index.anchors));
@@ -277,14 +277,18 @@ pub(crate) fn search(
             });
         (found, anchors, wishes, index.last_said_at(question.now), index.extent.epoch)
     })?;
-    let find::Found { ranked, stands, words, model, mut missing, confidence, is_index_damaged, .. } = found;
+    let find::RankedUnits {
+        ranked, origins, words, model, mut missing, confidence, is_index_damaged, ..
+    } = found;
     let (memories, mut same_source) = (found.memories, found.same_source);
-    let is_apart = |seq: u32| wanted == Wanted::AboveFloor && memories.contains_key(&seq);
+    let is_apart = |seq: u32| wanted == WantedUnits::AboveFloor && memories.contains_key(&seq);
     let mut originals = snapshot.originals(scope);
     let (mut units, mut unread) = (Vec::with_capacity(ranked.len()), Vec::new());
     let mut from_file = 0;
-    for (&Scored { seq, score, parts }, &Stands { owner, piece, has_evidence, is_below_floor, newer }) in
-        ranked.iter().zip(&stands)
+    for (
+        &ScoredUnit { seq, score, parts },
+        &HitOrigin { owner, piece, has_evidence, is_below_floor, newer },
+    ) in ranked.iter().zip(&origins)
     {
         let same_source = match same_source.remove(&seq) {
             Some(others) => of_same_source(snapshot, scope, &memories, &others)?,
@@ -294,11 +298,11 @@ pub(crate) fn search(
             Some(turn) => Some(RecalledItem::Turn(Box::new(Turn::clone(turn)))),
             None if from_file >= question.k
                 && !is_apart(seq)
-                && !(wanted == Wanted::AboveFloor && is_newest(&units, seq)) =>
+                && !(wanted == WantedUnits::AboveFloor && is_newest(&units, seq)) =>
             {
                 continue;
             }
-            None if is_below_floor && wanted == Wanted::AboveFloor => {
+            None if is_below_floor && wanted == WantedUnits::AboveFloor => {
                 let line = match memories.get(&seq) {
                     Some(met) => Some(ReceiptItem::unread(ItemKind::Memory, seq, *met.id.as_uuid())),
                     None => snapshot.unread_line(scope, Seq(seq))?,
@@ -358,11 +362,11 @@ fn is_newest(units: &[Hit], seq: u32) -> bool {
 fn of_same_source(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
-    memories: &HashMap<u32, Met>,
-    others: &[Scored],
+    memories: &HashMap<u32, UnitMemory>,
+    others: &[ScoredUnit],
 ) -> Result<Vec<SameSource>> {
     let mut named = Vec::with_capacity(others.len());
-    for &Scored { seq, .. } in others {
+    for &ScoredUnit { seq, .. } in others {
         let of = match memories.get(&seq) {
             Some(met) => Some((ItemKind::Memory, *met.id.as_uuid())),
             None => snapshot.unread_line(scope, Seq(seq))?.map(|line| (line.kind, line.owner_id)),
@@ -377,7 +381,7 @@ fn of_same_source(
 pub(crate) fn fetch(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
-    originals: &mut Originals<'_>,
+    originals: &mut SnapshotOriginals<'_>,
     (seq, owner): (Seq, Owner),
     missing: &mut Vec<String>,
 ) -> Result<Option<RecalledItem>> {

@@ -16,7 +16,7 @@ use crate::{
     },
     recall::{
         answer::{Hit, Searched},
-        pack::{Candidate, Focus, FoundBy, Item, Outcome, Packed, Request, Section},
+        pack::{Candidate, Focus, FoundBy, Item, PackOutcome, Packed, Request, Section},
         recalled::{Recalled, RecalledItem},
         rerank::by_reranker,
         session_turns::{NEWEST_GETS_TOKENS, SessionTurns},
@@ -123,11 +123,11 @@ pub(crate) fn wish_fit((request, index): (usize, usize), searched: &Searched) ->
 }
 
 /// The numbers of the session's own turns without room, ascending.
-pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<Outcome>]) -> Vec<u32> {
+pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<PackOutcome>]) -> Vec<u32> {
     let of_session = requests[..OF_SESSION].iter().zip(outcomes);
     let mut left_out: Vec<u32> = of_session
         .flat_map(|(request, outcomes)| request.candidates.iter().zip(outcomes))
-        .filter(|(_, outcome)| **outcome == Outcome::NoRoom)
+        .filter(|(_, outcome)| **outcome == PackOutcome::NoRoom)
         .filter_map(|(candidate, _)| match candidate.item {
             Item::Turn(turn) => Some(turn.turn_number),
             Item::Summary(..) | Item::Anchor(_) | Item::Wish(..) | Item::Memory(_) => None,
@@ -205,7 +205,7 @@ pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<
     let shown = said(recalled).zip(&packed.outcomes[RECALLED]);
     let told = shown.filter_map(|(hit, outcome)| {
         let turn = hit.recalled.turn()?;
-        let is_wanted = matches!(outcome, Outcome::Packed(_))
+        let is_wanted = matches!(outcome, PackOutcome::Packed(_))
             && hit.has_evidence
             && turn.memory_tier == MemoryTier::Cold
             && Some(turn.session_id) != session
@@ -237,7 +237,7 @@ pub(crate) fn receipt_items(
     let fate = |mut item: ReceiptItem, of: (usize, usize)| {
         let outcome = packed.outcomes[of.0][of.1];
         item.outcome = outcome.of_item();
-        if let Outcome::Packed(packed_as) = outcome {
+        if let PackOutcome::Packed(packed_as) = outcome {
             item.packed_as = Some(packed_as);
         }
         item.tokens = packed.pieces.iter().find(|piece| piece.of == of).map_or(0, |piece| piece.tokens);
@@ -264,7 +264,7 @@ pub(crate) fn receipt_items(
     for (at, request) in requests[..ANCHORS].iter().enumerate() {
         for (index, candidate) in request.candidates.iter().enumerate() {
             let Item::Turn(turn) = candidate.item else { continue };
-            if !matches!(packed.outcomes[at][index], Outcome::Packed(_)) {
+            if !matches!(packed.outcomes[at][index], PackOutcome::Packed(_)) {
                 continue;
             }
             // A turn that is shown for its place, and fits as well, is one item: with its score, and shown. One that fits

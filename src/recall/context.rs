@@ -17,11 +17,11 @@ use crate::{
         tier::MemoryTier,
     },
     recall::{
-        answer::{self, Gathered, Searched, Wanted},
+        answer::{self, Gathered, Searched, WantedUnits},
         candidates,
         context_options::{ContextOptions, Shows},
         message::{DEFAULT_MIN_CONFIDENCE, Message},
-        pack::{self, Item, Piece, Section},
+        pack::{self, Item, RenderedPiece, Section},
         recalled::RecalledItem,
         session_turns::SessionTurns,
         sieve::Sieve,
@@ -166,7 +166,7 @@ pub struct ContextItem {
 }
 
 impl ContextItem {
-    fn of(piece: &Piece<'_>, recalled: &Searched) -> Self {
+    fn of(piece: &RenderedPiece<'_>, recalled: &Searched) -> Self {
         let unit = candidates::recalled_as(piece.of, recalled);
         let (turn, summary, anchor) = match piece.item {
             Item::Turn(turn) => (Some(turn), None, None),
@@ -273,7 +273,7 @@ pub(crate) fn gather(
     let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
     let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {
         let at_hand = turns.earlier();
-        answer::search(&snapshot, index, scope, &question, Wanted::AboveFloor, (sieve, &at_hand))
+        answer::search(&snapshot, index, scope, &question, WantedUnits::AboveFloor, (sieve, &at_hand))
     });
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use crate::{
         model::{filter::Filter, turn::NewTurn},
-        store::{scope::UserKey, sql::Expect},
+        store::{scope::UserKey, sql::RowExpectation},
         text::measure,
     };
 
@@ -366,7 +366,7 @@ mod tests {
 
         // The hot tier is in memory; what the warm tier is read from is gone.
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
-        store.write(move |tx| tx.sql.put(broken, &[], Expect::Any)).await.unwrap();
+        store.write(move |tx| tx.sql.put(broken, &[], RowExpectation::Any)).await.unwrap();
         let context = build();
         // What is found in it fits too badly to be read.
         assert_eq!((context.items.len(), context.missing.len()), (5, 1), "{:?}", context.missing);

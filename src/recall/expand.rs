@@ -46,7 +46,7 @@ const LOOKED_AT: usize = 2_048;
 
 /// What is searched for by itself: a question of a message, or a message without any, or what is told beside questions.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sought {
+pub(crate) struct SubQuery {
     /// The words to look for, its own first, each once.
     pub(crate) words: Vec<Weighted>,
     /// The text that stands for its meaning.
@@ -68,7 +68,7 @@ pub(crate) enum Role {
 
 /// What a message searches for: at least one. `last_turns` are oldest first; only the last two are looked at, and only for
 /// a follow-up.
-pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<Sought> {
+pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<SubQuery> {
     let added = added_words(query, last_turns);
     let before = before(query, last_turns);
     let told = rarest_words(&query.told);
@@ -92,7 +92,7 @@ pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<
             }
         }
         let own = cut(text, MEANING_BYTES);
-        Sought {
+        SubQuery {
             words,
             meaning: before.as_ref().map_or(own.clone(), |before| format!("{before} {own}")),
             role,
@@ -101,10 +101,10 @@ pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<
     if query.asks.is_empty() {
         return vec![one(message, Role::Statement)];
     }
-    let mut all: Vec<Sought> = query.asks.iter().map(|ask| one(ask, Role::Question)).collect();
+    let mut all: Vec<SubQuery> = query.asks.iter().map(|ask| one(ask, Role::Question)).collect();
     if !told.is_empty() {
         let words = told.iter().map(|&word| weighted(word, 1.0, false)).collect();
-        all.push(Sought { words, meaning: cut(&query.told, MEANING_BYTES), role: Role::Background });
+        all.push(SubQuery { words, meaning: cut(&query.told, MEANING_BYTES), role: Role::Background });
     }
     all
 }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     /// What a message searches for that is one thing.
-    fn one(message: &str, turns: &[&Turn]) -> Sought {
+    fn one(message: &str, turns: &[&Turn]) -> SubQuery {
         let mut found = sought(&understand(message), message, turns);
         found.retain(|one| one.role != Role::Background);
         assert_eq!(found.len(), 1, "{found:?}");

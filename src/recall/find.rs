@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta};
 
 use crate::{
     error::Result,
-    index::facts::Facts,
+    index::facts::UnitFacts,
     model::{
         anchor::Anchor,
         place::{Owner, Place},
@@ -14,31 +14,31 @@ use crate::{
         receipt::{ItemKind, LEAST_STRENGTH, Newer},
     },
     recall::{
-        anchors_leg, graph,
+        anchor_evidence, graph,
         later::{self, Newest},
-        meaning_leg::{self, Meaning},
-        memories_leg,
-        message::Question,
-        score::{self, Evidence, LiveFactors, MOST_MEMORIES, Scored, Wanted, Wanting},
+        lexical::{self, LexicalScores},
+        memory_evidence,
+        message::PreparedQuestion,
+        score::{self, LiveFactors, MOST_MEMORIES, RankingEvidence, ScoredUnit, TimeOnlyFit, Wanting},
+        semantic::{self, SemanticScores},
         sieve::Sieve,
-        user_index::{Damage, UserIndex},
-        words_leg::{self, WordsLeg},
+        user_index::{IndexDamage, UserIndex},
     },
-    store::{rows::memories::recalled::Met, scope::Scope, snapshot::Snapshot},
+    store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
     text::words::Word,
 };
 
 /// What was found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct RankedUnits {
     /// The best units, best first; behind as many as were wanted those that say what was said last of what they tell.
-    pub(crate) ranked: Vec<Scored>,
+    pub(crate) ranked: Vec<ScoredUnit>,
     /// For each of `ranked`.
-    pub(crate) stands: Vec<Stands>,
+    pub(crate) origins: Vec<HitOrigin>,
     /// The memories among them, by their units.
-    pub(crate) memories: HashMap<u32, Met>,
+    pub(crate) memories: HashMap<u32, UnitMemory>,
     /// What is one piece with one of `ranked`, which is better, by that one's number.
-    pub(crate) same_source: HashMap<u32, Vec<Scored>>,
+    pub(crate) same_source: HashMap<u32, Vec<ScoredUnit>>,
     /// What each word of the query weighs.
     pub(crate) words: Vec<(Word, f64)>,
     /// The model whose vectors were compared.
@@ -51,9 +51,9 @@ pub(crate) struct Found {
     pub(crate) is_index_damaged: bool,
 }
 
-/// Where a unit stands, and on what.
+/// What a hit stands for, and what evidence it has.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stands {
+pub(crate) struct HitOrigin {
     /// What it stands for.
     pub(crate) owner: Owner,
     /// The piece that matched best by meaning, and its cosine.
@@ -77,59 +77,59 @@ const BESIDE: f64 = 0.1;
 const SUREST_OF: usize = 32;
 
 /// How sure it is that something answers: an anchor that the query calls for, or one of the best units.
-fn confidence(question: &Question<'_>, index: &UserIndex, ranked: &[Scored]) -> f64 {
-    let anchors = anchors_leg::relevant(question.query, question.shown(&index.anchors)).into_iter();
+fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[ScoredUnit]) -> f64 {
+    let anchors = anchor_evidence::relevant(question.query, question.shown(&index.anchors)).into_iter();
     let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));
     let units = ranked.iter().take(SUREST_OF).map(|unit| unit.parts.confidence());
     anchors.chain(units).fold(0.0, f64::max)
 }
 
 /// Tells what is below the floor: everything, if nothing answers.
-fn set_floor(ranked: &[Scored], stands: &mut [Stands], is_unsure: bool) {
+fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) {
     let best = ranked.first().map_or(0.0, |unit| unit.score);
-    let evident: HashSet<Place> = stands
+    let evident: HashSet<Place> = origins
         .iter()
-        .filter(|stands| stands.has_evidence)
-        .filter_map(|stands| stands.owner.place())
+        .filter(|origin| origin.has_evidence)
+        .filter_map(|origin| origin.owner.place())
         .collect();
     let is_beside = |Place { session, turn_number }: Place| {
         [turn_number.wrapping_sub(1), turn_number + 1]
             .iter()
             .any(|&beside| evident.contains(&session.turn(beside)))
     };
-    for (unit, stands) in ranked.iter().zip(stands.iter_mut()) {
+    for (unit, origin) in ranked.iter().zip(origins.iter_mut()) {
         // What lends to a memory fits by itself.
-        let is_beside = || stands.owner.place().is_none_or(is_beside);
-        let fits = stands.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
-        stands.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
+        let is_beside = || origin.owner.place().is_none_or(is_beside);
+        let fits = origin.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
+        origin.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
     }
     // Where something is shown, what was said last of it is, too.
-    let shown = stands.iter().filter(|stands| !stands.is_below_floor);
-    let newest: HashSet<i64> = shown.filter_map(|stands| Some(stands.newer?.seq)).collect();
-    for (unit, stands) in ranked.iter().zip(stands) {
-        stands.is_below_floor &= !newest.contains(&unit.seq.into());
+    let shown = origins.iter().filter(|origin| !origin.is_below_floor);
+    let newest: HashSet<i64> = shown.filter_map(|origin| Some(origin.newer?.seq)).collect();
+    for (unit, origin) in ranked.iter().zip(origins) {
+        origin.is_below_floor &= !newest.contains(&unit.seq.into());
     }
 }
 
 /// Adds what was said last of what is among the first `k`, behind them; the rest goes.
-fn add_newest(ranked: &mut Vec<Scored>, newest: &Newest, k: usize) {
+fn add_newest(ranked: &mut Vec<ScoredUnit>, newest: &Newest, k: usize) {
     let behind = if ranked.len() > k { ranked.split_off(k) } else { Vec::new() };
     let missing = ranked.iter().filter_map(|unit| newest.get(&unit.seq).copied());
     let mut missing: Vec<u32> =
         missing.filter(|newest| ranked.iter().all(|unit| unit.seq != *newest)).collect();
     missing.sort_unstable();
     missing.dedup();
-    let unranked = |seq| Scored { seq, score: 0.0, parts: Parts::default() };
+    let unranked = |seq| ScoredUnit { seq, score: 0.0, parts: Parts::default() };
     let scored = |seq| behind.iter().find(|unit| unit.seq == seq).copied().unwrap_or(unranked(seq));
-    let mut missing: Vec<Scored> = missing.into_iter().map(scored).collect();
+    let mut missing: Vec<ScoredUnit> = missing.into_iter().map(scored).collect();
     missing.sort_by(|a, b| b.score.total_cmp(&a.score));
     ranked.extend(missing);
 }
 
 /// What was found of each kind of evidence.
 struct Legs {
-    words: WordsLeg,
-    meaning: Meaning,
+    words: LexicalScores,
+    meaning: SemanticScores,
     /// For each unit that proves an anchor which matters here, by number: the strength of the best.
     anchors: Vec<(u32, f64)>,
 }
@@ -148,16 +148,16 @@ pub(crate) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
-    question: &Question<'_>,
+    question: &PreparedQuestion<'_>,
     k: usize,
     sieve: &Sieve,
-) -> Found {
+) -> RankedUnits {
     let mut missing = Vec::new();
-    let words = words_leg::look_up(snapshot, scope, index, &question.sought).unwrap_or_else(|error| {
+    let words = lexical::look_up(snapshot, scope, index, &question.sought).unwrap_or_else(|error| {
         missing.push(format!("words: {error}"));
-        WordsLeg::default()
+        LexicalScores::default()
     });
-    let meaning = meaning_leg::look_up((snapshot, scope), index, question, &words, &mut missing);
+    let meaning = semantic::look_up((snapshot, scope), index, question, &words, &mut missing);
     let anchors = anchor_strengths(snapshot, scope, index, question).unwrap_or_else(|error| {
         missing.push(format!("anchors: {error}"));
         Vec::new()
@@ -171,7 +171,7 @@ pub(crate) fn find(
         with_memories((snapshot, scope), index, question, &mut legs, (depth, sieve), &mut missing)
     };
     let Legs { words, meaning, .. } = legs;
-    let Damage { anchors: damaged_anchors, blocks, vectors } = index.damage;
+    let IndexDamage { anchors: damaged_anchors, blocks, vectors } = index.damage;
     if damaged_anchors > 0 {
         missing.push(format!("anchors: {damaged_anchors} are damaged; doctor says which"));
     }
@@ -193,21 +193,31 @@ pub(crate) fn find(
     let behind = if memories.is_empty() { k } else { ranked.len() };
     add_newest(&mut ranked, &newest, behind);
     let proves = |parts: &Parts| parts.anchors > 0.0 && question.profile.weights().is_some();
-    let stands = |unit: &Scored| Stands {
-        owner: index.unit(unit.seq).map_or(Owner::Memory, Facts::owner),
+    let origin = |unit: &ScoredUnit| HitOrigin {
+        owner: index.unit(unit.seq).map_or(Owner::Memory, UnitFacts::owner),
         piece: meaning.piece(unit.seq),
         has_evidence: unit.parts.confidence() >= LEAST_SURE || proves(&unit.parts),
         is_below_floor: false,
         newer: newest.get(&unit.seq).and_then(|newer| {
-            let Facts { seq, said_at_ms, .. } = *index.unit(*newer)?;
+            let UnitFacts { seq, said_at_ms, .. } = *index.unit(*newer)?;
             Some(Newer { seq: seq.into(), said_at: DateTime::from_timestamp_millis(said_at_ms)? })
         }),
     };
-    let mut stands: Vec<Stands> = ranked.iter().map(stands).collect();
-    set_floor(&ranked, &mut stands, confidence < question.min_confidence);
+    let mut origins: Vec<HitOrigin> = ranked.iter().map(origin).collect();
+    set_floor(&ranked, &mut origins, confidence < question.min_confidence);
     let (words, model) = (words.weights(), meaning.model);
     let same_source = HashMap::new();
-    Found { ranked, stands, memories, same_source, words, model, missing, confidence, is_index_damaged }
+    RankedUnits {
+        ranked,
+        origins,
+        memories,
+        same_source,
+        words,
+        model,
+        missing,
+        confidence,
+        is_index_damaged,
+    }
 }
 
 /// The ranks where there are memories. Older texts of these are taken out of the ranks for good when they are met, and all
@@ -215,11 +225,11 @@ pub(crate) fn find(
 fn with_memories(
     at: (&Snapshot<'_>, &Scope),
     index: &mut UserIndex,
-    question: &Question<'_>,
+    question: &PreparedQuestion<'_>,
     legs: &mut Legs,
     (depth, sieve): (usize, &Sieve),
     missing: &mut Vec<String>,
-) -> (Vec<Scored>, HashMap<u32, Met>) {
+) -> (Vec<ScoredUnit>, HashMap<u32, UnitMemory>) {
     /// What is met behind so many rounds is left out this time.
     const MOST_ROUNDS: usize = 8;
     legs.without(index.older(), index);
@@ -231,7 +241,7 @@ fn with_memories(
         round += 1;
         let passing = sieve.passing(index);
         let mut ranked = ranks(index, question, legs, wanting, &passing);
-        let (mut known, older) = memories_leg::meet(at, index, (&ranked, round)).unwrap_or_else(|error| {
+        let (mut known, older) = memory_evidence::meet(at, index, (&ranked, round)).unwrap_or_else(|error| {
             missing.push(format!("memories: {error}"));
             Default::default()
         });
@@ -240,18 +250,18 @@ fn with_memories(
             legs.without(&older, index);
             continue;
         }
-        let is_memory = |unit: &Scored| index.memories().binary_search(&unit.seq).is_ok();
+        let is_memory = |unit: &ScoredUnit| index.memories().binary_search(&unit.seq).is_ok();
         ranked.retain(|unit| known.contains_key(&unit.seq) || !is_memory(unit));
         let profile = &question.profile;
-        memories_leg::apply(&mut ranked, &known, (profile, question.now));
+        memory_evidence::apply(&mut ranked, &known, (profile, question.now));
         if profile.weights().is_some() {
-            memories_leg::lend_to_sources(&mut ranked, &known, profile);
+            memory_evidence::lend_to_sources(&mut ranked, &known, profile);
             if question.graph {
                 graph::lend(at, (index, &passing), (profile, question.now), &mut ranked, &mut known)
                     .unwrap_or_else(|error| missing.push(format!("graph: {error}")));
             }
         }
-        if let Err(error) = memories_leg::read_words(at, &mut known) {
+        if let Err(error) = memory_evidence::read_words(at, &mut known) {
             missing.push(format!("memories: {error}"));
             ranked.retain(|unit| !is_memory(unit));
             known.clear();
@@ -264,30 +274,30 @@ fn with_memories(
 }
 
 /// Whether a time is asked for, and nothing else.
-fn is_of_time(question: &Question<'_>) -> bool {
+fn is_of_time(question: &PreparedQuestion<'_>) -> bool {
     question.query.is_only_time && question.profile.weights().is_some()
 }
 
 /// The best units by what was found, best first.
 fn ranks(
     index: &UserIndex,
-    question: &Question<'_>,
+    question: &PreparedQuestion<'_>,
     Legs { words, meaning, anchors }: &Legs,
     wanting: Wanting,
     passing: &[bool],
-) -> Vec<Scored> {
+) -> Vec<ScoredUnit> {
     let (spans, ahead) = (&question.query.spans, &question.query.ahead);
     let is_within = |at_ms, or_after| spans.iter().any(|span| span.contains(at_ms, or_after));
-    let happens = |unit: &Facts| {
+    let happens = |unit: &UnitFacts| {
         let falls_into = |event| spans.iter().chain(ahead).any(|span| span.holds(event, unit.said_at_ms));
         unit.event.is_some_and(falls_into)
     };
     if is_of_time(question) {
-        let is_said = |unit: &Facts| is_within(unit.said_at_ms, TimeDelta::zero());
+        let is_said = |unit: &UnitFacts| is_within(unit.said_at_ms, TimeDelta::zero());
         // What is asked for comes first: what happened then, or what was said then.
-        let wanted = |unit: &Facts| match (question.query.asks_of_events, is_said(unit), happens(unit)) {
-            (true, _, true) | (false, true, _) => Some(Wanted::First),
-            (true, true, false) | (false, false, true) => Some(Wanted::Behind),
+        let wanted = |unit: &UnitFacts| match (question.query.asks_of_events, is_said(unit), happens(unit)) {
+            (true, _, true) | (false, true, _) => Some(TimeOnlyFit::First),
+            (true, true, false) | (false, false, true) => Some(TimeOnlyFit::Behind),
             _ => None,
         };
         return score::of_time(index, &wanted, wanting, passing);
@@ -296,12 +306,12 @@ fn ranks(
     let meaning_scores = meaning.scores(index.units.len(), question.profile);
     // "When did I see the dentist?" is answered by what says when.
     let asks_when = question.query.asks_when && spans.is_empty();
-    let says_when = |unit: &Facts| asks_when && unit.event.is_some();
+    let says_when = |unit: &UnitFacts| asks_when && unit.event.is_some();
     let session_words = words.session_scores(index.session_count());
     let asks_for_many = question.query.asks_for_many;
     // What asks for many turns asks for them of any time.
     let leaning = if asks_for_many { 0.0 } else { words.leaning() };
-    let evidence = Evidence {
+    let evidence = RankingEvidence {
         words: &word_scores,
         live: LiveFactors {
             time: asks_when || !(spans.is_empty() && ahead.is_empty()),
@@ -330,8 +340,8 @@ fn ranks(
 fn newest(
     at: (&Snapshot<'_>, &Scope),
     index: &UserIndex,
-    (question, words): (&Question<'_>, &WordsLeg),
-    (ranked, sieve): (&[Scored], &Sieve),
+    (question, words): (&PreparedQuestion<'_>, &LexicalScores),
+    (ranked, sieve): (&[ScoredUnit], &Sieve),
     missing: &mut Vec<String>,
 ) -> Newest {
     if !question.query.asks_of_now || question.profile.weights().is_none() {
@@ -345,7 +355,12 @@ fn newest(
 
 /// The share of its words that a unit has, and how near it is, of that of what is sought which it fits best. What is told
 /// beside a question counts as far as the message leans on it: `What does this mean?` before an error is about the error.
-fn fit(question: &Question<'_>, words: &WordsLeg, meaning: &Meaning, seq: u32) -> (f64, f64) {
+fn fit(
+    question: &PreparedQuestion<'_>,
+    words: &LexicalScores,
+    meaning: &SemanticScores,
+    seq: u32,
+) -> (f64, f64) {
     let fits = (0..question.sought.len()).map(|at| {
         let share = words.share(at);
         (share * words.coverage(at, seq), share * meaning.nearness(seq, at))
@@ -367,7 +382,7 @@ fn anchor_strengths(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &UserIndex,
-    question: &Question<'_>,
+    question: &PreparedQuestion<'_>,
 ) -> Result<Vec<(u32, f64)>> {
     let wanted: Vec<(&Anchor, f64)> = match question.profile {
         Profile::Paper { .. } => index
@@ -378,7 +393,7 @@ fn anchor_strengths(
             .collect(),
         Profile::Recency => Vec::new(),
         _ => {
-            let mut relevant = anchors_leg::relevant(question.query, &index.anchors);
+            let mut relevant = anchor_evidence::relevant(question.query, &index.anchors);
             relevant.retain(|(_, strength)| *strength >= LEAST_STRENGTH);
             relevant
         }

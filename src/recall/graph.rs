@@ -11,8 +11,8 @@ use crate::{
         edge::EdgeType,
         profile::{Parts, Profile, rounded},
     },
-    recall::{memories_leg, score::Scored, user_index::UserIndex},
-    store::{rows::memories::recalled::Met, scope::Scope, snapshot::Snapshot},
+    recall::{memory_evidence, score::ScoredUnit, user_index::UserIndex},
+    store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
 /// So many of the best memories lend ...
@@ -26,10 +26,10 @@ pub(super) fn lend(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     (index, passing): (&UserIndex, &[bool]),
     of: (&Profile, DateTime<Utc>),
-    ranked: &mut Vec<Scored>,
-    known: &mut HashMap<u32, Met>,
+    ranked: &mut Vec<ScoredUnit>,
+    known: &mut HashMap<u32, UnitMemory>,
 ) -> Result<()> {
-    let mut lenders: Vec<Scored> =
+    let mut lenders: Vec<ScoredUnit> =
         ranked.iter().filter(|unit| known.contains_key(&unit.seq)).copied().collect();
     lenders.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
     lenders.truncate(LENDERS);
@@ -59,8 +59,8 @@ pub(super) fn lend(
             continue;
         };
         let parts = Parts { neighbours: rounded(lent[seq]), ..Parts::default() };
-        let parts = memories_leg::with_factor(parts, &met, of);
-        ranked.push(Scored { seq: *seq, score: parts.score(of.0), parts });
+        let parts = memory_evidence::with_factor(parts, &met, of);
+        ranked.push(ScoredUnit { seq: *seq, score: parts.score(of.0), parts });
         met.only_with = contradicted.get(seq).copied();
         known.insert(*seq, met);
     }

@@ -4,25 +4,25 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
     english::{
-        changes::{self, Changes, Kind},
+        changes::{self, StatedChanges, ValueKind},
         lists::{is_in, spaced},
         query::Query,
-        statements::{self, Statement, Token},
+        statements::{self, Statement, StatementToken},
         whose::{Whose, is_relation, whose},
     },
     error::{ErrorKind, Result},
-    index::facts::Facts,
+    index::facts::UnitFacts,
     model::place::Owner,
     recall::{
-        anchors_leg,
-        score::{Scored, narrow},
+        anchor_evidence,
+        lexical::{self, LexicalScores, WeightedWord},
+        score::{ScoredUnit, narrow},
         sieve::Sieve,
         user_index::UserIndex,
-        words_leg::{self, Standing, WordsLeg},
     },
     store::{
         scope::Scope,
-        snapshot::{Originals, Postings, Snapshot},
+        snapshot::{Postings, Snapshot, SnapshotOriginals},
     },
     text::words::{MAX_QUERY_WORDS, Word, query_words},
 };
@@ -48,7 +48,7 @@ const VALUE_IN: usize = 8;
 pub(crate) type Newest = HashMap<u32, u32>;
 
 /// What is asked, as turns are held against it; worked out once for all of them.
-struct Asked<'q> {
+struct QuestionMatcher<'q> {
     query: &'q Query,
     /// The words of the question, names left out.
     words: Vec<Word>,
@@ -62,20 +62,20 @@ struct Asked<'q> {
 
 /// What a statement tells of, by the words that it is known by.
 struct Thing<'q> {
-    asked: &'q Asked<'q>,
+    asked: &'q QuestionMatcher<'q>,
     /// What each weighs.
     words: Vec<(Word, f64)>,
     /// Rare words that are not asked for.
     values: Vec<Word>,
-    kind: Kind,
+    kind: ValueKind,
     /// How the statement goes on behind each of its words.
     goes_on: Vec<(Word, (String, String))>,
 }
 
 /// A statement of what is asked, as it is compared with others.
-struct Told {
+struct AskedStatement {
     words: Vec<Word>,
-    kind: Kind,
+    kind: ValueKind,
     goes_on: Vec<(Word, (String, String))>,
 }
 
@@ -83,8 +83,8 @@ struct Told {
 pub(super) fn newest(
     at: (&Snapshot<'_>, &Scope),
     index: &UserIndex,
-    (query, words): (&Query, &WordsLeg),
-    best: &[Scored],
+    (query, words): (&Query, &LexicalScores),
+    best: &[ScoredUnit],
     sieve: &Sieve,
 ) -> Result<Newest> {
     let mut newest = of_statements(at, index, (query, words), best, sieve)?;
@@ -95,15 +95,15 @@ pub(super) fn newest(
 fn of_statements(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
-    (query, words): (&Query, &WordsLeg),
-    best: &[Scored],
+    (query, words): (&Query, &LexicalScores),
+    best: &[ScoredUnit],
     sieve: &Sieve,
 ) -> Result<Newest> {
     let mut originals = snapshot.originals(scope);
-    let asked = Asked::of(query);
+    let asked = QuestionMatcher::of(query);
     let mut standings = Standings { snapshot, scope, index, known: HashMap::new() };
     let (mut newest, mut looked_at) = (Newest::new(), 0);
-    let is_turn = |unit: &&Scored| unit.parts.memory == 0.0;
+    let is_turn = |unit: &&ScoredUnit| unit.parts.memory == 0.0;
     let best = best.iter().filter(is_turn).filter(|unit| words.most_covered(unit.seq) >= LEAST_COVERAGE);
     for earlier in best.take(BEST) {
         if looked_at == MOST_EARLIER || newest.contains_key(&earlier.seq) {
@@ -142,7 +142,7 @@ fn of_anchors(
     sieve: &Sieve,
 ) -> Result<Newest> {
     let mut newest = Newest::new();
-    for (ended, newer) in anchors_leg::ended(query, &index.anchors) {
+    for (ended, newer) in anchor_evidence::ended(query, &index.anchors) {
         let sources = snapshot.sources_of_anchor(scope, newer.id)?;
         let facts =
             sources.into_iter().filter_map(|seq| index.unit(seq)).filter(|facts| passes(sieve, facts));
@@ -153,7 +153,7 @@ fn of_anchors(
     Ok(newest)
 }
 
-fn passes(sieve: &Sieve, facts: &Facts) -> bool {
+fn passes(sieve: &Sieve, facts: &UnitFacts) -> bool {
     facts.owner().place().is_some_and(|place| sieve.passes(place.session, facts.said_at_ms))
 }
 
@@ -163,7 +163,7 @@ struct SaidByUser {
     by: Option<String>,
 }
 
-fn said_by_user(originals: &mut Originals<'_>, facts: &Facts) -> Result<Option<SaidByUser>> {
+fn said_by_user(originals: &mut SnapshotOriginals<'_>, facts: &UnitFacts) -> Result<Option<SaidByUser>> {
     let Owner::Turn(place) = facts.owner() else { return Ok(None) };
     let turn = match originals.turn_at(place) {
         // It is named where it is read to be shown.
@@ -174,7 +174,7 @@ fn said_by_user(originals: &mut Originals<'_>, facts: &Facts) -> Result<Option<S
 }
 
 /// The statement of a text that has most of what is asked.
-fn told(text: &str, asked: &Asked<'_>) -> Option<Told> {
+fn told(text: &str, asked: &QuestionMatcher<'_>) -> Option<AskedStatement> {
     let shared = |text: &str| query_words(text).iter().filter(|word| asked.words.contains(word)).count();
     let all = statements::told(text, &|sentence| shared(sentence) > 0);
     let is_of_thing = |word: &str| query_words(word).iter().any(|word| asked.query.words.contains(word));
@@ -185,14 +185,14 @@ fn told(text: &str, asked: &Asked<'_>) -> Option<Told> {
     let goes_on = (0..best.tokens.len())
         .filter_map(|at| Some((word_of(&best.tokens[at])?, changes::goes_on(best, at)?)))
         .collect();
-    Some(Told { words: query_words(best.stated()), kind: changes::kind(best), goes_on })
+    Some(AskedStatement { words: query_words(best.stated()), kind: changes::kind(best), goes_on })
 }
 
-fn word_of(token: &Token<'_>) -> Option<Word> {
+fn word_of(token: &StatementToken<'_>) -> Option<Word> {
     query_words(&token.lower).first().copied()
 }
 
-impl<'q> Asked<'q> {
+impl<'q> QuestionMatcher<'q> {
     fn of(query: &'q Query) -> Self {
         const OWN: &str = "i we my our me us";
         let names = names_of(query);
@@ -243,7 +243,7 @@ impl Thing<'_> {
     fn whose_it_tells(&self, statement: &Statement<'_>, has_most: bool) -> Option<Whose> {
         let words: Vec<Option<Word>> = statement.tokens.iter().map(word_of).collect();
         let is_one_of = |at: usize, of: &[Word]| words[at].is_some_and(|word| of.contains(&word));
-        let changes = Changes::of(statement);
+        let changes = StatedChanges::of(statement);
         let is_over = || changes.is_over(&|at| is_one_of(at, &self.values));
         let names = &self.asked.names;
         let is_named = names.is_empty() || (0..words.len()).any(|at| is_one_of(at, names));
@@ -261,7 +261,7 @@ impl Thing<'_> {
     fn is_renewed(
         &self,
         statement: &Statement<'_>,
-        changes: &Changes<'_, '_>,
+        changes: &StatedChanges<'_, '_>,
         words: &[Option<Word>],
     ) -> bool {
         let has = |at: usize| words[at].is_some_and(|word| self.has(word));
@@ -277,7 +277,7 @@ impl Thing<'_> {
         let known: Vec<usize> = (0..words.len()).filter(|&at| has(at) || is_asked(at)).collect();
         let runs = known.iter().filter(|at| **at == 0 || !known.contains(&(**at - 1))).count();
         match self.kind {
-            Kind::Words => {
+            ValueKind::Words => {
                 let goes_on_alike = |&at: &usize| {
                     words[at]
                         .zip(changes::goes_on(statement, at))
@@ -295,15 +295,15 @@ struct Standings<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     scope: &'a Scope,
     index: &'a UserIndex,
-    known: HashMap<Word, Standing>,
+    known: HashMap<Word, WeightedWord>,
 }
 
 impl<'a> Standings<'a, '_> {
-    fn of(&mut self, word: Word) -> Result<&Standing> {
+    fn of(&mut self, word: Word) -> Result<&WeightedWord> {
         Ok(match self.known.entry(word) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
-                let look_up = |postings: &Postings<'_>| words_leg::standing(postings, self.index, word);
+                let look_up = |postings: &Postings<'_>| lexical::standing(postings, self.index, word);
                 unknown.insert(self.snapshot.postings(self.scope, look_up)?)
             }
         })
@@ -312,10 +312,10 @@ impl<'a> Standings<'a, '_> {
     /// What each word of a thing weighs, and the units that have most of it, of those that were said later.
     fn said_later<'q>(
         &mut self,
-        earlier: &Facts,
-        told: Told,
-        asked: &'q Asked<'q>,
-    ) -> Result<(Thing<'q>, Vec<&'a Facts>)> {
+        earlier: &UnitFacts,
+        told: AskedStatement,
+        asked: &'q QuestionMatcher<'q>,
+    ) -> Result<(Thing<'q>, Vec<&'a UnitFacts>)> {
         let index = self.index;
         let mut thing =
             Thing { asked, words: Vec::new(), values: Vec::new(), kind: told.kind, goes_on: told.goes_on };
@@ -325,7 +325,7 @@ impl<'a> Standings<'a, '_> {
             if asked.names.contains(&word) {
                 continue;
             }
-            let Standing { rarity, units } = self.of(word)?;
+            let WeightedWord { rarity, units } = self.of(word)?;
             let is_asked = asked.query.words.contains(&word);
             let weight = if is_asked { ASKED } else { 1.0 } * rarity;
             if !is_asked && units.len() <= VALUE_IN {
@@ -338,21 +338,21 @@ impl<'a> Standings<'a, '_> {
                 shares[seq as usize - 1] += narrow(weight) * share;
             }
         }
-        let is_later = |unit: &Facts| {
+        let is_later = |unit: &UnitFacts| {
             (unit.said_at_ms, unit.seq) > (earlier.said_at_ms, earlier.seq) && unit.owner() != Owner::Memory
         };
         let has_most =
-            |(share, unit): &(&f32, &Facts)| f64::from(**share / total) >= LEAST_SHARE && is_later(unit);
-        let mut said: Vec<(&f32, &Facts)> = shares.iter().zip(&index.units).filter(has_most).collect();
+            |(share, unit): &(&f32, &UnitFacts)| f64::from(**share / total) >= LEAST_SHARE && is_later(unit);
+        let mut said: Vec<(&f32, &UnitFacts)> = shares.iter().zip(&index.units).filter(has_most).collect();
         said.sort_by(|a, b| {
             b.0.total_cmp(a.0).then((b.1.said_at_ms, b.1.seq).cmp(&(a.1.said_at_ms, a.1.seq)))
         });
-        let mut said: Vec<&Facts> = said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect();
+        let mut said: Vec<&UnitFacts> = said.into_iter().take(MOST_READ).map(|(_, facts)| facts).collect();
         of_values.sort_unstable_by(|a, b| b.cmp(a));
         of_values.dedup();
-        let is_new = |facts: &&Facts| is_later(facts) && said.iter().all(|known| known.seq != facts.seq);
+        let is_new = |facts: &&UnitFacts| is_later(facts) && said.iter().all(|known| known.seq != facts.seq);
         let of_values = of_values.into_iter().filter_map(|seq| index.unit(seq)).filter(is_new);
-        let of_values: Vec<&Facts> = of_values.take(MOST_OF_VALUE).collect();
+        let of_values: Vec<&UnitFacts> = of_values.take(MOST_OF_VALUE).collect();
         said.extend(of_values);
         Ok((thing, said))
     }

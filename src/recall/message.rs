@@ -12,7 +12,7 @@ use crate::{
     model::{anchor::Anchor, filter::Filter, instant, profile::Profile, receipt::Planned, turn::Turn},
     planner::SearchPlan,
     recall::{
-        expand::{Sought, sought},
+        expand::{SubQuery, sought},
         of::RecallOf,
         sieve,
         wishes::{WishId, WishesWanted},
@@ -139,13 +139,13 @@ impl Message {
     }
 
     /// What it searches for; the last turns are considered where it needs them.
-    pub(crate) fn sought(&self, last_turns: &[&Turn]) -> Vec<Sought> {
+    pub(crate) fn sought(&self, last_turns: &[&Turn]) -> Vec<SubQuery> {
         sought(self.query(), &self.text, last_turns)
     }
 
     /// What is searched for: the best `k`.
-    pub(crate) fn question(&self, last_turns: &[&Turn], k: usize) -> Question<'_> {
-        Question {
+    pub(crate) fn question(&self, last_turns: &[&Turn], k: usize) -> PreparedQuestion<'_> {
+        PreparedQuestion {
             query: self.query(),
             sought: self.sought(last_turns),
             vectors: &self.vectors,
@@ -234,10 +234,10 @@ pub(crate) fn days(from: DateTime<Utc>, until: DateTime<Utc>) -> String {
 }
 
 /// What is asked, and what was made ready for it before the file was read.
-pub(crate) struct Question<'a> {
+pub(crate) struct PreparedQuestion<'a> {
     pub(crate) query: &'a Query,
     /// What is searched for, each by itself; at least one.
-    pub(crate) sought: Vec<Sought>,
+    pub(crate) sought: Vec<SubQuery>,
     /// What each of it means in the spaces of embedders that are not built in.
     pub(crate) vectors: &'a [QueryVector],
     pub(crate) now: DateTime<Utc>,
@@ -250,11 +250,11 @@ pub(crate) struct Question<'a> {
     pub(crate) graph: bool,
     pub(crate) k: usize,
     /// What is searched for beside it.
-    pub(crate) also: Vec<Question<'a>>,
+    pub(crate) also: Vec<PreparedQuestion<'a>>,
     pub(crate) wishes: WishesWanted<'a>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> PreparedQuestion<'a> {
     /// The same, and what a plan adds.
     pub(crate) fn planned(mut self, plan: Option<&'a MessagePlan>) -> Self {
         let Some(plan) = plan else { return self };

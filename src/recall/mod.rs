@@ -1,6 +1,6 @@
 //! A message comes in, a context goes out: what is relevant, and how it is packed into a budget.
 
-mod anchors_leg;
+mod anchor_evidence;
 pub(crate) mod answer;
 mod candidates;
 pub(crate) mod context;
@@ -10,8 +10,8 @@ mod expand;
 mod find;
 mod graph;
 mod later;
-mod meaning_leg;
-mod memories_leg;
+mod lexical;
+mod memory_evidence;
 pub(crate) mod message;
 pub(crate) mod of;
 pub(crate) mod pack;
@@ -23,10 +23,10 @@ pub(crate) mod recalled;
 pub(crate) mod rerank;
 pub(crate) mod score;
 pub(crate) mod search;
+mod semantic;
 pub(crate) mod session_turns;
 pub(crate) mod sieve;
 mod tail;
 pub(crate) mod user_index;
 pub(crate) mod user_indexes;
 pub(crate) mod wishes;
-mod words_leg;

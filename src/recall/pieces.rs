@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::recall::{
-    find::{Found, Stands},
-    score::Scored,
+    find::{HitOrigin, RankedUnits},
+    score::ScoredUnit,
 };
 
 /// How many pieces are wanted.
@@ -28,9 +28,9 @@ impl Pieces {
 }
 
 /// Leaves the best pieces, in their order: of each the better stands, and what else is of it is named beside it.
-pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
-    let (ranked, stands) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.stands));
-    let ranked = ranked.into_iter().zip(stands);
+pub(super) fn put_together(found: &mut RankedUnits, wanted: Pieces) {
+    let (ranked, origins) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.origins));
+    let ranked = ranked.into_iter().zip(origins);
     let mut standing =
         if found.memories.is_empty() { ranked.collect() } else { each_once(found, ranked, wanted) };
     let mut left = match wanted {
@@ -38,26 +38,26 @@ pub(super) fn put_together(found: &mut Found, wanted: Pieces) {
         Pieces::Apart(k) => [k, MOST_APART],
     };
     let is_apart =
-        |unit: &Scored| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
+        |unit: &ScoredUnit| matches!(wanted, Pieces::Apart(_)) && found.memories.contains_key(&unit.seq);
     cut(&mut standing, |unit| {
         let left = &mut left[usize::from(is_apart(unit))];
         let is_wanted = *left > 0;
         *left = left.saturating_sub(1);
         is_wanted
     });
-    (found.ranked, found.stands) = standing.into_iter().unzip();
+    (found.ranked, found.origins) = standing.into_iter().unzip();
 }
 
 /// The pieces, in their order.
 fn each_once(
-    found: &mut Found,
-    ranked: impl Iterator<Item = (Scored, Stands)>,
+    found: &mut RankedUnits,
+    ranked: impl Iterator<Item = (ScoredUnit, HitOrigin)>,
     wanted: Pieces,
-) -> Vec<(Scored, Stands)> {
-    let mut standing: Vec<(Scored, Stands)> = Vec::new();
+) -> Vec<(ScoredUnit, HitOrigin)> {
+    let mut standing: Vec<(ScoredUnit, HitOrigin)> = Vec::new();
     // Where what stands for a turn is, the turn itself or memories.
     let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (unit, stands) in ranked {
+    for (unit, origin) in ranked {
         let memory = found.memories.get(&unit.seq);
         let turns = memory.map_or(std::slice::from_ref(&unit.seq), |met| &met.turns);
         let is_same = |at: &&usize| {
@@ -65,14 +65,14 @@ fn each_once(
             memory.zip(other).is_none_or(|(memory, other)| memory.says_the_same_as(other))
         };
         if let Some(&at) = turns.iter().filter_map(|turn| told.get(turn)).flatten().filter(is_same).min() {
-            let (better, better_stands) = &mut standing[at];
+            let (better, better_origin) = &mut standing[at];
             // What is shown of either is that which stands.
-            better_stands.is_below_floor &= stands.is_below_floor;
+            better_origin.is_below_floor &= origin.is_below_floor;
             found.same_source.entry(better.seq).or_default().push(unit);
             // In a context a memory may have no room among memories: then its turn stands for both, among turns.
             let is_turn_of_memory = memory.is_none() && found.memories.contains_key(&better.seq);
             if is_turn_of_memory && matches!(wanted, Pieces::Apart(_)) {
-                standing.push((unit, stands));
+                standing.push((unit, origin));
             }
             continue;
         }
@@ -84,16 +84,16 @@ fn each_once(
         for turn in turns {
             told.entry(*turn).or_default().push(standing.len());
         }
-        standing.push((unit, stands));
+        standing.push((unit, origin));
     }
     standing
 }
 
 /// Leaves what is wanted, and what was said last of the things that this tells of.
-fn cut(units: &mut Vec<(Scored, Stands)>, mut is_wanted: impl FnMut(&Scored) -> bool) {
+fn cut(units: &mut Vec<(ScoredUnit, HitOrigin)>, mut is_wanted: impl FnMut(&ScoredUnit) -> bool) {
     let wanted: Vec<bool> = units.iter().map(|(unit, _)| is_wanted(unit)).collect();
     let of_wanted = units.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);
-    let newest: HashSet<i64> = of_wanted.filter_map(|((_, stands), _)| Some(stands.newer?.seq)).collect();
+    let newest: HashSet<i64> = of_wanted.filter_map(|((_, origin), _)| Some(origin.newer?.seq)).collect();
     let mut wanted = wanted.into_iter();
     units.retain(|(unit, _)| wanted.next() == Some(true) || newest.contains(&unit.seq.into()));
 }

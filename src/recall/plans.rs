@@ -11,7 +11,6 @@ use lru::LruCache;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    aside::{self, Answer},
     clock::Stopwatch,
     compress::digest::{ChatModel, ChatPrompt},
     config::Config,
@@ -23,13 +22,14 @@ use crate::{
         place::{Seq, UserNo},
         turn::Turn,
     },
-    planner::{self, SearchPlan, Unusable},
+    own_thread::{self, CallOutcome},
+    planner::{self, SearchPlan, UnusablePlan},
     recall::{
         context_options::{ContextOptions, Shows},
         message::{Message, MessagePlan, Planning},
         sieve::Sieve,
         user_indexes::UserIndexes,
-        wishes::{self, Standing, WishId},
+        wishes::{self, StandingWish, WishId},
     },
     store::{Store, scope::Scope},
     tier::hot::HotTier,
@@ -41,22 +41,22 @@ const KEPT_PLANS: NonZeroUsize = NonZeroUsize::new(256).expect("it is not zero")
 /// What LLM#1 said last, by what it was asked: a message that is asked about again behind the same turns has the same plan.
 #[derive(Debug)]
 pub(crate) struct Plans {
-    known: Mutex<Known>,
+    known: Mutex<PlanCache>,
 }
 
 /// What was read of an answer.
-type Said = std::result::Result<SearchPlan, Unusable>;
+type PlanAnswer = std::result::Result<SearchPlan, UnusablePlan>;
 
 #[derive(Debug)]
-struct Known {
-    plans: LruCache<Asked, Said>,
+struct PlanCache {
+    plans: LruCache<PlanKey, PlanAnswer>,
     /// How often something was forgotten: what was asked before may repeat it, and is not kept.
     forgets: u64,
 }
 
 /// A prompt of a user, at an epoch: what was erased since, a plan may repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Asked {
+struct PlanKey {
     user_no: UserNo,
     epoch: i64,
     prompt: [u8; 32],
@@ -64,14 +64,14 @@ struct Asked {
 
 /// What is behind a message: the last turns, and the user's epoch when they were read.
 #[derive(Debug)]
-pub(crate) struct Behind {
+pub(crate) struct PlanBackground {
     hot: Option<Arc<HotTier>>,
     epoch: i64,
     /// The standing wishes that the context may show, the newest first.
-    wishes: Vec<Arc<Standing>>,
+    wishes: Vec<Arc<StandingWish>>,
 }
 
-impl Behind {
+impl PlanBackground {
     /// Reads it, of one moment of the file; `None`: of a session that has not begun.
     pub(crate) fn read(
         store: &Store,
@@ -102,7 +102,7 @@ impl Behind {
     }
 
     /// The standing wishes that might apply to a message, the likeliest first.
-    fn wishes(&self, message: &Message) -> Vec<Arc<Standing>> {
+    fn wishes(&self, message: &Message) -> Vec<Arc<StandingWish>> {
         let sought = message.sought(&self.turns(message));
         let also: Vec<_> = message.also.iter().flat_map(|also| also.sought(&[])).collect();
         let sought = sought.iter().chain(&also);
@@ -123,7 +123,7 @@ impl Plans {
         config: &Config,
         cooldowns: &Cooldowns,
         scope: &Scope,
-        behind: impl Future<Output = Result<Behind>>,
+        behind: impl Future<Output = Result<PlanBackground>>,
         message: &Message,
     ) -> Planning {
         let Some(planner) = &config.planner else { return Planning::Without };
@@ -141,7 +141,7 @@ impl Plans {
         config: &Config,
         cooldowns: &Cooldowns,
         planner: &Arc<dyn ChatModel>,
-        (scope, behind): (&Scope, impl Future<Output = Result<Behind>>),
+        (scope, behind): (&Scope, impl Future<Output = Result<PlanBackground>>),
         message: &Message,
     ) -> Result<MessagePlan> {
         let behind = behind.await?;
@@ -150,7 +150,7 @@ impl Plans {
         let told: Vec<&str> = wishes.iter().map(|wish| &*wish.text).collect();
         let prompt = planner::prompt(&message.text, &behind.turns(message), &told, message.now);
         let digest = Sha256::digest(&prompt.user).into();
-        let asked = Asked { user_no: scope.user_no, epoch: behind.epoch, prompt: digest };
+        let asked = PlanKey { user_no: scope.user_no, epoch: behind.epoch, prompt: digest };
         let (known, forgets) = self.look_up(&asked);
         let is_cached = known.is_some();
         let plan = match known {
@@ -173,7 +173,7 @@ impl Plans {
         cooldowns: &Cooldowns,
         planner: &Arc<dyn ChatModel>,
         (prompt, wish_count): (ChatPrompt, usize),
-        (asked, forgets): (Asked, u64),
+        (asked, forgets): (PlanKey, u64),
     ) -> Result<SearchPlan> {
         let answer = complete(planner, prompt, config.plan_timeout).await;
         let plan = answer.and_then(|answer| {
@@ -199,13 +199,13 @@ impl Plans {
     }
 
     /// What was said, and how often something was forgotten by now.
-    fn look_up(&self, asked: &Asked) -> (Option<Said>, u64) {
+    fn look_up(&self, asked: &PlanKey) -> (Option<PlanAnswer>, u64) {
         let mut known = self.lock();
         (known.plans.get(asked).cloned(), known.forgets)
     }
 
     /// Keeps what was said, if nothing was forgotten since it was looked up.
-    fn keep(&self, asked: Asked, forgets: u64, said: Said) {
+    fn keep(&self, asked: PlanKey, forgets: u64, said: PlanAnswer) {
         let mut known = self.lock();
         if known.forgets == forgets {
             // Another process may have erased what older ones repeat.
@@ -214,15 +214,15 @@ impl Plans {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, PlanCache> {
         self.known.lock().expect("no one panics while holding the plans")
     }
 }
 
-impl Known {
-    fn drop_of(&mut self, user_no: UserNo, is_old: impl Fn(&Asked) -> bool) {
+impl PlanCache {
+    fn drop_of(&mut self, user_no: UserNo, is_old: impl Fn(&PlanKey) -> bool) {
         let of_user = self.plans.iter().map(|(asked, _)| asked).filter(|asked| asked.user_no == user_no);
-        let old: Vec<Asked> = of_user.filter(|asked| is_old(asked)).cloned().collect();
+        let old: Vec<PlanKey> = of_user.filter(|asked| is_old(asked)).cloned().collect();
         for asked in &old {
             self.plans.pop(asked);
         }
@@ -231,11 +231,11 @@ impl Known {
 
 impl Default for Plans {
     fn default() -> Self {
-        Self { known: Mutex::new(Known { plans: LruCache::new(KEPT_PLANS), forgets: 0 }) }
+        Self { known: Mutex::new(PlanCache { plans: LruCache::new(KEPT_PLANS), forgets: 0 }) }
     }
 }
 
-fn unusable(why: Unusable) -> Error {
+fn unusable(why: UnusablePlan) -> Error {
     Error::provider_refused(why.to_string())
 }
 
@@ -243,10 +243,12 @@ fn unusable(why: Unusable) -> Error {
 async fn complete(planner: &Arc<dyn ChatModel>, prompt: ChatPrompt, limit: Duration) -> Result<String> {
     let planner = Arc::clone(planner);
     let asking = move || async move { planner.complete(&prompt).await };
-    match aside::ask("thermocline-plan", limit, asking).await {
-        Answer::Given(answer) => answer,
-        Answer::Late => Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis()))),
-        Answer::Panicked => Err(Error::provider("it panicked")),
+    match own_thread::ask("thermocline-plan", limit, asking).await {
+        CallOutcome::Given(answer) => answer,
+        CallOutcome::Late => {
+            Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis())))
+        }
+        CallOutcome::Panicked => Err(Error::provider("it panicked")),
     }
 }
 
@@ -257,8 +259,8 @@ mod tests {
     use super::*;
     use crate::model::ids::UserId;
 
-    fn asked(user_no: i64, epoch: i64, prompt: u8) -> Asked {
-        Asked { user_no: UserNo(user_no), epoch, prompt: [prompt; 32] }
+    fn asked(user_no: i64, epoch: i64, prompt: u8) -> PlanKey {
+        PlanKey { user_no: UserNo(user_no), epoch, prompt: [prompt; 32] }
     }
 
     fn known(plans: &Plans) -> usize {
@@ -268,8 +270,8 @@ mod tests {
     #[test]
     fn plans_are_few_and_go_with_the_user_and_with_the_epoch() {
         let plans = Plans::default();
-        let keep_since = |forgets, asked: Asked| plans.keep(asked, forgets, Err(Unusable::NotAPlan));
-        let keep = |asked: Asked| {
+        let keep_since = |forgets, asked: PlanKey| plans.keep(asked, forgets, Err(UnusablePlan::NotAPlan));
+        let keep = |asked: PlanKey| {
             let (_, forgets) = plans.look_up(&asked);
             keep_since(forgets, asked);
         };

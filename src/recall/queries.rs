@@ -7,11 +7,11 @@ use crate::{
     error::{Error, Result},
     model::{anchor::Anchor, profile::Parts},
     recall::{
-        anchors_leg,
-        find::{self, Found, Stands},
-        message::{MAX_QUERIES, Message, Question},
+        anchor_evidence,
+        find::{self, HitOrigin, RankedUnits},
+        message::{MAX_QUERIES, Message, PreparedQuestion},
         pieces::{self, Pieces},
-        score::Scored,
+        score::ScoredUnit,
         sieve::Sieve,
         user_index::UserIndex,
         wishes::{self, Applying, WishesWanted},
@@ -42,12 +42,12 @@ pub(super) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
-    question: &Question<'_>,
+    question: &PreparedQuestion<'_>,
     wanted: Pieces,
     sieve: &Sieve,
-) -> Found {
+) -> RankedUnits {
     let k = wanted.turns();
-    let mut one = |question: &Question<'_>| find::find(snapshot, scope, index, question, k, sieve);
+    let mut one = |question: &PreparedQuestion<'_>| find::find(snapshot, scope, index, question, k, sieve);
     let of_message = one(question);
     let mut found = if question.also.is_empty() {
         of_message
@@ -61,20 +61,20 @@ pub(super) fn find(
 /// Several searches as one: a unit has the score, and stands on the evidence, of the search that it fits best: one in which
 /// it may be shown before one in which it may not; and it is as sure as in the surest. What fails in all of them is told
 /// once.
-fn merged(searches: Vec<Found>) -> Found {
-    let mut best: HashMap<u32, (Scored, Stands)> = HashMap::new();
-    let mut merged: Option<Found> = None;
+fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
+    let mut best: HashMap<u32, (ScoredUnit, HitOrigin)> = HashMap::new();
+    let mut merged: Option<RankedUnits> = None;
     for mut found in searches {
-        for (scored, stands) in found.ranked.drain(..).zip(found.stands.drain(..)) {
-            let fit = |scored: &Scored, stands: &Stands| (!stands.is_below_floor, scored.score);
-            let is_better = best.get(&scored.seq).is_none_or(|(known, known_stands)| {
-                let (new, known) = (fit(&scored, &stands), fit(known, known_stands));
+        for (scored, origin) in found.ranked.drain(..).zip(found.origins.drain(..)) {
+            let fit = |scored: &ScoredUnit, origin: &HitOrigin| (!origin.is_below_floor, scored.score);
+            let is_better = best.get(&scored.seq).is_none_or(|(known, known_origin)| {
+                let (new, known) = (fit(&scored, &origin), fit(known, known_origin));
                 new.0.cmp(&known.0).then(new.1.total_cmp(&known.1)).is_gt()
             });
             let surest =
                 best.get(&scored.seq).map_or(scored.parts, |(known, _)| surer(known.parts, scored.parts));
             if is_better {
-                best.insert(scored.seq, (scored, stands));
+                best.insert(scored.seq, (scored, origin));
             }
             if let Some((known, _)) = best.get_mut(&scored.seq) {
                 let Parts { coverage, cosine, personal, .. } = surest;
@@ -108,10 +108,10 @@ fn merged(searches: Vec<Found>) -> Found {
         told.push(missing.clone());
         is_new
     });
-    let mut units: Vec<(Scored, Stands)> = best.into_values().collect();
+    let mut units: Vec<(ScoredUnit, HitOrigin)> = best.into_values().collect();
     // Ties to the newer turn, as in each search.
     units.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
-    (merged.ranked, merged.stands) = units.into_iter().unzip();
+    (merged.ranked, merged.origins) = units.into_iter().unzip();
     merged
 }
 
@@ -124,7 +124,7 @@ pub(super) fn wanted_wishes(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &mut UserIndex,
-    question: &Question<'_>,
+    question: &PreparedQuestion<'_>,
     sieve: &Sieve,
     missing: &mut Vec<String>,
 ) -> Result<Vec<Applying>> {
@@ -142,10 +142,13 @@ pub(super) fn wanted_wishes(
 }
 
 /// The anchors that the message or a query beside it calls for, each as strongly as the one that calls for it most.
-pub(super) fn relevant_anchors<'a>(question: &Question<'_>, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
-    let mut relevant = anchors_leg::relevant(question.query, anchors);
+pub(super) fn relevant_anchors<'a>(
+    question: &PreparedQuestion<'_>,
+    anchors: &'a [Anchor],
+) -> Vec<(&'a Anchor, f64)> {
+    let mut relevant = anchor_evidence::relevant(question.query, anchors);
     for also in &question.also {
-        for (anchor, score) in anchors_leg::relevant(also.query, anchors) {
+        for (anchor, score) in anchor_evidence::relevant(also.query, anchors) {
             match relevant.iter_mut().find(|(known, _)| known.id == anchor.id) {
                 Some((_, known)) => *known = known.max(score),
                 None => relevant.push((anchor, score)),
@@ -162,18 +165,18 @@ mod tests {
     use crate::model::place::Owner;
 
     /// A search that found these, each with its score and whether it may be shown.
-    fn found(units: &[(u32, f64, bool)], missing: &str) -> Found {
-        let scored = |&(seq, score, _): &(u32, f64, bool)| Scored { seq, score, parts: Parts::default() };
-        let stands = |&(_, _, is_shown): &(u32, f64, bool)| Stands {
+    fn found(units: &[(u32, f64, bool)], missing: &str) -> RankedUnits {
+        let scored = |&(seq, score, _): &(u32, f64, bool)| ScoredUnit { seq, score, parts: Parts::default() };
+        let origin = |&(_, _, is_shown): &(u32, f64, bool)| HitOrigin {
             owner: Owner::Memory,
             piece: None,
             has_evidence: is_shown,
             is_below_floor: !is_shown,
             newer: None,
         };
-        Found {
+        RankedUnits {
             ranked: units.iter().map(scored).collect(),
-            stands: units.iter().map(stands).collect(),
+            origins: units.iter().map(origin).collect(),
             memories: HashMap::new(),
             same_source: HashMap::new(),
             words: (0..40).map(|word| (word + 30 * u32::from(missing.is_empty()), 1.0)).collect(),
@@ -192,7 +195,7 @@ mod tests {
         pieces::put_together(&mut all, Pieces::Together(4));
         let units: Vec<_> = all.ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
         assert_eq!(units, [(4, 1.0), (1, 1.0), (3, 0.8), (2, 0.3)], "ties to the newer, the best four");
-        assert!(all.stands.iter().all(|stands| !stands.is_below_floor));
+        assert!(all.origins.iter().all(|origin| !origin.is_below_floor));
         assert_eq!(all.missing, ["words", "vectors", ""]);
         assert_eq!(all.words.len(), 64, "the message's words first, each once");
         assert_eq!(all.words[..40], found(&[], "vectors").words[..]);

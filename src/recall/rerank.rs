@@ -4,7 +4,6 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
-    aside::{self, Answer},
     config::Config,
     cooldown::Cooldowns,
     embed::pieces::{self, pieces},
@@ -15,10 +14,11 @@ use crate::{
         profile::rounded,
         turn::{Side, Turn},
     },
+    own_thread::{self, CallOutcome},
     recall::{
-        answer::{Hit, Searched, Wanted},
+        answer::{Hit, Searched, WantedUnits},
         message::Message,
-        pack::Hits,
+        pack::WordHits,
         recalled::RecalledItem,
     },
     rerank::Reranker,
@@ -34,23 +34,23 @@ const WHOLE_TURN_BYTES: usize = 1_000;
 const LEAD_BYTES: usize = 200;
 
 /// How an answer comes about, as far as a reranker is concerned.
-pub(crate) enum Reranking<'a> {
+pub(crate) enum RerankMode<'a> {
     /// None is to be asked.
     Without,
     /// It rests, for this reason, or has not answered.
     Missed(String),
     /// It is to be asked.
-    Wanted(Wish<'a>),
+    Wanted(RerankTarget<'a>),
 }
 
 /// Whom to ask.
-pub(crate) struct Wish<'a> {
+pub(crate) struct RerankTarget<'a> {
     config: &'a Config,
     cooldowns: &'a Cooldowns,
     reranker: &'a Arc<dyn Reranker>,
 }
 
-impl<'a> Reranking<'a> {
+impl<'a> RerankMode<'a> {
     /// A profile that is a formula of its own, and what asks for a time and nothing else, have an order in which no text
     /// counts.
     pub(crate) fn of(config: &'a Config, cooldowns: &'a Cooldowns, message: &Message) -> Self {
@@ -63,7 +63,7 @@ impl<'a> Reranking<'a> {
         }
         match cooldowns.reranker.why(config.clock.now()) {
             Some(why) => Self::Missed(missed(reranker.as_ref(), &why)),
-            None => Self::Wanted(Wish { config, cooldowns, reranker }),
+            None => Self::Wanted(RerankTarget { config, cooldowns, reranker }),
         }
     }
 
@@ -77,7 +77,7 @@ fn missed(reranker: &dyn Reranker, why: &Error) -> String {
     format!("reranker {}: {why}", reranker.name())
 }
 
-impl<'a> Wish<'a> {
+impl<'a> RerankTarget<'a> {
     /// How many of the best it is to read.
     pub(crate) fn depth(&self) -> usize {
         self.config.rerank_candidates
@@ -87,7 +87,7 @@ impl<'a> Wish<'a> {
     pub(crate) fn reads(searched: &Searched, depth: usize) -> ToRerank {
         let mut query = searched.meaning.clone();
         query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
-        let is_shown = |hit: &Hit| searched.wanted == Wanted::All || !hit.is_below_floor;
+        let is_shown = |hit: &Hit| searched.wanted == WantedUnits::All || !hit.is_below_floor;
         let best = searched.units.iter().enumerate().filter(|(_, hit)| is_shown(hit)).take(depth);
         let (places, texts) = best.map(|(at, hit)| (at, text_of(hit, &searched.words))).unzip();
         ToRerank { query, texts, places }
@@ -95,17 +95,17 @@ impl<'a> Wish<'a> {
 
     /// Puts what was found in its order. Where that is missed, all has to be gathered again as if nobody had been asked:
     /// the deeper search may have met, and left out, other things.
-    pub(crate) async fn grant(self, searched: &mut Searched, read: ToRerank) -> Reranking<'a> {
+    pub(crate) async fn grant(self, searched: &mut Searched, read: ToRerank) -> RerankMode<'a> {
         let ToRerank { query, texts, places } = read;
         if texts.len() < 2 {
-            return Reranking::Without; // There is one order.
+            return RerankMode::Without; // There is one order.
         }
         let (config, reranker) = (self.config, self.reranker);
         match ask(self.reranker, query, texts, config).await {
             Ok(scores) => {
                 reorder(&mut searched.units, &places, &scores);
                 searched.reranker = Some(reranker.name().to_owned());
-                Reranking::Without
+                RerankMode::Without
             }
             Err(error) => {
                 // What it refuses may be one question's texts alone.
@@ -114,7 +114,7 @@ impl<'a> Wish<'a> {
                 }
                 let (provider, name) = (ProviderRole::Reranker, reranker.name().to_owned());
                 config.on_event.emit(&Event::ProviderFailed { provider, name, why: error.kind() });
-                Reranking::Missed(missed(reranker.as_ref(), &error))
+                RerankMode::Missed(missed(reranker.as_ref(), &error))
             }
         }
     }
@@ -138,12 +138,12 @@ async fn ask(
 ) -> Result<Vec<f64>> {
     let (reranker, count, limit) = (Arc::clone(reranker), texts.len(), config.rerank_timeout);
     let asking = move || async move { reranker.rerank(&query, &texts).await };
-    let scores = match aside::ask("thermocline-ask", limit, asking).await {
-        Answer::Given(scores) => scores?,
-        Answer::Late => {
+    let scores = match own_thread::ask("thermocline-ask", limit, asking).await {
+        CallOutcome::Given(scores) => scores?,
+        CallOutcome::Late => {
             return Err(Error::provider(format!("it gave no answer within {} ms", limit.as_millis())));
         }
-        Answer::Panicked => return Err(Error::provider("it panicked")),
+        CallOutcome::Panicked => return Err(Error::provider("it panicked")),
     };
     if scores.len() != count {
         return Err(Error::provider("it did not give one score for each text"));
@@ -204,12 +204,12 @@ fn text_of_turn(turn: &Turn, nearest: Option<u8>, words: &[(Word, f64)]) -> Stri
     if said.user_message.len() + said.ai_response.len() <= WHOLE_TURN_BYTES {
         return render::turn_piece(said);
     }
-    let weighed = |piece: &pieces::Piece| {
+    let weighed = |piece: &pieces::EmbedPiece| {
         let text = &said.side(piece.side)[piece.range.clone()];
-        (Hits::of(text, words).weight(words), Some(piece.number) == nearest)
+        (WordHits::of(text, words).weight(words), Some(piece.number) == nearest)
     };
     let pieces = pieces(said).into_iter().map(|piece| (weighed(&piece), piece));
-    let better = |best: ((f64, bool), pieces::Piece), next: ((f64, bool), pieces::Piece)| {
+    let better = |best: ((f64, bool), pieces::EmbedPiece), next: ((f64, bool), pieces::EmbedPiece)| {
         let by_weight = next.0.0.total_cmp(&best.0.0).then(next.0.1.cmp(&best.0.1));
         if by_weight.is_gt() { next } else { best }
     };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    index::facts::Facts,
+    index::facts::UnitFacts,
     model::{
         place::Owner,
         profile::{Parts, Profile, Weights, rounded},
@@ -23,7 +23,7 @@ pub(crate) const MOST_MEMORIES: usize = 32;
 const OPEN_WORDS: f32 = 200.0;
 
 /// What was found out about each unit, by number.
-pub(crate) struct Evidence<'a> {
+pub(crate) struct RankingEvidence<'a> {
     /// By number, from 1.
     pub(crate) words: &'a [f32],
     /// The cosines of its best pieces, at least 0; by number, from 1.
@@ -37,7 +37,7 @@ pub(crate) struct Evidence<'a> {
     /// The strength of anchors.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
     /// Whether the query names the time at which it was said, or at which that is of which it speaks.
-    pub(crate) in_time: &'a dyn Fn(&Facts) -> bool,
+    pub(crate) in_time: &'a dyn Fn(&UnitFacts) -> bool,
     /// How well the words of the query stand in each session, from 0 to 1; by number.
     pub(crate) session_words: &'a [f32],
     /// How far the message leans on what went on before it, from 0 to 1.
@@ -77,7 +77,7 @@ impl LiveFactors {
 
 /// A unit with its rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredUnit {
     pub(crate) seq: u32,
     pub(crate) score: f64,
     pub(crate) parts: Parts,
@@ -94,28 +94,28 @@ pub(crate) struct Wanting {
 /// nothing of. Units without any evidence are left out. What does not pass counts for those around it as if it did.
 pub(crate) fn rank(
     index: &UserIndex,
-    evidence: &Evidence<'_>,
+    evidence: &RankingEvidence<'_>,
     profile: &Profile,
     wanting: Wanting,
     passing: &[bool],
-) -> Vec<Scored> {
+) -> Vec<ScoredUnit> {
     let (units, k) = (&index.units, wanting.turns);
     let by_rank = by_rank(index);
     let mut memories = Vec::new();
-    let mut ranked: Vec<Scored> = if let Some(weights) = profile.weights() {
-        let mut lent = Lent::of(index, evidence, weights, passing);
-        let scored = |lent: &Lent<'_>, at: usize| {
-            let parts = with_factors(lent.parts(at), evidence, &units[at]);
-            Scored { seq: units[at].seq, score: parts.score(profile), parts }
+    let mut ranked: Vec<ScoredUnit> = if let Some(weights) = profile.weights() {
+        let mut propagated = PropagatedScores::of(index, evidence, weights, passing);
+        let scored = |propagated: &PropagatedScores<'_>, at: usize| {
+            let parts = with_factors(propagated.parts(at), evidence, &units[at]);
+            ScoredUnit { seq: units[at].seq, score: parts.score(profile), parts }
         };
         if !index.memories().is_empty() {
-            let best = lent.best_memories(index.memories(), wanting.memories);
-            memories.extend(best.iter().map(|at| scored(&lent, *at)));
-            lent.leave_out(index.memories());
+            let best = propagated.best_memories(index.memories(), wanting.memories);
+            memories.extend(best.iter().map(|at| scored(&propagated, *at)));
+            propagated.leave_out(index.memories());
         }
         // To spread over sessions, more are looked at than are wanted.
         let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
-        lent.best(evidence.live.most(&weights), deep, |at| scored(&lent, at))
+        propagated.best(evidence.live.most(&weights), deep, |at| scored(&propagated, at))
     } else {
         let has_meaning = matches!(profile, Profile::Paper { .. });
         let meaning = |cosine: f32| if has_meaning { rounded(f64::from(cosine)) } else { 0.0 };
@@ -127,14 +127,14 @@ pub(crate) fn rank(
                 recency: recency(unit.said_at_ms, evidence.now_ms, profile.lambda()),
                 ..Parts::default()
             };
-            Scored { seq: unit.seq, score: parts.score(profile), parts }
+            ScoredUnit { seq: unit.seq, score: parts.score(profile), parts }
         });
         scored.collect()
     };
     // By recency alone all count, and what is old and what is older are 0 both: the order says which.
     ranked.retain(|unit| unit.seq > 0 && (unit.score > 0.0 || *profile == Profile::Recency));
     if profile.weights().is_none() && !index.memories().is_empty() {
-        let is_memory = |unit: &Scored| index.memories().binary_search(&unit.seq).is_ok();
+        let is_memory = |unit: &ScoredUnit| index.memories().binary_search(&unit.seq).is_ok();
         (memories, ranked) = ranked.into_iter().partition(is_memory);
         keep_best(&mut memories, wanting.memories, &by_rank);
     }
@@ -150,7 +150,11 @@ pub(crate) fn rank(
     ranked
 }
 
-fn keep_best(ranked: &mut Vec<Scored>, k: usize, by_rank: &impl Fn(&Scored, &Scored) -> Ordering) {
+fn keep_best(
+    ranked: &mut Vec<ScoredUnit>,
+    k: usize,
+    by_rank: &impl Fn(&ScoredUnit, &ScoredUnit) -> Ordering,
+) {
     if k < ranked.len() {
         ranked.select_nth_unstable_by(k, by_rank);
         ranked.truncate(k);
@@ -159,16 +163,16 @@ fn keep_best(ranked: &mut Vec<Scored>, k: usize, by_rank: &impl Fn(&Scored, &Sco
 }
 
 /// The best first; among equals the one said last; of these the one recorded last.
-pub(crate) fn by_rank(index: &UserIndex) -> impl Fn(&Scored, &Scored) -> Ordering {
-    let said_at = |unit: &Scored| index.unit(unit.seq).map(|unit| unit.said_at_ms);
-    move |a: &Scored, b: &Scored| {
+pub(crate) fn by_rank(index: &UserIndex) -> impl Fn(&ScoredUnit, &ScoredUnit) -> Ordering {
+    let said_at = |unit: &ScoredUnit| index.unit(unit.seq).map(|unit| unit.said_at_ms);
+    move |a: &ScoredUnit, b: &ScoredUnit| {
         let by_score: Ordering = b.score.total_cmp(&a.score);
         by_score.then_with(|| said_at(b).cmp(&said_at(a))).then_with(|| b.seq.cmp(&a.seq))
     }
 }
 
 /// Makes what stands behind better units of its session, the best first, count the less.
-fn spread(ranked: &mut [Scored], index: &UserIndex, profile: &Profile) {
+fn spread(ranked: &mut [ScoredUnit], index: &UserIndex, profile: &Profile) {
     let mut better = vec![0.0; index.session_count() + 1];
     for unit in ranked {
         let Some(around) = index.around.get(unit.seq as usize - 1) else { continue };
@@ -181,7 +185,7 @@ fn spread(ranked: &mut [Scored], index: &UserIndex, profile: &Profile) {
 
 /// How a unit is wanted by a query that names a time and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wanted {
+pub(crate) enum TimeOnlyFit {
     First,
     Behind,
 }
@@ -190,12 +194,12 @@ pub(crate) enum Wanted {
 /// the newest session first, each in its order.
 pub(crate) fn of_time(
     index: &UserIndex,
-    wanted: &dyn Fn(&Facts) -> Option<Wanted>,
+    wanted: &dyn Fn(&UnitFacts) -> Option<TimeOnlyFit>,
     wanting: Wanting,
     passing: &[bool],
-) -> Vec<Scored> {
+) -> Vec<ScoredUnit> {
     let units = index.units.iter().zip(&index.around).zip(passing).filter(|(_, passes)| **passes);
-    let mut found: Vec<(&Facts, u32, Wanted)> =
+    let mut found: Vec<(&UnitFacts, u32, TimeOnlyFit)> =
         units.filter_map(|((unit, around), _)| Some((unit, around.session, wanted(unit)?))).collect();
     let mut newest_of = vec![i64::MIN; index.session_count() + 1];
     for (unit, session, _) in &found {
@@ -207,18 +211,18 @@ pub(crate) fn of_time(
     });
     let parts = Parts { only_time: 1.0, ..Parts::default() };
     let mut left = [wanting.turns, wanting.memories];
-    let mut is_wanted = |unit: &Facts| {
+    let mut is_wanted = |unit: &UnitFacts| {
         let left = &mut left[usize::from(unit.owner() == Owner::Memory)];
         let is_wanted = *left > 0;
         *left = left.saturating_sub(1);
         is_wanted
     };
     let found = found.into_iter().filter(|(unit, ..)| is_wanted(unit));
-    found.map(|(unit, ..)| Scored { seq: unit.seq, score: 1.0, parts }).collect()
+    found.map(|(unit, ..)| ScoredUnit { seq: unit.seq, score: 1.0, parts }).collect()
 }
 
 /// What the factors are made of.
-fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
+fn with_factors(parts: Parts, evidence: &RankingEvidence<'_>, facts: &UnitFacts) -> Parts {
     let one_if = |is_so: bool| f64::from(u8::from(is_so));
     let recency = recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA);
     Parts {
@@ -234,7 +238,7 @@ fn with_factors(parts: Parts, evidence: &Evidence<'_>, facts: &Facts) -> Parts {
 }
 
 /// Relevance, and what neighbours and sessions lend; by number, from 1.
-struct Lent<'a> {
+struct PropagatedScores<'a> {
     words: Leg<'a>,
     meaning: Leg<'a>,
     /// What it has by itself; with what its neighbours lend; with what its session lends, too, and 0 where it may not be
@@ -269,8 +273,8 @@ impl<'a> Leg<'a> {
     }
 }
 
-impl<'a> Lent<'a> {
-    fn of(index: &UserIndex, evidence: &Evidence<'a>, weights: Weights, passing: &[bool]) -> Self {
+impl<'a> PropagatedScores<'a> {
+    fn of(index: &UserIndex, evidence: &RankingEvidence<'a>, weights: Weights, passing: &[bool]) -> Self {
         let around = &index.around;
         let (words, meaning) = (Leg::of(evidence.words), Leg::of(evidence.meaning));
         let [of_words, of_meaning, of_neighbours, of_answer] =
@@ -283,13 +287,15 @@ impl<'a> Lent<'a> {
             .zip(meaning.scores)
             .map(|(words, meaning)| of_words * words + of_meaning * meaning)
             .collect();
-        let open: Vec<f32> = index.field_lengths.iter().copied().map(open).collect();
+        let context_weights: Vec<f32> = index.field_lengths.iter().copied().map(context_weight).collect();
         let of = |seq: u32| (seq as usize).checked_sub(1).map_or(0.0, |at| relevance[at]);
-        let near = around.iter().zip(&relevance).zip(&open).map(|((around, relevance), open)| {
-            let before = of(around.previous);
-            let answer = if around.follows_question { of_answer * before } else { 0.0 };
-            relevance + open * (of_neighbours * (before + of(around.next)) + answer)
-        });
+        let near = around.iter().zip(&relevance).zip(&context_weights).map(
+            |((around, relevance), context_weight)| {
+                let before = of(around.previous);
+                let answer = if around.follows_question { of_answer * before } else { 0.0 };
+                relevance + context_weight * (of_neighbours * (before + of(around.next)) + answer)
+            },
+        );
         let near: Vec<f32> = near.collect();
         let mut best_of_session = vec![0.0_f32; index.session_count() + 1];
         for (around, near) in around.iter().zip(&near) {
@@ -301,16 +307,17 @@ impl<'a> Lent<'a> {
             .zip(evidence.session_words)
             .map(|(best, words)| if *best > 0.0 { of_session * best + of_session_words * words } else { 0.0 })
             .collect();
-        let total =
-            around.iter().zip(&near).zip(&open).zip(passing).map(|(((around, near), open), passes)| {
-                if *passes { near + open * of_sessions[around.session as usize] } else { 0.0 }
-            });
+        let total = around.iter().zip(&near).zip(&context_weights).zip(passing).map(
+            |(((around, near), context_weight), passes)| {
+                if *passes { near + context_weight * of_sessions[around.session as usize] } else { 0.0 }
+            },
+        );
         Self { words, meaning, total: total.collect(), relevance, near }
     }
 
     /// The best `k` by their scores and some more, in no order. No unit's score is more than `most` times its total, so
     /// they are looked at by their totals, the greatest first, and no further than one of them can be among the best.
-    fn best(&self, most: f64, k: usize, scored: impl Fn(usize) -> Scored) -> Vec<Scored> {
+    fn best(&self, most: f64, k: usize, scored: impl Fn(usize) -> ScoredUnit) -> Vec<ScoredUnit> {
         /// What is lost by cutting parts to 1e-6, and, of large scores, by the digits that are not kept.
         const CUT: f64 = 1e-4;
         const ROUNDED: f64 = 1.0 + 1e-6;
@@ -394,7 +401,7 @@ pub(super) fn narrow(weight: f64) -> f32 {
 }
 
 /// How far a turn is understood by what stands around it, from 0 to 1.
-fn open([head_len, rest_len]: [u16; 2]) -> f32 {
+fn context_weight([head_len, rest_len]: [u16; 2]) -> f32 {
     OPEN_WORDS / (OPEN_WORDS + f32::from(head_len) + f32::from(rest_len))
 }
 

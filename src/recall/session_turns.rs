@@ -26,7 +26,7 @@ use crate::{
     store::{rows::sessions::SessionRow, scope::Scope, snapshot::Snapshot},
     tier::{
         hot::{HotLimits, HotTier},
-        warm::{WarmTier, Window},
+        warm::{WarmTier, WarmWindow},
     },
 };
 
@@ -222,7 +222,7 @@ pub(crate) fn window(
     hot: &HotTier,
     longest: u32,
 ) -> Result<WarmTier> {
-    let mut window = Window { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
+    let mut window = WarmWindow { turns_left: config.warm_turns, tokens_left: config.warm_tokens };
     let before = hot.first_turn_number().unwrap_or(session.info.turn_count + 1);
     let newest = snapshot
         .newest_before(scope, session, before, |turn| window.takes(turn.tokens.total_tokens.min(longest)))?;

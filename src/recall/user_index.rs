@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     embed::{BuiltIn, matrix::Matrix},
     error::Result,
-    index::{block_of, facts::Facts},
+    index::{block_of, facts::UnitFacts},
     model::{
         anchor::Anchor,
         place::{Owner, Seq, SessionNo},
@@ -17,7 +17,7 @@ use crate::{
     recall::{tail::Tail, wishes::Wishes},
     store::{
         rows::{
-            unit_texts::Unit,
+            unit_texts::UnitWithWords,
             units::Extent,
             vectors::{self, Space},
         },
@@ -34,7 +34,7 @@ const NONE: u32 = 0;
 pub(crate) struct UserIndex {
     pub(crate) extent: Extent,
     /// By number, from 1; of what was erased the `seq` is 0.
-    pub(crate) units: Vec<Facts>,
+    pub(crate) units: Vec<UnitFacts>,
     /// What stands around each unit. Apart from the facts, since every recall looks at all of it.
     pub(crate) around: Vec<Around>,
     /// The lengths of head and rest of each unit, close together: each match of a word looks here.
@@ -52,12 +52,12 @@ pub(crate) struct UserIndex {
     spaces: Vec<SpaceIndex>,
     pub(crate) anchors: Vec<Anchor>,
     wishes: Wishes,
-    pub(crate) damage: Damage,
+    pub(crate) damage: IndexDamage,
 }
 
 /// What could not be read of the user, and was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Damage {
+pub(crate) struct IndexDamage {
     /// Anchors, for themselves or their evidence.
     pub(crate) anchors: usize,
     /// Blocks of facts: these were read from the rows instead.
@@ -111,7 +111,7 @@ pub(crate) struct SpaceIndex {
 }
 
 impl Lengths {
-    fn add(&mut self, facts: &Facts) {
+    fn add(&mut self, facts: &UnitFacts) {
         self.units += 1;
         self.named += u64::from(facts.traits.is_named);
         for (total, len) in [(&mut self.head, facts.head_len), (&mut self.rest, facts.rest_len)] {
@@ -185,7 +185,7 @@ impl UserIndex {
         let known = self.extent.last_seq;
         if extent.last_seq > known {
             let known_memories = self.memories.len();
-            snapshot.units(scope, (known, extent.last_seq), |Unit { facts, words }| {
+            snapshot.units(scope, (known, extent.last_seq), |UnitWithWords { facts, words }| {
                 self.place(facts);
                 self.tail.push(facts.seq, &words);
                 Ok(())
@@ -205,10 +205,10 @@ impl UserIndex {
         Ok(())
     }
 
-    fn place(&mut self, facts: Facts) {
+    fn place(&mut self, facts: UnitFacts) {
         let seq = facts.seq;
         if self.units.len() < seq as usize {
-            self.units.resize(seq as usize, Facts::default());
+            self.units.resize(seq as usize, UnitFacts::default());
             self.around.resize(seq as usize, Around::default());
             self.field_lengths.resize(seq as usize, [0; 2]);
         }
@@ -238,7 +238,7 @@ impl UserIndex {
     }
 
     /// A unit by its number; `None`: it was erased, or never was.
-    pub(crate) fn unit(&self, seq: u32) -> Option<&Facts> {
+    pub(crate) fn unit(&self, seq: u32) -> Option<&UnitFacts> {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
     }
 
@@ -343,7 +343,7 @@ impl UserIndex {
         /// Of an anchor with its values and evidence.
         const ANCHOR_BYTES: usize = 512;
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
-        self.units.capacity() * (size_of::<Facts>() + size_of::<Around>() + size_of::<[u16; 2]>())
+        self.units.capacity() * (size_of::<UnitFacts>() + size_of::<Around>() + size_of::<[u16; 2]>())
             + self.sessions.capacity() * size_of::<(i64, SessionEntry)>()
             + (self.memories.capacity() + self.older.capacity()) * size_of::<u32>()
             + self.tail.bytes()

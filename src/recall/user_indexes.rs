@@ -14,12 +14,12 @@ use crate::{
 /// Indexes of users, by their numbers in the file.
 #[derive(Debug)]
 pub(crate) struct UserIndexes {
-    cache: Mutex<Cache>,
+    cache: Mutex<IndexCache>,
     max_bytes: usize,
 }
 
 #[derive(Debug)]
-struct Cache {
+struct IndexCache {
     slots: LruCache<UserNo, Slot>,
     /// Of all slots together.
     bytes: usize,
@@ -34,14 +34,14 @@ struct Slot {
 
 impl UserIndexes {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { cache: Mutex::new(Cache { slots: LruCache::unbounded(), bytes: 0 }), max_bytes }
+        Self { cache: Mutex::new(IndexCache { slots: LruCache::unbounded(), bytes: 0 }), max_bytes }
     }
 
     /// The user's index, to be waited for.
-    pub(crate) fn of(&self, scope: &Scope) -> Waiting<'_> {
+    pub(crate) fn of(&self, scope: &Scope) -> IndexWaiter<'_> {
         let empty = || Slot { index: Arc::default(), bytes: 0 };
         let slot = self.lock().slots.get_or_insert(scope.user_no, empty).clone();
-        Waiting { indexes: self, user_no: scope.user_no, index: slot.index }
+        IndexWaiter { indexes: self, user_no: scope.user_no, index: slot.index }
     }
 
     /// Forgets what is known of a user.
@@ -65,28 +65,28 @@ impl UserIndexes {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Cache> {
+    fn lock(&self) -> MutexGuard<'_, IndexCache> {
         self.cache.lock().expect("no one panics while holding the cache")
     }
 }
 
 /// Who is about to use a user's index.
-pub(crate) struct Waiting<'i> {
+pub(crate) struct IndexWaiter<'i> {
     indexes: &'i UserIndexes,
     user_no: UserNo,
     index: Arc<Mutex<Option<UserIndex>>>,
 }
 
 /// A user's index, and the right to use it alone.
-pub(crate) struct Lent<'w> {
-    waiting: &'w Waiting<'w>,
+pub(crate) struct IndexLease<'w> {
+    waiting: &'w IndexWaiter<'w>,
     held: MutexGuard<'w, Option<UserIndex>>,
 }
 
-impl Waiting<'_> {
+impl IndexWaiter<'_> {
     /// Recalls of one user wait for each other here, before they take a connection: a large index takes a second to load,
     /// and other users would find all connections in use meanwhile.
-    pub(crate) fn wait(&self) -> Lent<'_> {
+    pub(crate) fn wait(&self) -> IndexLease<'_> {
         // A panic under this lock leaves the index half built.
         let held = self.index.lock().unwrap_or_else(|poisoned| {
             let mut held = poisoned.into_inner();
@@ -94,11 +94,11 @@ impl Waiting<'_> {
             self.index.clear_poison();
             held
         });
-        Lent { waiting: self, held }
+        IndexLease { waiting: self, held }
     }
 }
 
-impl Lent<'_> {
+impl IndexLease<'_> {
     /// Uses the index, brought up to a snapshot of the file, and gives it back.
     pub(crate) fn with<T>(
         mut self,

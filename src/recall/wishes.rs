@@ -12,14 +12,14 @@ use crate::{
         wishes::{Does, Wish, wishes},
     },
     error::{ErrorKind, Result},
-    index::facts::Facts,
+    index::facts::UnitFacts,
     model::{
         ids::{SessionId, TurnId},
         place::{Owner, Seq},
         receipt::{ItemKind, ItemOutcome, ReceiptItem},
         turn::Origin,
     },
-    recall::expand::{Role, Sought},
+    recall::expand::{Role, SubQuery},
     store::{scope::Scope, snapshot::Snapshot},
     text::{
         render,
@@ -57,7 +57,7 @@ pub(crate) type WishId = (Seq, usize);
 
 /// A wish as it was said, and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct StandingWish {
     pub(crate) seq: Seq,
     /// The user says nothing else in that turn.
     pub(crate) is_all: bool,
@@ -91,7 +91,7 @@ struct About {
 /// A wish that may apply, and how well it fits the message, from 0 to 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Applying {
-    pub(crate) wish: Arc<Standing>,
+    pub(crate) wish: Arc<StandingWish>,
     pub(crate) fit: f64,
 }
 
@@ -101,16 +101,21 @@ pub(crate) struct Wishes {
     /// The turns with wishes among those that are known, oldest first.
     turns: Vec<u32>,
     covered_seq: u32,
-    standing: Vec<Arc<Standing>>,
+    standing: Vec<Arc<StandingWish>>,
     /// Turns that cannot be read.
     damaged: Vec<u32>,
 }
 
 impl Wishes {
     /// Reads the wishes of the units that are new.
-    pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, units: &[Facts]) -> Result<()> {
+    pub(crate) fn refresh(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        scope: &Scope,
+        units: &[UnitFacts],
+    ) -> Result<()> {
         let new = units.iter().skip(self.covered_seq as usize);
-        let new: Vec<&Facts> = new.filter(|unit| unit.traits.states_wish && unit.seq > 0).collect();
+        let new: Vec<&UnitFacts> = new.filter(|unit| unit.traits.states_wish && unit.seq > 0).collect();
         let mut originals = snapshot.originals(scope);
         for unit in &new[new.len().saturating_sub(MOST_TURNS)..] {
             let Owner::Turn(place) = unit.owner() else { continue };
@@ -129,7 +134,7 @@ impl Wishes {
                 wishes(&statements(&turn.said.user_message)).into_iter().take(MOST_OF_TURN).enumerate()
             {
                 let text = wish.text.split_whitespace().collect::<Vec<_>>().join(" ");
-                self.hear(Standing {
+                self.hear(StandingWish {
                     seq: Seq(unit.seq),
                     is_all: turn.said.user_message.trim() == wish.text.trim(),
                     number,
@@ -154,7 +159,7 @@ impl Wishes {
     }
 
     /// Adds a wish, which ends those before it that it replaces.
-    fn hear(&mut self, new: Standing) {
+    fn hear(&mut self, new: StandingWish) {
         self.standing.retain(|old| old.speaker != new.speaker || !new.about.ends(&old.about));
         if !new.about.does.only_ends() {
             self.standing.push(Arc::new(new));
@@ -167,8 +172,8 @@ impl Wishes {
     }
 
     /// Those that hold and may be shown, the newest first. `passing` says of each unit, by number, from 1, whether it may.
-    pub(crate) fn passing(&self, passing: &[bool]) -> Vec<Arc<Standing>> {
-        let may_be_shown = |wish: &&Arc<Standing>| passing.get(wish.seq.0 as usize - 1) == Some(&true);
+    pub(crate) fn passing(&self, passing: &[bool]) -> Vec<Arc<StandingWish>> {
+        let may_be_shown = |wish: &&Arc<StandingWish>| passing.get(wish.seq.0 as usize - 1) == Some(&true);
         self.standing.iter().rev().filter(may_be_shown).cloned().collect()
     }
 
@@ -182,17 +187,17 @@ impl Wishes {
 
 /// These wishes, of which the newest come first, by how well they fit what is sought: the best first, the newer of equals.
 pub(crate) fn ranked<'s>(
-    wishes: Vec<Arc<Standing>>,
-    (sought, asks_when): (impl Iterator<Item = &'s Sought>, bool),
+    wishes: Vec<Arc<StandingWish>>,
+    (sought, asks_when): (impl Iterator<Item = &'s SubQuery>, bool),
 ) -> Vec<Applying> {
     let besides = if asks_when { query_words(DATES) } else { Vec::new() };
     let sought = sought.filter(|sought| sought.role != Role::Background);
-    let asked: Vec<Asked<'_>> = if wishes.is_empty() {
+    let asked: Vec<WishQuestion<'_>> = if wishes.is_empty() {
         Vec::new()
     } else {
-        sought.map(|sought| Asked::of(sought, &besides)).collect()
+        sought.map(|sought| WishQuestion::of(sought, &besides)).collect()
     };
-    let fit = |wish: &Standing| asked.iter().map(|asked| asked.fit(&wish.about)).fold(0.0, f64::max);
+    let fit = |wish: &StandingWish| asked.iter().map(|asked| asked.fit(&wish.about)).fold(0.0, f64::max);
     let ranked = wishes.into_iter().map(|wish| Applying { fit: fit(&wish), wish });
     let mut ranked: Vec<Applying> = ranked.collect();
     ranked.sort_by(|a, b| b.fit.total_cmp(&a.fit)); // Stable: equals keep their order.
@@ -210,7 +215,7 @@ pub(crate) fn shown(mut ranked: Vec<Applying>, wanted: WishesWanted<'_>) -> Vec<
     ranked
 }
 
-impl Standing {
+impl StandingWish {
     pub(crate) fn id(&self) -> WishId {
         (self.seq, self.number)
     }
@@ -256,15 +261,15 @@ impl About {
 }
 
 /// One thing that a message asks, as wishes are compared with it.
-struct Asked<'s> {
-    sought: &'s Sought,
+struct WishQuestion<'s> {
+    sought: &'s SubQuery,
     /// What it asks for without its words: `when?` asks for dates.
     besides: &'s [Word],
     meaning: Option<Vector>,
 }
 
-impl<'s> Asked<'s> {
-    fn of(sought: &'s Sought, besides: &'s [Word]) -> Self {
+impl<'s> WishQuestion<'s> {
+    fn of(sought: &'s SubQuery, besides: &'s [Word]) -> Self {
         Self { sought, besides, meaning: BuiltIn::default().embed_text(&sought.meaning) }
     }
 

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    aside::aside,
     endpoint::Endpoint,
     error::{Error, Result},
+    own_thread::on_own_thread,
     rerank::{Reranker, Reranking},
 };
 
@@ -115,7 +115,7 @@ impl Reranker for HttpReranker {
 
     fn rerank<'a>(&'a self, query: &'a str, texts: &'a [String]) -> Reranking<'a> {
         let (own, query, texts) = (self.clone(), query.to_owned(), texts.to_vec());
-        Box::pin(aside("thermocline-rerank", move || own.scores(&query, &texts)))
+        Box::pin(on_own_thread("thermocline-rerank", move || own.scores(&query, &texts)))
     }
 }
 
@@ -123,23 +123,23 @@ impl Reranker for HttpReranker {
 fn scores_in(body: &[u8], count: usize) -> Result<Vec<f32>> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Body {
+    enum RerankBody {
         /// Cohere and whoever speaks as it does.
-        Results { results: Vec<Item> },
+        Results { results: Vec<RerankItem> },
         /// text-embeddings-inference.
-        Ranks(Vec<Item>),
+        Ranks(Vec<RerankItem>),
     }
     #[derive(Deserialize)]
-    struct Item {
+    struct RerankItem {
         index: usize,
         #[serde(alias = "relevance_score")]
         score: f32,
     }
-    let body: Body = serde_json::from_slice(body)
+    let body: RerankBody = serde_json::from_slice(body)
         .map_err(|_| Error::provider("the endpoint of the reranker sent no scores"))?;
-    let (Body::Results { results: items } | Body::Ranks(items)) = body;
+    let (RerankBody::Results { results: items } | RerankBody::Ranks(items)) = body;
     let mut scores: Vec<Option<f32>> = vec![None; count];
-    for Item { index, score } in items {
+    for RerankItem { index, score } in items {
         let place = scores.get_mut(index).filter(|place| place.is_none() && score.is_finite());
         *place.ok_or_else(|| Error::provider("the endpoint of the reranker mixed up its scores"))? =
             Some(score);
@@ -153,15 +153,15 @@ fn scores_in(body: &[u8], count: usize) -> Result<Vec<f32>> {
 mod tests {
     use super::*;
     use crate::{
-        endpoint::scripted::{Scripted, Step, status},
+        endpoint::scripted::{Scripted, ScriptedStep, status},
         error::ErrorKind,
     };
 
     /// Long enough for a loaded machine, and never waited for.
     const PATIENT: Duration = Duration::from_secs(30);
 
-    fn ok(body: &Value) -> Step {
-        Step::Answer(200, body.to_string())
+    fn ok(body: &Value) -> ScriptedStep {
+        ScriptedStep::Answer(200, body.to_string())
     }
 
     fn cohere(endpoint: &Scripted) -> HttpReranker {
@@ -177,7 +177,7 @@ mod tests {
     fn check(
         reranker: fn(&Scripted) -> HttpReranker,
         texts: &[&str],
-        steps: Vec<Step>,
+        steps: Vec<ScriptedStep>,
         expected: std::result::Result<&[f32], ErrorKind>,
     ) -> Vec<String> {
         let endpoint = Scripted::new(steps);
@@ -258,9 +258,9 @@ mod tests {
             check(cohere, &["a", "pottery"], vec![ok(&answer)], Err(ErrorKind::Provider));
         }
         // By its size, not by the timeout.
-        let endless = Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+        let endless = ScriptedStep::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
         check(cohere, &["a"], vec![endless], Err(ErrorKind::Provider));
-        check(cohere, &["a"], vec![Step::Close], Err(ErrorKind::Provider));
+        check(cohere, &["a"], vec![ScriptedStep::Close], Err(ErrorKind::Provider));
     }
 
     #[test]
@@ -278,10 +278,10 @@ mod tests {
             check(cohere, &["pottery"], vec![status(code)], Err(expected));
         }
         let embedder = json!({ "error": "model is not a re-ranker model", "error_type": "Backend" });
-        let answer = Step::Answer(424, embedder.to_string());
+        let answer = ScriptedStep::Answer(424, embedder.to_string());
         check(tei, &["pottery"], vec![answer], Err(ErrorKind::ProviderMisconfigured));
         let unknown = json!({ "message": "model 'm' not found, make sure the correct model ID was used" });
-        let answer = Step::Answer(404, unknown.to_string());
+        let answer = ScriptedStep::Answer(404, unknown.to_string());
         check(cohere, &["pottery"], vec![answer], Err(ErrorKind::ProviderMisconfigured));
     }
 

@@ -12,12 +12,12 @@ use crate::{
 
 /// Gives the name that its reranker had at first, whatever that would say now.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownReranker {
     name: String,
     reranker: Arc<dyn Reranker>,
 }
 
-impl Known {
+impl KnownReranker {
     /// Asks for the name, and refuses one outside of its limits; a panic is an error.
     pub(crate) fn of(reranker: Arc<dyn Reranker>) -> Result<Arc<dyn Reranker>> {
         const MAX_NAME_BYTES: usize = 100;
@@ -30,7 +30,7 @@ impl Known {
     }
 }
 
-impl Reranker for Known {
+impl Reranker for KnownReranker {
     fn name(&self) -> &str {
         &self.name
     }

@@ -20,7 +20,7 @@ use crate::{
     clock::Deadline,
     error::{Error, Result},
     model::sensor::{CheckVerdict, Expect, UnknownReason},
-    sensors::{Sensor, Traits, checked_subject, read, set_traits},
+    sensors::{Sensor, SensorTraits, checked_subject, read, set_traits},
 };
 
 /// The most bytes of output that are read: 1 MiB.
@@ -40,7 +40,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 /// process group where the feature `files` is there, else alone.
 #[derive(Clone, Debug)]
 pub struct CommandSensor {
-    traits: Traits,
+    traits: SensorTraits,
     commands: BTreeMap<String, Argv>,
 }
 
@@ -56,7 +56,7 @@ set_traits!(CommandSensor);
 impl CommandSensor {
     /// One that may run nothing yet.
     pub fn new() -> Self {
-        let traits = Traits { window: Some(Duration::ZERO), ..Traits::new("code", 1.0) };
+        let traits = SensorTraits { window: Some(Duration::ZERO), ..SensorTraits::new("code", 1.0) };
         Self { traits, commands: BTreeMap::new() }
     }
 
@@ -93,19 +93,19 @@ impl Default for CommandSensor {
 /// What it expects.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct CommandExpectation {
     exit_code: Option<i32>,
     contains: Option<String>,
 }
 
 /// What a program did.
-struct Ended {
+struct ProgramResult {
     status: ExitStatus,
     output: Vec<u8>,
 }
 
 impl Argv {
-    fn run(&self, deadline: Deadline) -> std::result::Result<Ended, UnknownReason> {
+    fn run(&self, deadline: Deadline) -> std::result::Result<ProgramResult, UnknownReason> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(&self.folder).env_clear();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -121,7 +121,7 @@ impl Argv {
 }
 
 /// Reads what it writes and waits for its end, until then at most.
-fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<Ended, UnknownReason> {
+fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramResult, UnknownReason> {
     let output = read_output(child).ok_or(UnknownReason::Unreachable)?;
     let output = match output.recv_timeout(deadline.remaining()) {
         Ok(Some(output)) if output.len() as u64 > MAX_BYTES => return Err(UnknownReason::TooLarge),
@@ -132,7 +132,7 @@ fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<Ended, Un
     // Not before: a process that was waited for has no group that could be killed.
     while !deadline.has_passed() {
         match child.try_wait() {
-            Ok(Some(status)) => return Ok(Ended { status, output }),
+            Ok(Some(status)) => return Ok(ProgramResult { status, output }),
             Ok(None) => thread::park_timeout(BETWEEN_LOOKS),
             Err(_) => return Err(UnknownReason::Unreachable),
         }
@@ -181,15 +181,16 @@ impl Sensor for CommandSensor {
     }
 
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
-        self.commands.contains_key(subject) && read::<Expected>(expect).is_some()
+        self.commands.contains_key(subject) && read::<CommandExpectation>(expect).is_some()
     }
 
     fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict {
-        let (Some(argv), Some(expected)) = (self.commands.get(subject), read::<Expected>(expect)) else {
+        let (Some(argv), Some(expected)) = (self.commands.get(subject), read::<CommandExpectation>(expect))
+        else {
             return CheckVerdict::Unknown(UnknownReason::NotUnderstood);
         };
         match argv.run(deadline.into()) {
-            Ok(Ended { status, output }) => {
+            Ok(ProgramResult { status, output }) => {
                 let contains = |text: &String| String::from_utf8_lossy(&output).contains(text.as_str());
                 let holds = status.code() == Some(expected.exit_code.unwrap_or_default())
                     && expected.contains.as_ref().is_none_or(contains);

@@ -25,7 +25,7 @@ use crate::{
         hex::hex,
         sensor::{CheckVerdict, Expect, UnknownReason},
     },
-    sensors::{Sensor, Traits, checked_subject, read, set_traits},
+    sensors::{Sensor, SensorTraits, checked_subject, read, set_traits},
 };
 
 /// The most bytes of a file that are read: 10 MiB.
@@ -47,7 +47,7 @@ const MAX_DEPTH: usize = 64;
 /// large it cannot tell: nothing is read of it. Of a folder, and of a file of any size, it can say that it is there.
 #[derive(Clone, Debug)]
 pub struct FsSensor {
-    traits: Traits,
+    traits: SensorTraits,
     roots: BTreeMap<String, PathBuf>,
 }
 
@@ -56,7 +56,7 @@ set_traits!(FsSensor);
 impl FsSensor {
     /// One that may look nowhere yet.
     pub fn new() -> Self {
-        Self { traits: Traits::new("fs", 0.80), roots: BTreeMap::new() }
+        Self { traits: SensorTraits::new("fs", 0.80), roots: BTreeMap::new() }
     }
 
     /// May look at what lies below this folder, which memories know by this name. The folder is opened anew for each look:
@@ -98,13 +98,13 @@ impl Default for FsSensor {
 /// What it expects.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct FileExpectation {
     exists: Option<bool>,
     sha256: Option<String>,
     contains: Option<String>,
 }
 
-impl Expected {
+impl FileExpectation {
     fn read(expect: &Expect) -> Option<Self> {
         let expected: Self = read(expect)?;
         let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -153,13 +153,13 @@ impl From<io::Error> for Unseen {
 }
 
 /// What lies at a path.
-enum Found {
+enum PathContent {
     Folder,
     /// A regular file, opened, and its length.
     File(File, u64),
 }
 
-fn find(root: &Path, names: &[&str]) -> std::result::Result<Found, Unseen> {
+fn find(root: &Path, names: &[&str]) -> std::result::Result<PathContent, Unseen> {
     let refused = Unseen::Unknown(UnknownReason::Refused);
     let unreachable = |_| Unseen::Unknown(UnknownReason::Unreachable);
     let mut folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(unreachable)?;
@@ -173,7 +173,7 @@ fn find(root: &Path, names: &[&str]) -> std::result::Result<Found, Unseen> {
     }
     let kind = folder.symlink_metadata(last)?;
     if kind.is_dir() {
-        return Ok(Found::Folder);
+        return Ok(PathContent::Folder);
     }
     if !kind.is_file() {
         return Err(refused);
@@ -187,7 +187,7 @@ fn find(root: &Path, names: &[&str]) -> std::result::Result<Found, Unseen> {
     if !metadata.is_file() || metadata.nlink() > 1 {
         return Err(refused);
     }
-    Ok(Found::File(file, metadata.len()))
+    Ok(PathContent::File(file, metadata.len()))
 }
 
 /// All of it, as far as it may be read and there is time.
@@ -225,20 +225,23 @@ impl Sensor for FsSensor {
     }
 
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
-        self.place(subject).is_some() && Expected::read(expect).is_some()
+        self.place(subject).is_some() && FileExpectation::read(expect).is_some()
     }
 
     fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict {
-        let (Some((root, names)), Some(expected)) = (self.place(subject), Expected::read(expect)) else {
+        let (Some((root, names)), Some(expected)) = (self.place(subject), FileExpectation::read(expect))
+        else {
             return CheckVerdict::Unknown(UnknownReason::NotUnderstood);
         };
         let seen = match find(root, &names) {
-            Ok(Found::Folder) if expected.is_of_content() => Err(Unseen::Unknown(UnknownReason::Refused)),
-            Ok(Found::Folder) => Ok(CheckVerdict::of(expected.exists != Some(false), "a folder")),
-            Ok(Found::File(file, len)) if expected.is_of_content() => {
+            Ok(PathContent::Folder) if expected.is_of_content() => {
+                Err(Unseen::Unknown(UnknownReason::Refused))
+            }
+            Ok(PathContent::Folder) => Ok(CheckVerdict::of(expected.exists != Some(false), "a folder")),
+            Ok(PathContent::File(file, len)) if expected.is_of_content() => {
                 read_all(file, len, deadline.into()).map(|content| expected.of_content(&content))
             }
-            Ok(Found::File(..)) => Ok(CheckVerdict::of(expected.exists != Some(false), "a file")),
+            Ok(PathContent::File(..)) => Ok(CheckVerdict::of(expected.exists != Some(false), "a file")),
             Err(unseen) => Err(unseen),
         };
         match seen {

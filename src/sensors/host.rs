@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     error::Result,
     model::sensor::{CheckVerdict, Expect, UnknownReason},
-    sensors::{Sensor, Traits, checked_subject, read, set_traits},
+    sensors::{Sensor, SensorTraits, checked_subject, read, set_traits},
 };
 
 /// What says a value; none: it cannot be told now.
@@ -37,7 +37,7 @@ type ValueFn = Arc<dyn Fn() -> Option<Value> + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct HostSensor {
-    traits: Traits,
+    traits: SensorTraits,
     values: BTreeMap<String, ValueFn>,
 }
 
@@ -46,7 +46,7 @@ set_traits!(HostSensor);
 impl HostSensor {
     /// One that knows nothing yet.
     pub fn new() -> Self {
-        Self { traits: Traits::new("runtime", 0.90), values: BTreeMap::new() }
+        Self { traits: SensorTraits::new("runtime", 0.90), values: BTreeMap::new() }
     }
 
     /// Knows a value by this name, and asks for it at each check. What it says is compared and hashed, and kept nowhere.
@@ -80,7 +80,7 @@ impl fmt::Debug for HostSensor {
 /// What it is compared with.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Compared {
+struct HostComparison {
     #[serde(default, deserialize_with = "some")]
     equals: Option<Value>,
     at_least: Option<f64>,
@@ -93,7 +93,7 @@ fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Resul
     Value::deserialize(deserializer).map(Some)
 }
 
-impl Compared {
+impl HostComparison {
     fn holds(&self, value: &Value) -> bool {
         let Self { equals, at_least, at_most, contains } = self;
         let is_empty = equals.is_none() && at_least.is_none() && at_most.is_none() && contains.is_none();
@@ -136,11 +136,11 @@ impl Sensor for HostSensor {
     }
 
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
-        self.values.contains_key(subject) && read::<Compared>(expect).is_some()
+        self.values.contains_key(subject) && read::<HostComparison>(expect).is_some()
     }
 
     fn check(&self, subject: &str, expect: &Expect, _: Instant) -> CheckVerdict {
-        let (Some(value), Some(compared)) = (self.values.get(subject), read::<Compared>(expect)) else {
+        let (Some(value), Some(compared)) = (self.values.get(subject), read::<HostComparison>(expect)) else {
             return CheckVerdict::Unknown(UnknownReason::NotUnderstood);
         };
         match value() {

@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::{
     clock::Deadline,
-    endpoint::address::{Address, Got, NoAnswer},
+    endpoint::address::{EndpointAddress, Got, NoAnswer},
     error::Result,
     model::sensor::{CheckVerdict, Expect, UnknownReason},
-    sensors::{Sensor, Traits, checked_subject, host::same, read, set_traits},
+    sensors::{Sensor, SensorTraits, checked_subject, host::same, read, set_traits},
 };
 
 /// The most bytes of an answer that are read: 1 MiB.
@@ -47,8 +47,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct HttpSensor {
-    traits: Traits,
-    addresses: BTreeMap<String, Address>,
+    traits: SensorTraits,
+    addresses: BTreeMap<String, EndpointAddress>,
 }
 
 set_traits!(HttpSensor);
@@ -56,7 +56,7 @@ set_traits!(HttpSensor);
 impl HttpSensor {
     /// One that may ask nobody yet.
     pub fn new() -> Self {
-        Self { traits: Traits::new("http", 0.85), addresses: BTreeMap::new() }
+        Self { traits: SensorTraits::new("http", 0.85), addresses: BTreeMap::new() }
     }
 
     /// May ask this address, which memories know by this name.
@@ -74,7 +74,7 @@ impl HttpSensor {
 
     fn with(mut self, name: impl Into<String>, url: impl Into<String>, may_be_private: bool) -> Result<Self> {
         let name = checked_subject("name of an address", name)?;
-        self.addresses.insert(name, Address::new(url, may_be_private)?);
+        self.addresses.insert(name, EndpointAddress::new(url, may_be_private)?);
         Ok(self)
     }
 }
@@ -88,7 +88,7 @@ impl Default for HttpSensor {
 /// What it expects.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct HttpExpectation {
     status: Option<u16>,
     pointer: Option<String>,
     #[serde(default, deserialize_with = "some")]
@@ -100,7 +100,7 @@ fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Resul
     Value::deserialize(deserializer).map(Some)
 }
 
-impl Expected {
+impl HttpExpectation {
     fn read(expect: &Expect) -> Option<Self> {
         let expected: Self = read(expect)?;
         let is_pointer = |pointer: &String| pointer.is_empty() || pointer.starts_with('/');
@@ -144,11 +144,12 @@ impl Sensor for HttpSensor {
     }
 
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
-        self.addresses.contains_key(subject) && Expected::read(expect).is_some()
+        self.addresses.contains_key(subject) && HttpExpectation::read(expect).is_some()
     }
 
     fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict {
-        let (Some(address), Some(expected)) = (self.addresses.get(subject), Expected::read(expect)) else {
+        let (Some(address), Some(expected)) = (self.addresses.get(subject), HttpExpectation::read(expect))
+        else {
             return CheckVerdict::Unknown(UnknownReason::NotUnderstood);
         };
         let max_bytes = expected.pointer.is_some().then_some(MAX_BYTES);
@@ -167,14 +168,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::endpoint::scripted::{Scripted, Step};
+    use crate::endpoint::scripted::{Scripted, ScriptedStep};
 
     /// Long enough for a loaded machine, and never waited for.
     const PATIENT: Duration = Duration::from_secs(30);
 
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
-    fn check(expect: Value, step: Step, expected: CheckVerdict) {
+    fn check(expect: Value, step: ScriptedStep, expected: CheckVerdict) {
         let endpoint = Scripted::new(vec![step]);
         let sensor = HttpSensor::new().private_url("it", &endpoint.url).unwrap();
         let deadline = Deadline::after(PATIENT).instant();
@@ -183,8 +184,8 @@ mod tests {
         endpoint.thread.join().unwrap();
     }
 
-    fn answer(status: u16, body: &Value) -> Step {
-        Step::Answer(status, body.to_string())
+    fn answer(status: u16, body: &Value) -> ScriptedStep {
+        ScriptedStep::Answer(status, body.to_string())
     }
 
     #[test]
@@ -207,9 +208,9 @@ mod tests {
         let asked = json!({ "pointer": "/port", "equals": 8443 });
         check(asked.clone(), answer(503, &json!({ "port": 1 })), unknown(UnknownReason::Unreachable));
         check(asked.clone(), answer(302, &json!({ "port": 1 })), unknown(UnknownReason::Refused));
-        check(asked.clone(), Step::Answer(200, "<html>".to_owned()), unknown(UnknownReason::Other));
-        check(asked.clone(), Step::Close, unknown(UnknownReason::Unreachable));
-        let endless = Step::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+        check(asked.clone(), ScriptedStep::Answer(200, "<html>".to_owned()), unknown(UnknownReason::Other));
+        check(asked.clone(), ScriptedStep::Close, unknown(UnknownReason::Unreachable));
+        let endless = ScriptedStep::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
         check(asked, endless, unknown(UnknownReason::TooLarge));
     }
 

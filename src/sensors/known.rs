@@ -12,7 +12,7 @@ use crate::{
         memory::new::NewMemory,
         sensor::{CheckVerdict, Expect, HUMAN},
     },
-    sensors::{Sensor, Traits},
+    sensors::{Sensor, SensorTraits},
 };
 
 /// The longest name of a sensor, in bytes.
@@ -20,8 +20,8 @@ pub(crate) const MAX_NAME_BYTES: usize = 200;
 
 /// Gives the name, the reliability and the window that its sensor had at first, whatever that would say now.
 #[derive(Debug)]
-struct Known {
-    traits: Traits,
+struct KnownSensor {
+    traits: SensorTraits,
     sensor: Arc<dyn Sensor>,
 }
 
@@ -29,7 +29,7 @@ struct Known {
 pub(crate) fn all(sensors: Vec<Arc<dyn Sensor>>) -> Result<Vec<Arc<dyn Sensor>>> {
     let mut known: Vec<Arc<dyn Sensor>> = Vec::with_capacity(sensors.len());
     for sensor in sensors {
-        let sensor = Known::of(sensor)?;
+        let sensor = KnownSensor::of(sensor)?;
         let name = &sensor.traits.name;
         if known.iter().any(|other| other.name() == name.as_str()) {
             return Err(Error::invalid(format!("two sensors have the name {name}")));
@@ -49,9 +49,9 @@ pub(crate) fn is_configured(sensors: &[Arc<dyn Sensor>], name: &str) -> bool {
     name == HUMAN || of_name(sensors, name).is_some()
 }
 
-impl Known {
+impl KnownSensor {
     fn of(sensor: Arc<dyn Sensor>) -> Result<Self> {
-        let asked = || Traits {
+        let asked = || SensorTraits {
             name: sensor.name().to_owned(),
             reliability: sensor.reliability(),
             window: sensor.window(),
@@ -81,7 +81,7 @@ impl Known {
     }
 }
 
-impl Sensor for Known {
+impl Sensor for KnownSensor {
     fn name(&self) -> &str {
         &self.traits.name
     }

@@ -94,13 +94,13 @@ pub trait Sensor: Send + Sync + fmt::Debug {
 
 /// What a sensor of ours has in common with the others.
 #[derive(Clone, Debug)]
-pub(crate) struct Traits {
+pub(crate) struct SensorTraits {
     pub(crate) name: String,
     pub(crate) reliability: f64,
     pub(crate) window: Option<Duration>,
 }
 
-impl Traits {
+impl SensorTraits {
     pub(crate) fn new(name: &str, reliability: f64) -> Self {
         Self { name: name.to_owned(), reliability, window: None }
     }

@@ -2,15 +2,15 @@
 
 use crate::{
     model::{place::Seq, receipt::Receipt},
-    store::{rows::memories::uses::Answer, scope::Scope},
+    store::{rows::memories::uses::AnsweringTurn, scope::Scope},
 };
 
 /// Something to be written behind the acknowledgement.
 #[derive(Debug)]
-pub(crate) enum Behind {
+pub(crate) enum WriteBehind {
     Receipt(Scope, Box<NewReceipt>),
     /// A turn says that it answers a receipt's context.
-    Use(Scope, Answer),
+    Use(Scope, AnsweringTurn),
 }
 
 /// A receipt to be kept, and the user's epoch at the recall.

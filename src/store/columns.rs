@@ -31,19 +31,19 @@ use crate::{
         turn::Origin,
         uses::Aspect,
     },
-    store::sql::{FromColumn, ToColumn, Value, bytes, text},
+    store::sql::{FromColumn, SqlValue, ToColumn, bytes, text},
 };
 
 macro_rules! id_value {
     ($($id:ty),*) => { $(
         impl ToColumn for $id {
-            fn to_column(&self) -> Value<'_> {
-                Value::Bytes(self.as_uuid().as_bytes())
+            fn to_column(&self) -> SqlValue<'_> {
+                SqlValue::Bytes(self.as_uuid().as_bytes())
             }
         }
 
         impl FromColumn for $id {
-            fn from_column(value: Value<'_>) -> Option<Self> {
+            fn from_column(value: SqlValue<'_>) -> Option<Self> {
                 Uuid::from_slice(bytes(value)?).ok().map(Self::from_uuid)
             }
         }
@@ -58,13 +58,13 @@ id_value!(
 macro_rules! word_value {
     ($($word:ty),*) => { $(
         impl ToColumn for $word {
-            fn to_column(&self) -> Value<'_> {
-                Value::Text(self.as_str().as_bytes())
+            fn to_column(&self) -> SqlValue<'_> {
+                SqlValue::Text(self.as_str().as_bytes())
             }
         }
 
         impl FromColumn for $word {
-            fn from_column(value: Value<'_>) -> Option<Self> {
+            fn from_column(value: SqlValue<'_>) -> Option<Self> {
                 Self::from_word(text(value)?)
             }
         }
@@ -108,13 +108,13 @@ word_value!(
 macro_rules! number_value {
     ($($number:ident),*) => { $(
         impl ToColumn for $number {
-            fn to_column(&self) -> Value<'_> {
+            fn to_column(&self) -> SqlValue<'_> {
                 self.0.to_column()
             }
         }
 
         impl FromColumn for $number {
-            fn from_column(value: Value<'_>) -> Option<Self> {
+            fn from_column(value: SqlValue<'_>) -> Option<Self> {
                 FromColumn::from_column(value).map(Self)
             }
         }
@@ -125,26 +125,26 @@ number_value!(UserNo, SessionNo, MemoryNo, Seq);
 
 /// As its number, from 1 to 4.
 impl ToColumn for Trust {
-    fn to_column(&self) -> Value<'_> {
-        Value::Integer(self.number().into())
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Integer(self.number().into())
     }
 }
 
 impl FromColumn for Trust {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         u8::try_from(i64::from_column(value)?).ok().and_then(Self::from_number)
     }
 }
 
 /// As `turn_key`.
 impl ToColumn for Place {
-    fn to_column(&self) -> Value<'_> {
-        Value::Integer(self.key())
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Integer(self.key())
     }
 }
 
 impl FromColumn for Place {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         i64::from_column(value).map(Self::of_key)
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 
 /// What is known of one session.
 #[derive(Clone, Debug)]
-struct Entry {
+struct LiveSession {
     hot: Arc<HotTier>,
     version: Version,
     /// When `version` was last seen to hold. `None` if it was not seen yet.
@@ -27,12 +27,12 @@ struct Entry {
 /// The least recently used session leaves when there are too many, or when they hold too many bytes of text.
 #[derive(Debug)]
 pub(crate) struct Live {
-    cache: Mutex<Cache>,
+    cache: Mutex<LiveCache>,
 }
 
 #[derive(Debug)]
-struct Cache {
-    entries: LruCache<SessionId, Entry>,
+struct LiveCache {
+    entries: LruCache<SessionId, LiveSession>,
     text_bytes: usize,
     max_sessions: usize,
     max_bytes: usize,
@@ -48,7 +48,7 @@ pub(crate) enum Look {
 
 impl Live {
     pub(crate) fn new(config: &Config) -> Self {
-        let cache = Cache {
+        let cache = LiveCache {
             entries: LruCache::unbounded(),
             text_bytes: 0,
             max_sessions: config.live_sessions,
@@ -73,7 +73,7 @@ impl Live {
 
     /// Remembers a hot tier that was the file's at `version`.
     pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<Mark>) {
-        self.lock().put(session, Entry { hot, version, seen_at });
+        self.lock().put(session, LiveSession { hot, version, seen_at });
     }
 
     /// Nothing that is in memory has changed between these moments.
@@ -95,13 +95,13 @@ impl Live {
         cache.text_bytes = 0;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Cache> {
+    fn lock(&self) -> MutexGuard<'_, LiveCache> {
         self.cache.lock().expect("no one panics while holding the cache")
     }
 }
 
-impl Cache {
-    fn put(&mut self, session: SessionId, entry: Entry) {
+impl LiveCache {
+    fn put(&mut self, session: SessionId, entry: LiveSession) {
         self.pop(session);
         self.text_bytes += entry.hot.text_bytes();
         self.entries.push(session, entry);

@@ -8,10 +8,10 @@ use crate::{
     embed::{BuiltIn, EmbeddingSpace, pieces::pieces, quantize::Vector},
     error::{Result, sound},
     memory::{
-        core::{ACTIVE, CoreEntry, CoreSection, Head, fitted},
-        page::Named,
-        reflection::{INSIGHTS, MOST_USED, Reflection, spanning, themes},
-        similar::{Alike, Compared, alike},
+        core::{ACTIVE, CoreEntry, CoreHead, CoreSection, fitted},
+        page::LineNames,
+        reflection::{INSIGHTS, MOST_USED, ReflectionPage, spanning, themes},
+        similar::{Alike, ComparableMemory, alike},
         terms::folded,
     },
     model::{
@@ -27,8 +27,8 @@ use crate::{
     store::{
         rows::memories::{
             find, known,
-            looked::{self, Scored},
-            pages::{self, Counted},
+            looked::{self, ScoredMemory},
+            pages::{self, CountedMemory},
         },
         scope::Scope,
         snapshot::Snapshot,
@@ -84,7 +84,7 @@ impl Snapshot<'_> {
                 own = embedded(memory, built_in);
             }
             let terms = memory.tags.iter().chain(&memory.entities).map(|term| folded(term)).collect();
-            compared.push(Compared { kind: memory.kind, terms, vectors: own });
+            compared.push(ComparableMemory { kind: memory.kind, terms, vectors: own });
         }
         let without_vectors = compared.iter().filter(|one| one.vectors.is_empty()).count() as u64;
         let (edges, merges) = alike(&compared);
@@ -172,7 +172,7 @@ pub(crate) struct Like {
 
 /// Where a memory stands.
 #[derive(Clone, Copy, Debug)]
-struct Stands {
+struct MemoryPosition {
     memory_no: MemoryNo,
     seq: Seq,
 }
@@ -183,10 +183,10 @@ fn seen(
     scope: &Scope,
     memory_no: MemoryNo,
     now: DateTime<Utc>,
-) -> Result<Option<(Memory, Stands)>> {
-    let read = || -> Result<Option<(Memory, Stands)>> {
+) -> Result<Option<(Memory, MemoryPosition)>> {
+    let read = || -> Result<Option<(Memory, MemoryPosition)>> {
         let Some(row) = find::by_no(sql, scope, memory_no)? else { return Ok(None) };
-        let stands = Stands { memory_no, seq: row.seq.unwrap_or_default() };
+        let stands = MemoryPosition { memory_no, seq: row.seq.unwrap_or_default() };
         Ok(Some((known::one(sql, scope, row, now)?, stands)))
     };
     sound(read())
@@ -221,12 +221,12 @@ fn is_to_be_compared(memory: &Memory) -> bool {
     !memory.contested && !memory.standing.is_stale()
 }
 
-fn named(memory: &Memory) -> Named {
-    Named { id: memory.id, kind: memory.kind, pinned: memory.pinned, title: memory.title.clone() }
+fn named(memory: &Memory) -> LineNames {
+    LineNames { id: memory.id, kind: memory.kind, pinned: memory.pinned, title: memory.title.clone() }
 }
 
 /// What may come into a section, the best first.
-type Candidates = (CoreSection, Vec<Scored>);
+type Candidates = (CoreSection, Vec<ScoredMemory>);
 
 /// How many there are, and what may come into each section, the best first.
 fn candidates(
@@ -234,8 +234,8 @@ fn candidates(
     scope: &Scope,
     options: &CoreOptions,
     now: DateTime<Utc>,
-) -> Result<(Head, Vec<Candidates>)> {
-    let mut head = Head { on: now.date_naive(), active: 0, all: 0 };
+) -> Result<(CoreHead, Vec<Candidates>)> {
+    let mut head = CoreHead { on: now.date_naive(), active: 0, all: 0 };
     let mut sections = CoreSection::EVERY.map(|section| (section, Vec::new()));
     looked::for_each_score(sql, scope, now, |scored| {
         head.all += 1;
@@ -259,11 +259,11 @@ fn candidates(
 fn best(
     sql: &dyn Sql,
     scope: &Scope,
-    (section, scored): (CoreSection, &[Scored]),
+    (section, scored): (CoreSection, &[ScoredMemory]),
     (most, now): (usize, DateTime<Utc>),
 ) -> Result<Vec<CoreEntry>> {
     let mut entries = Vec::new();
-    for Scored { memory_no, score, .. } in scored {
+    for ScoredMemory { memory_no, score, .. } in scored {
         if entries.len() == most {
             break;
         }
@@ -280,7 +280,7 @@ fn best(
     Ok(entries)
 }
 
-fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<Reflection> {
+fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<ReflectionPage> {
     let memories = pages::counted(sql, scope)?;
     let mut tags: HashMap<MemoryNo, Vec<String>> = HashMap::new();
     for (memory_no, tag) in pages::tags(sql, scope)? {
@@ -288,7 +288,7 @@ fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<Reflec
     }
     let tags: Vec<Vec<String>> =
         memories.iter().map(|memory| tags.remove(&memory.memory_no).unwrap_or_default()).collect();
-    let show = |counted: &Counted| seen(sql, scope, counted.memory_no, now);
+    let show = |counted: &CountedMemory| seen(sql, scope, counted.memory_no, now);
     let mut shown_themes = Vec::new();
     for theme in themes(&tags) {
         let mut titles = Vec::new();
@@ -301,7 +301,7 @@ fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<Reflec
     let of_projects =
         of_projects.filter_map(|(memory, tags)| Some((memory.project.as_deref()?, tags.as_slice())));
     let spanning = spanning(of_projects);
-    let mut by_use: Vec<&Counted> = memories.iter().filter(|memory| memory.access_count > 0).collect();
+    let mut by_use: Vec<&CountedMemory> = memories.iter().filter(|memory| memory.access_count > 0).collect();
     by_use.sort_by_key(|memory| std::cmp::Reverse(memory.access_count)); // Stable: of equal ones the newer.
     let mut most_used = Vec::new();
     for memory in by_use.into_iter().take(MOST_USED) {
@@ -312,7 +312,7 @@ fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<Reflec
         insights.extend(show(memory)?.map(|(shown, _)| (named(&shown), shown.content)));
     }
     let (reflections, last) = pages::reflections(sql, scope)?;
-    Ok(Reflection {
+    Ok(ReflectionPage {
         on: now.date_naive(),
         last: last.map(|at| at.date_naive()),
         reflections,

@@ -27,11 +27,11 @@ use crate::{
             erase,
             memories::{
                 changes, edges,
-                episodes::{self, Asked},
+                episodes::{self, EpisodePageFilter},
                 find, known,
-                lists::{self, Sought},
-                sources::{Source, SourceFrom},
-                terms::{self, TermKind},
+                lists::{self, FilterParams},
+                sources::{SourceFrom, SourceRow},
+                terms::{self, MemoryTermKind},
                 transfer, units,
             },
             originals, sessions, summaries, turns,
@@ -91,7 +91,7 @@ impl Snapshot<'_> {
         after: Option<MemoryId>,
         limit: u32,
     ) -> Result<Vec<Memory>> {
-        let (now, sought) = (self.now(), Sought::of(filter));
+        let (now, sought) = (self.now(), FilterParams::of(filter));
         self.ask(|sql| {
             let mut before = place_of(sql, scope, after)?;
             let mut found = Vec::new();
@@ -114,7 +114,7 @@ impl Snapshot<'_> {
     pub(crate) fn terms(
         &self,
         scope: &Scope,
-        kind: TermKind,
+        kind: MemoryTermKind,
         (after, limit): (&str, u32),
     ) -> Result<Vec<TermCount>> {
         self.ask(|sql| terms::page(sql, scope, kind, (after, limit)))
@@ -205,14 +205,15 @@ impl Snapshot<'_> {
                 }
                 None => None,
             };
-            let asked = Asked { roles: &roles, since: *since, until: *until, after: after.as_ref() };
+            let asked =
+                EpisodePageFilter { roles: &roles, since: *since, until: *until, after: after.as_ref() };
             let rows = episodes::page(sql, scope, &asked, limit)?;
             episodes::shown(sql, scope, rows)
         })
     }
 
     /// The turns that a memory is to come of, each with whose words prove it.
-    pub(crate) fn sources_of(&self, scope: &Scope, memory: &NewMemory) -> Result<Vec<Source>> {
+    pub(crate) fn sources_of(&self, scope: &Scope, memory: &NewMemory) -> Result<Vec<SourceRow>> {
         let (sources, origin) = (&memory.sources, memory.origin);
         self.ask(|sql| sources.iter().map(|source| source_of(sql, scope, (source, origin))).collect())
     }
@@ -266,9 +267,9 @@ fn source_of(
     sql: &dyn Sql,
     scope: &Scope,
     (NewSource { turn_id, quote }, origin): (&NewSource, Origin),
-) -> Result<Source> {
+) -> Result<SourceRow> {
     let made_by = "caller".to_owned();
-    let source = |seq, said_at, origin| Source {
+    let source = |seq, said_at, origin| SourceRow {
         from: SourceFrom::Turn(*turn_id, seq),
         origin,
         made_by: made_by.clone(),

@@ -44,7 +44,7 @@ use crate::{
     model::{ids::SessionId, job::JobKinds},
     store::{
         acts::jobs::Taken,
-        behind::{Behind, NewReceipt},
+        behind::{NewReceipt, WriteBehind},
         checks::{
             doctor,
             health::{self, Health},
@@ -56,7 +56,7 @@ use crate::{
             facts::{FileFacts, Soundness},
             open,
             queue::Writer,
-            readers::{Readers, Reading},
+            readers::{ReadTransaction, Readers},
             scrub,
             sqlite::Sqlite,
             watch::{Mark, Watch},
@@ -66,7 +66,7 @@ use crate::{
         rows::jobs::{Lease, Owed},
         scope::Scope,
         slice_error::SliceResult,
-        snapshot::{Hearer, Snapshot, Source},
+        snapshot::{Hearer, Snapshot, SnapshotSource},
         write_tx::WriteTx,
     },
     tier::hot::HotTier,
@@ -148,7 +148,8 @@ impl Store {
 
     /// The same on a connection of its own and without a deadline: for looking at all of something.
     pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
-        self.told(Reading::at_leisure(&self.file)).map(|reading| Snapshot::new(self.source(), reading))
+        self.told(ReadTransaction::at_leisure(&self.file))
+            .map(|reading| Snapshot::new(self.source(), reading))
     }
 
     /// Has a job look at the user's index, in which damage was met, and make it anew.
@@ -271,7 +272,7 @@ impl Store {
     /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if let Some(writer) = self.writer.as_ref().filter(|_| self.config.receipts > 0) {
-            writer.post_behind(Behind::Receipt(scope, Box::new(receipt)));
+            writer.post_behind(WriteBehind::Receipt(scope, Box::new(receipt)));
         }
     }
 
@@ -313,8 +314,8 @@ impl Store {
         }
     }
 
-    fn source(&self) -> Source<'_> {
-        Source { config: &self.config, file: &self.file, live: &self.live, hearer: self }
+    fn source(&self) -> SnapshotSource<'_> {
+        SnapshotSource { config: &self.config, file: &self.file, live: &self.live, hearer: self }
     }
 
     /// An answer, for whoever asked.
@@ -359,8 +360,8 @@ impl Store {
     }
 
     /// Looks at all of something at one moment, on a connection of its own: it may take as long as it takes.
-    fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, Reading>) -> Result<T>) -> Result<T> {
-        self.told(Reading::at_leisure(&self.file).and_then(|reading| {
+    fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, ReadTransaction>) -> Result<T>) -> Result<T> {
+        self.told(ReadTransaction::at_leisure(&self.file).and_then(|reading| {
             let answer = look(&Sqlite::held_by(reading, &*self.config.clock));
             self.file.check().and(answer)
         }))

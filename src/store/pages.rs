@@ -4,7 +4,7 @@ use crate::{
     error::{ErrorKind, Result},
     model::{
         anchor::Anchor,
-        history::{Part, PastTurn},
+        history::{HistoryEnd, PastTurn},
         ids::{AnchorId, SessionId, SummaryId, TurnId, UserId},
         job::JobInfo,
         page,
@@ -18,7 +18,7 @@ use crate::{
     store::{
         rows::{
             all_users, anchor_reads,
-            cold::{self, Said},
+            cold::{self, ColdCursor},
             history, jobs, originals, receipts,
             sessions::{self, SessionRow},
             summaries, turns,
@@ -54,7 +54,7 @@ impl Snapshot<'_> {
         &self,
         scope: &Scope,
         session: &SessionRow,
-        part: Part,
+        part: HistoryEnd,
         limit: u32,
     ) -> Result<Vec<PastTurn>> {
         let page = self.ask(|sql| history::page(sql, scope, session, part, limit))?;
@@ -95,7 +95,7 @@ impl Snapshot<'_> {
                 Some(id) => cold::turn_said(sql, scope, id)?.ok_or_else(|| page::nothing_there("turn"))?,
                 None => cold::NEWEST,
             };
-            let mut reader = originals::Reader::new(sql, scope);
+            let mut reader = originals::OriginalsReader::new(sql, scope);
             let turns = page_of(
                 behind,
                 limit,
@@ -152,9 +152,9 @@ impl Snapshot<'_> {
 
 /// Reads the entries behind a place that can be read, until there are `limit`.
 fn page_of<T>(
-    mut behind: Said,
+    mut behind: ColdCursor,
     limit: u32,
-    next: impl Fn(Said, u32) -> Result<Vec<Said>>,
+    next: impl Fn(ColdCursor, u32) -> Result<Vec<ColdCursor>>,
     mut read: impl FnMut(Place) -> Result<Option<T>>,
 ) -> Result<Vec<T>> {
     let (mut found, limit) = (Vec::new(), limit as usize);

@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     error::Result,
     memory::{
-        facts::Facts,
+        facts::MemoryFacts,
         resurface::{LEAST_IMPORTANCE, next_due, resurface_eligible},
     },
     model::{
@@ -20,7 +20,7 @@ use crate::{
         acts::lifecycle::is_silent,
         rows::{
             memories::{
-                due::{self, Candidate},
+                due::{self, DueCandidate},
                 known, reviews, session_state,
             },
             sessions::SessionRow,
@@ -62,7 +62,7 @@ impl Snapshot<'_> {
         let mut due: Vec<(NaiveDate, MemoryNo)> = self
             .ask(|sql| due::candidates(sql, scope, LEAST_IMPORTANCE))?
             .into_iter()
-            .filter_map(|Candidate { memory_no, last, resurfaced_count, dismiss_count }| {
+            .filter_map(|DueCandidate { memory_no, last, resurfaced_count, dismiss_count }| {
                 Some((next_due(last, resurfaced_count, dismiss_count)?, memory_no))
             })
             .filter(|(due_on, _)| *due_on <= on)
@@ -74,7 +74,7 @@ impl Snapshot<'_> {
                 break;
             }
             let memory = self.ask(|sql| known::readable(sql, scope, memory_no, now))?;
-            let memory = memory.filter(|memory| resurface_eligible(&Facts::from(memory), now));
+            let memory = memory.filter(|memory| resurface_eligible(&MemoryFacts::from(memory), now));
             found.extend(memory.map(|memory| Due { due_on, memory }));
         }
         Ok(found)

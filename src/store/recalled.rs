@@ -11,7 +11,7 @@ use crate::{
         place::{MemoryNo, Seq},
     },
     store::{
-        rows::memories::recalled::{self, Beside, Met},
+        rows::memories::recalled::{self, RelatedUnit, UnitMemory},
         scope::Scope,
         snapshot::Snapshot,
     },
@@ -20,12 +20,12 @@ use crate::{
 
 impl Snapshot<'_> {
     /// The memories of these units, as far as ranking needs them; `None`: the unit is no text of a memory.
-    pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<Met>>> {
+    pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
         self.ask(|sql| recalled::of_units(sql, scope, units))
     }
 
     /// The units of a memory that have older texts of it.
-    pub(crate) fn older_units(&self, scope: &Scope, memory: &Met) -> Result<Vec<u32>> {
+    pub(crate) fn older_units(&self, scope: &Scope, memory: &UnitMemory) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::older_units(sql, scope, memory))
     }
 
@@ -50,7 +50,7 @@ impl Snapshot<'_> {
     }
 
     /// What a memory stands beside, the strongest edges first.
-    pub(crate) fn beside(&self, scope: &Scope, memory: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
+    pub(crate) fn beside(&self, scope: &Scope, memory: MemoryNo, limit: u32) -> Result<Vec<RelatedUnit>> {
         self.ask(|sql| recalled::beside(sql, scope, memory, limit))
     }
 

@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// What sessions are called: each is looked up once.
-type Names = BTreeMap<SessionId, Option<String>>;
+type SessionNameCache = BTreeMap<SessionId, Option<String>>;
 
 impl Snapshot<'_> {
     /// The receipt with what its items say, as far as they are there and sound.
     pub(crate) fn with_texts(&self, scope: &Scope, receipt: Receipt) -> Result<ReceiptWithTexts> {
-        let mut names = Names::new();
+        let mut names = SessionNameCache::new();
         let session = match receipt.session_id {
             Some(id) => self.session_name(scope, &mut names, id)?,
             None => None,
@@ -27,14 +27,24 @@ impl Snapshot<'_> {
         Ok(ReceiptWithTexts { texts: texts.collect::<Result<_>>()?, session, receipt })
     }
 
-    fn text_of(&self, scope: &Scope, names: &mut Names, item: &ReceiptItem) -> Result<Option<ItemText>> {
+    fn text_of(
+        &self,
+        scope: &Scope,
+        names: &mut SessionNameCache,
+        item: &ReceiptItem,
+    ) -> Result<Option<ItemText>> {
         match self.read_text(scope, names, item) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) => Ok(None),
             read => read,
         }
     }
 
-    fn read_text(&self, scope: &Scope, names: &mut Names, item: &ReceiptItem) -> Result<Option<ItemText>> {
+    fn read_text(
+        &self,
+        scope: &Scope,
+        names: &mut SessionNameCache,
+        item: &ReceiptItem,
+    ) -> Result<Option<ItemText>> {
         match item.kind {
             ItemKind::Anchor => {
                 let anchor = self.anchor(scope, AnchorId::from_uuid(item.owner_id))?;
@@ -57,7 +67,12 @@ impl Snapshot<'_> {
     }
 
     /// A session's key, else its id; `None`: it is gone.
-    fn session_name(&self, scope: &Scope, names: &mut Names, id: SessionId) -> Result<Option<String>> {
+    fn session_name(
+        &self,
+        scope: &Scope,
+        names: &mut SessionNameCache,
+        id: SessionId,
+    ) -> Result<Option<String>> {
         if let Some(name) = names.get(&id) {
             return Ok(name.clone());
         }

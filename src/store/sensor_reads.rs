@@ -17,9 +17,9 @@ use crate::{
         memory_reads::no_memory,
         rows::memories::{
             find, known,
-            reviews::{self, Question},
+            reviews::{self, QuestionState},
             row::MemoryRow,
-            sensors::{self, Watched},
+            sensors::{self, SensorWatchRow},
         },
         scope::Scope,
         snapshot::Snapshot,
@@ -61,7 +61,7 @@ impl Snapshot<'_> {
     ) -> Result<Vec<MemorySensor>> {
         self.ask(|sql| {
             let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
-            let shown = |Watched { what, seen }: Watched| MemorySensor {
+            let shown = |SensorWatchRow { what, seen }: SensorWatchRow| MemorySensor {
                 is_configured: is_configured(configured, &what.sensor),
                 sensor: what.sensor,
                 subject: what.subject,
@@ -149,7 +149,7 @@ fn is_due(
     }
     // There is a person alone.
     let of = (memory_no, None);
-    Ok(reviews::question(sql, scope, ReviewKind::Check, of, (now, |_| Ok(true)))? == Question::Free)
+    Ok(reviews::question(sql, scope, ReviewKind::Check, of, (now, |_| Ok(true)))? == QuestionState::Free)
 }
 
 /// Whether a memory that a context showed as stale is to be looked at: it is so by the system clock, and something that is

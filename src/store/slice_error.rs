@@ -21,9 +21,9 @@ pub(crate) enum SliceError {
 impl From<Error> for SliceError {
     fn from(error: Error) -> Self {
         let source = std::error::Error::source(&error);
-        match source.and_then(|source| source.downcast_ref::<Cause>()) {
-            Some(Cause::Lost) => Self::Lost,
-            Some(Cause::Changed) => Self::Changed,
+        match source.and_then(|source| source.downcast_ref::<SliceErrorCause>()) {
+            Some(SliceErrorCause::Lost) => Self::Lost,
+            Some(SliceErrorCause::Changed) => Self::Changed,
             None => Self::Failed(error),
         }
     }
@@ -35,12 +35,12 @@ impl From<SliceError> for Error {
             SliceError::Lost => Self::caused(
                 ErrorKind::Conflict,
                 "somebody else works on this job now, or it is gone; this try wrote nothing more",
-                Cause::Lost,
+                SliceErrorCause::Lost,
             ),
             SliceError::Changed => Self::caused(
                 ErrorKind::Conflict,
                 "what the job works on changed meanwhile; nothing was written",
-                Cause::Changed,
+                SliceErrorCause::Changed,
             ),
             SliceError::Failed(error) => error,
         }
@@ -49,12 +49,12 @@ impl From<SliceError> for Error {
 
 /// By this cause an error is known again.
 #[derive(Clone, Copy, Debug)]
-enum Cause {
+enum SliceErrorCause {
     Lost,
     Changed,
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for SliceErrorCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Lost => "the job is lost",
@@ -63,7 +63,7 @@ impl fmt::Display for Cause {
     }
 }
 
-impl std::error::Error for Cause {}
+impl std::error::Error for SliceErrorCause {}
 
 #[cfg(test)]
 mod tests {

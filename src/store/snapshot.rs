@@ -8,9 +8,9 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     config::Config,
-    embed::{EmbeddingSpace, pieces::Piece},
+    embed::{EmbeddingSpace, pieces::EmbedPiece},
     error::{Error, Result},
-    index::facts::Facts,
+    index::facts::UnitFacts,
     model::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
@@ -25,28 +25,28 @@ use crate::{
         acts::{
             derive::{self, Begun, Rederived},
             erase_turn::{self, Repacked},
-            index::{self, Batch},
-            mend::{self, Damage},
+            index::{self, FlushBatch},
+            mend::{self, MendPlan},
             record, reload,
             restore::{self, Unpacked},
         },
-        file::{db_file::DbFile, readers::Reading, sqlite::Sqlite, watch::Mark},
+        file::{db_file::DbFile, readers::ReadTransaction, sqlite::Sqlite, watch::Mark},
         live::Live,
         rows::{
             all_users, anchor_reads, aside,
             embedding::{self, EmbeddingStatus},
-            jobs::{self, Found},
+            jobs::{self, FoundJob},
             originals,
-            postings::{self, Shown},
+            postings::{self, PostingsSummary},
             receipts, session_words,
             sessions::{self, SessionRow},
             summaries,
-            turns::{self, Read},
+            turns::{self, ReadTurns},
             unit_blocks,
-            unit_texts::{self, Unit},
+            unit_texts::{self, UnitWithWords},
             units::{self, Extent, KnownUnit, NamedUnit},
             users,
-            vectors::{self, Block, Space},
+            vectors::{self, Space, VectorBlock},
         },
         scope::{Scope, UserKey},
         sql::Sql,
@@ -60,15 +60,15 @@ use crate::{
 
 /// One moment of the file.
 pub(crate) struct Snapshot<'s> {
-    of: Source<'s>,
-    sql: Sqlite<'s, Reading>,
+    of: SnapshotSource<'s>,
+    sql: Sqlite<'s, ReadTransaction>,
     /// When somebody last looked whether anybody has committed, before this moment.
     mark: Option<Mark>,
 }
 
 /// What a snapshot is taken of.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'s> {
+pub(super) struct SnapshotSource<'s> {
     pub(super) config: &'s Config,
     pub(super) file: &'s DbFile,
     pub(super) live: &'s Live,
@@ -82,7 +82,7 @@ pub(super) trait Hearer {
 }
 
 impl<'s> Snapshot<'s> {
-    pub(super) fn new(of: Source<'s>, reading: Reading) -> Self {
+    pub(super) fn new(of: SnapshotSource<'s>, reading: ReadTransaction) -> Self {
         Self { of, sql: Sqlite::held_by(reading, &*of.config.clock), mark: None }
     }
 
@@ -178,7 +178,7 @@ impl<'s> Snapshot<'s> {
         session: &SessionRow,
         before: u32,
         take: impl FnMut(&Turn) -> bool,
-    ) -> Result<Read> {
+    ) -> Result<ReadTurns> {
         self.ask(|sql| turns::newest_before(sql, scope, session.session_no, before, take))
             .map(|read| self.recounted_all(read))
     }
@@ -190,7 +190,7 @@ impl<'s> Snapshot<'s> {
         session: &SessionRow,
         after: u32,
         is_enough: impl FnMut(&[Turn]) -> bool,
-    ) -> Result<Read> {
+    ) -> Result<ReadTurns> {
         self.ask(|sql| turns::warm_after(sql, scope, session.session_no, after, is_enough))
             .map(|read| self.recounted_all(read))
     }
@@ -209,8 +209,12 @@ impl<'s> Snapshot<'s> {
     }
 
     /// Reads originals, one after the other: what is recalled together often lies together.
-    pub(crate) fn originals(&self, scope: &Scope) -> Originals<'_> {
-        Originals { snapshot: self, scope: *scope, reader: originals::Reader::new(&self.sql, scope) }
+    pub(crate) fn originals(&self, scope: &Scope) -> SnapshotOriginals<'_> {
+        SnapshotOriginals {
+            snapshot: self,
+            scope: *scope,
+            reader: originals::OriginalsReader::new(&self.sql, scope),
+        }
     }
 
     /// One turn by its id, whether it is part of the memory or not.
@@ -339,14 +343,14 @@ impl<'s> Snapshot<'s> {
         &self,
         scope: &Scope,
         range: (Seq, Seq),
-        each: impl FnMut(Unit) -> Result<()>,
+        each: impl FnMut(UnitWithWords) -> Result<()>,
     ) -> Result<()> {
-        self.ask(|sql| unit_texts::Reader::new(sql, scope).for_each(range, each))
+        self.ask(|sql| unit_texts::UnitReader::new(sql, scope).for_each(range, each))
     }
 
     /// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows. Returns how
     /// many blocks are damaged.
-    pub(crate) fn indexed_facts(&self, scope: &Scope, each: impl FnMut(Facts)) -> Result<usize> {
+    pub(crate) fn indexed_facts(&self, scope: &Scope, each: impl FnMut(UnitFacts)) -> Result<usize> {
         self.ask(|sql| unit_blocks::for_each_facts(sql, scope, each))
     }
 
@@ -360,7 +364,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// The next whole blocks that are not in the index; `None`: there is none.
-    pub(crate) fn next_index_batch(&self, scope: &Scope) -> Result<Option<Batch>> {
+    pub(crate) fn next_index_batch(&self, scope: &Scope) -> Result<Option<FlushBatch>> {
         self.ask(|sql| index::next_batch(sql, scope))
     }
 
@@ -370,7 +374,7 @@ impl<'s> Snapshot<'s> {
     }
 
     /// What of the user's index is damaged, row by row.
-    pub(crate) fn index_damage(&self, scope: &Scope) -> Result<Damage> {
+    pub(crate) fn index_damage(&self, scope: &Scope) -> Result<MendPlan> {
         self.ask(|sql| mend::damage(sql, scope))
     }
 
@@ -412,7 +416,7 @@ impl<'s> Snapshot<'s> {
         scope: &Scope,
         space: Space,
         first: u32,
-        each: impl FnMut(Block<'_>),
+        each: impl FnMut(VectorBlock<'_>),
     ) -> Result<usize> {
         self.ask(|sql| vectors::for_each_block(sql, scope, space, first, each))
     }
@@ -435,7 +439,7 @@ impl<'s> Snapshot<'s> {
     // Jobs.
 
     /// The next job of these kinds that is due.
-    pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<Found>> {
+    pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<FoundJob>> {
         self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
@@ -458,8 +462,8 @@ impl<'s> Snapshot<'s> {
         reload::recounted(turn, self.of.config)
     }
 
-    fn recounted_all(&self, read: Read) -> Read {
-        Read { turns: read.turns.into_iter().map(|turn| self.recounted(turn)).collect(), ..read }
+    fn recounted_all(&self, read: ReadTurns) -> ReadTurns {
+        ReadTurns { turns: read.turns.into_iter().map(|turn| self.recounted(turn)).collect(), ..read }
     }
 }
 
@@ -471,19 +475,19 @@ pub(crate) struct Postings<'p> {
 
 impl Postings<'_> {
     /// Shows every posting of a word that can be read, ascending.
-    pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<Shown> {
+    pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<PostingsSummary> {
         postings::for_each(self.sql, self.scope, word, each)
     }
 }
 
 /// Originals, read from one snapshot.
-pub(crate) struct Originals<'r> {
+pub(crate) struct SnapshotOriginals<'r> {
     snapshot: &'r Snapshot<'r>,
     scope: Scope,
-    reader: originals::Reader<'r>,
+    reader: originals::OriginalsReader<'r>,
 }
 
-impl Originals<'_> {
+impl SnapshotOriginals<'_> {
     /// One turn by its place in its session, counted by the tokenizer in use.
     pub(crate) fn turn_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Self { snapshot, reader, .. } = self;
@@ -492,7 +496,7 @@ impl Originals<'_> {
     }
 
     /// What is embedded of a unit: the pieces of its turn, of the summary in its place, or of its memory.
-    pub(crate) fn pieces_of(&mut self, unit: (Seq, Owner)) -> Result<Vec<Piece>> {
+    pub(crate) fn pieces_of(&mut self, unit: (Seq, Owner)) -> Result<Vec<EmbedPiece>> {
         let Self { snapshot, scope, reader } = self;
         snapshot.ask(|sql| unit_texts::pieces_of(sql, scope, reader, unit))
     }

@@ -21,23 +21,23 @@ pub(crate) trait Sql {
     fn query(
         &self,
         sql: &'static str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+        params: &[SqlValue<'_>],
+        each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()>;
 
     /// The same statement for each of many sets of parameters; `each` is told the set that a row belongs to.
     fn query_many(
         &self,
         sql: &'static str,
-        sets: &[Vec<Value<'_>>],
-        each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+        sets: &[Vec<SqlValue<'_>>],
+        each: &mut dyn FnMut(usize, &SqlRow<'_>) -> Result<()>,
     ) -> Result<()>;
 
     /// A write whose answer nobody needs. It may be done later: with the next read, or with the commit.
-    fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()>;
+    fn put(&self, sql: &'static str, params: &[SqlValue<'_>], expect: RowExpectation) -> Result<()>;
 
     /// A write, and how many rows it changed.
-    fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64>;
+    fn change(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<u64>;
 
     /// The user's row, which nobody else changes until the transaction ends; `None`: the user is gone.
     fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>>;
@@ -55,13 +55,13 @@ pub(crate) enum Flow {
 
 /// What must be true of the rows that a write changes; else the act fails, and all of it is rolled back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Expect {
+pub(crate) enum RowExpectation {
     Any,
     /// Exactly one, or this error.
     One(fn() -> Error),
 }
 
-impl Expect {
+impl RowExpectation {
     pub(super) fn check(self, changed: u64) -> Result<()> {
         match self {
             Self::One(error) if changed != 1 => Err(error()),
@@ -90,7 +90,7 @@ pub(crate) struct UserRow {
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum SqlValue<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -103,12 +103,12 @@ pub(crate) enum Value<'a> {
 
 /// What can be written to a column.
 pub(crate) trait ToColumn {
-    fn to_column(&self) -> Value<'_>;
+    fn to_column(&self) -> SqlValue<'_>;
 }
 
 /// What can be read from a column; `None`: these are not its values.
 pub(crate) trait FromColumn: Sized {
-    fn from_column(value: Value<'_>) -> Option<Self>;
+    fn from_column(value: SqlValue<'_>) -> Option<Self>;
 }
 
 /// The parameters of a statement, in their order.
@@ -120,14 +120,14 @@ macro_rules! values {
 pub(crate) use values;
 
 /// A row that a statement found, read by the places of its columns, from 0.
-pub(crate) struct Row<'r>(&'r dyn Columns);
+pub(crate) struct SqlRow<'r>(&'r dyn Columns);
 
 /// The row of a database, as it lends its values.
 pub(super) trait Columns {
-    fn value(&self, at: usize) -> Result<Value<'_>>;
+    fn value(&self, at: usize) -> Result<SqlValue<'_>>;
 
     /// The first of them, as many as there is room for: one call for a whole row.
-    fn fill<'v>(&'v self, values: &mut [Value<'v>]) -> Result<()> {
+    fn fill<'v>(&'v self, values: &mut [SqlValue<'v>]) -> Result<()> {
         for (at, value) in values.iter_mut().enumerate() {
             *value = self.value(at)?;
         }
@@ -135,13 +135,13 @@ pub(super) trait Columns {
     }
 }
 
-impl<'r> Row<'r> {
+impl<'r> SqlRow<'r> {
     pub(super) fn new(columns: &'r dyn Columns) -> Self {
         Self(columns)
     }
 
     /// What stands in a column.
-    pub(crate) fn value(&self, at: usize) -> Result<Value<'r>> {
+    pub(crate) fn value(&self, at: usize) -> Result<SqlValue<'r>> {
         self.0.value(at)
     }
 
@@ -151,22 +151,24 @@ impl<'r> Row<'r> {
     }
 
     /// What stands in the first columns, for who needs it more than once.
-    pub(crate) fn values<const N: usize>(&self) -> Result<[Value<'r>; N]> {
-        let mut values = [Value::Null; N];
+    pub(crate) fn values<const N: usize>(&self) -> Result<[SqlValue<'r>; N]> {
+        let mut values = [SqlValue::Null; N];
         self.0.fill(&mut values)?;
         Ok(values)
     }
 
     /// A column that holds JSON. Its parser quotes what it stumbles over; only the place is passed on.
     pub(crate) fn json<T: DeserializeOwned>(&self, at: usize) -> Result<T> {
-        let (Value::Text(text) | Value::Bytes(text)) = self.value(at)? else { return Err(unreadable(at)) };
+        let (SqlValue::Text(text) | SqlValue::Bytes(text)) = self.value(at)? else {
+            return Err(unreadable(at));
+        };
         serde_json::from_slice(text).map_err(|_| unreadable(at))
     }
 }
 
 /// A value of the column at `at`, as what it is to be.
 #[inline]
-pub(crate) fn read<T: FromColumn>(value: Value<'_>, at: usize) -> Result<T> {
+pub(crate) fn read<T: FromColumn>(value: SqlValue<'_>, at: usize) -> Result<T> {
     T::from_column(value).ok_or_else(|| unreadable(at))
 }
 
@@ -189,8 +191,8 @@ impl dyn Sql + '_ {
     pub(crate) fn one<T>(
         &self,
         sql: &'static str,
-        params: &[Value<'_>],
-        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+        params: &[SqlValue<'_>],
+        mut read: impl FnMut(&SqlRow<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut found = None;
         self.query(sql, params, &mut |row| {
@@ -201,7 +203,7 @@ impl dyn Sql + '_ {
     }
 
     /// The first column of a statement that always finds a row: a count, or whether something is there.
-    pub(crate) fn scalar<T: FromColumn>(&self, sql: &'static str, params: &[Value<'_>]) -> Result<T> {
+    pub(crate) fn scalar<T: FromColumn>(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<T> {
         self.one(sql, params, |row| row.get(0))?.ok_or_else(missing)
     }
 
@@ -209,8 +211,8 @@ impl dyn Sql + '_ {
     pub(crate) fn list<T>(
         &self,
         sql: &'static str,
-        params: &[Value<'_>],
-        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+        params: &[SqlValue<'_>],
+        mut read: impl FnMut(&SqlRow<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         let mut found = Vec::new();
         self.query(sql, params, &mut |row| {
@@ -222,21 +224,21 @@ impl dyn Sql + '_ {
 }
 
 impl<T: ToColumn + ?Sized> ToColumn for &T {
-    fn to_column(&self) -> Value<'_> {
+    fn to_column(&self) -> SqlValue<'_> {
         (**self).to_column()
     }
 }
 
 impl<T: ToColumn> ToColumn for Option<T> {
-    fn to_column(&self) -> Value<'_> {
-        self.as_ref().map_or(Value::Null, T::to_column)
+    fn to_column(&self) -> SqlValue<'_> {
+        self.as_ref().map_or(SqlValue::Null, T::to_column)
     }
 }
 
 impl<T: FromColumn> FromColumn for Option<T> {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         match value {
-            Value::Null => Some(None),
+            SqlValue::Null => Some(None),
             value => T::from_column(value).map(Some),
         }
     }
@@ -245,9 +247,9 @@ impl<T: FromColumn> FromColumn for Option<T> {
 macro_rules! integer_columns {
     ($($integer:ty),*) => { $(
         impl FromColumn for $integer {
-            fn from_column(value: Value<'_>) -> Option<Self> {
+            fn from_column(value: SqlValue<'_>) -> Option<Self> {
                 match value {
-                    Value::Integer(number) => number.try_into().ok(),
+                    SqlValue::Integer(number) => number.try_into().ok(),
                     _ => None,
                 }
             }
@@ -260,8 +262,8 @@ integer_columns!(i64, u64, u32, u16, u8, usize);
 macro_rules! small_integer_columns {
     ($($integer:ty),*) => { $(
         impl ToColumn for $integer {
-            fn to_column(&self) -> Value<'_> {
-                Value::Integer(i64::from(*self))
+            fn to_column(&self) -> SqlValue<'_> {
+                SqlValue::Integer(i64::from(*self))
             }
         }
     )* };
@@ -272,8 +274,8 @@ small_integer_columns!(i64, u32, u16, u8, bool);
 macro_rules! large_integer_columns {
     ($($integer:ty),*) => { $(
         impl ToColumn for $integer {
-            fn to_column(&self) -> Value<'_> {
-                Value::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
+            fn to_column(&self) -> SqlValue<'_> {
+                SqlValue::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
             }
         }
     )* };
@@ -282,107 +284,107 @@ macro_rules! large_integer_columns {
 large_integer_columns!(u64, usize);
 
 impl FromColumn for bool {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         i64::from_column(value).map(|number| number != 0)
     }
 }
 
 impl ToColumn for f64 {
-    fn to_column(&self) -> Value<'_> {
-        Value::Real(*self)
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Real(*self)
     }
 }
 
 impl FromColumn for f64 {
     #[expect(clippy::cast_precision_loss, reason = "whole numbers that stand for a fraction are small")]
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         match value {
-            Value::Real(number) => Some(number),
-            Value::Integer(number) => Some(number as f64),
+            SqlValue::Real(number) => Some(number),
+            SqlValue::Integer(number) => Some(number as f64),
             _ => None,
         }
     }
 }
 
 impl ToColumn for str {
-    fn to_column(&self) -> Value<'_> {
-        Value::Text(self.as_bytes())
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Text(self.as_bytes())
     }
 }
 
 impl ToColumn for String {
-    fn to_column(&self) -> Value<'_> {
-        Value::Text(self.as_bytes())
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Text(self.as_bytes())
     }
 }
 
 impl FromColumn for String {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         text(value).map(str::to_owned)
     }
 }
 
 /// A column of JSON, which is written as text.
 impl FromColumn for serde_json::Value {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         serde_json::from_str(text(value)?).ok()
     }
 }
 
 impl ToColumn for [u8] {
-    fn to_column(&self) -> Value<'_> {
-        Value::Bytes(self)
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Bytes(self)
     }
 }
 
 impl ToColumn for Vec<u8> {
-    fn to_column(&self) -> Value<'_> {
-        Value::Bytes(self)
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Bytes(self)
     }
 }
 
 impl FromColumn for Vec<u8> {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         bytes(value).map(<[u8]>::to_vec)
     }
 }
 
 impl<const N: usize> ToColumn for [u8; N] {
-    fn to_column(&self) -> Value<'_> {
-        Value::Bytes(self)
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Bytes(self)
     }
 }
 
 impl<const N: usize> FromColumn for [u8; N] {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         bytes(value)?.try_into().ok()
     }
 }
 
 impl ToColumn for DateTime<Utc> {
-    fn to_column(&self) -> Value<'_> {
-        Value::Instant(*self)
+    fn to_column(&self) -> SqlValue<'_> {
+        SqlValue::Instant(*self)
     }
 }
 
 impl FromColumn for DateTime<Utc> {
-    fn from_column(value: Value<'_>) -> Option<Self> {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
         instant::from_text(text(value)?)
     }
 }
 
 /// The text that a value is.
-pub(crate) fn text(value: Value<'_>) -> Option<&str> {
+pub(crate) fn text(value: SqlValue<'_>) -> Option<&str> {
     match value {
-        Value::Text(text) => std::str::from_utf8(text).ok(),
+        SqlValue::Text(text) => std::str::from_utf8(text).ok(),
         _ => None,
     }
 }
 
 /// The bytes that a value is.
-pub(crate) fn bytes(value: Value<'_>) -> Option<&[u8]> {
+pub(crate) fn bytes(value: SqlValue<'_>) -> Option<&[u8]> {
     match value {
-        Value::Bytes(bytes) => Some(bytes),
+        SqlValue::Bytes(bytes) => Some(bytes),
         _ => None,
     }
 }

@@ -17,9 +17,9 @@ use crate::{
     store::{
         Store,
         acts::{index, memories::measured::MeasuredMemory},
-        rows::{units, users, vectors::Block},
+        rows::{units, users, vectors::VectorBlock},
         scope::{Scope, UserKey},
-        sql::Expect,
+        sql::RowExpectation,
         write_tx::WriteTx,
     },
     text::words::query_words,
@@ -207,7 +207,7 @@ impl Life {
         let promotion = "INSERT INTO promotions (user_no, session_no, seq, promoted_at)
             SELECT u.user_no, s.session_no, 2, '2026-03-02T00:00:00.000Z'
             FROM user_scopes AS u JOIN conversation_sessions AS s ON s.caller_id = 'second'";
-        store.write(move |tx| tx.sql.put(promotion, &[], Expect::Any)).await.unwrap();
+        store.write(move |tx| tx.sql.put(promotion, &[], RowExpectation::Any)).await.unwrap();
         store.close().unwrap();
     }
 
@@ -283,7 +283,7 @@ async fn a_memory_among_turns_is_indexed_and_embedded_and_keeps_nothing_from_wor
     }
     let space = store.snapshot().unwrap().space(&Lamps.space()).unwrap().unwrap();
     let mut pieces = 0;
-    let count = |block: Block<'_>| pieces += block.owners().filter(|(owner, _)| *owner == seq).count();
+    let count = |block: VectorBlock<'_>| pieces += block.owners().filter(|(owner, _)| *owner == seq).count();
     store.snapshot().unwrap().vector_blocks(&scope, space, 0, count).unwrap();
     assert_eq!(pieces, 1);
     store.close().unwrap();

@@ -10,7 +10,7 @@ use crate::{
     model::{ids::SessionId, instant},
     store::{
         acts::{inserted, reload},
-        behind::Behind,
+        behind::WriteBehind,
         live::Live,
         rows::{
             sessions::{SessionRow, Version},
@@ -36,7 +36,7 @@ pub(crate) struct WriteTx<'a> {
     /// A job was queued: whoever runs them is told once this is committed.
     pub(crate) has_work: bool,
     /// What follows from this and may wait: it is written behind the acknowledgement.
-    pub(crate) behind: Vec<Behind>,
+    pub(crate) behind: Vec<WriteBehind>,
 }
 
 impl WriteTx<'_> {

@@ -19,16 +19,16 @@ const SLOTS: usize = 65_536;
 /// The longest string that is remembered, in bytes: a slot holds it in place, and is read in one go.
 const MAX_KEY: usize = 15;
 /// A string of at most 15 bytes, zeros, and its length + 1: an empty slot is no string's.
-type Key = [u8; MAX_KEY + 1];
+type MemoKey = [u8; MAX_KEY + 1];
 
 /// Values of short strings, as many as there are slots at most.
 pub(crate) struct Memo<V> {
-    slots: Box<[(Key, V)]>,
+    slots: Box<[(MemoKey, V)]>,
 }
 
 impl<V: Copy + Default> Memo<V> {
     pub(crate) fn new() -> Self {
-        Self { slots: vec![(Key::default(), V::default()); SLOTS].into_boxed_slice() }
+        Self { slots: vec![(MemoKey::default(), V::default()); SLOTS].into_boxed_slice() }
     }
 
     /// The value of `text`: as remembered, else made, and remembered unless `text` is long.
@@ -42,15 +42,15 @@ impl<V: Copy + Default> Memo<V> {
     }
 }
 
-fn key_of(text: &str) -> Option<Key> {
-    let mut key = Key::default();
+fn key_of(text: &str) -> Option<MemoKey> {
+    let mut key = MemoKey::default();
     key.get_mut(..MAX_KEY)?.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
     key[MAX_KEY] = u8::try_from(text.len()).ok()? + 1;
     Some(key)
 }
 
 /// Multiplicative hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4) of both halves.
-fn slot_of(key: Key) -> usize {
+fn slot_of(key: MemoKey) -> usize {
     let bits = u128::from_le_bytes(key);
     let halves = [bits & u128::from(u64::MAX), bits >> 64];
     let [low, high] = halves.map(|half| u64::try_from(half).expect("half of 128 bits"));

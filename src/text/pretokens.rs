@@ -7,7 +7,7 @@
 
 /// How the two expressions differ on ASCII.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rules {
+pub(super) enum PretokenRules {
     /// `o200k_base`: an upper-case run and the lower-case run behind it, with its contraction; `/` behind line
     /// breaks joins the punctuation before them.
     O200k,
@@ -16,7 +16,7 @@ pub(super) enum Rules {
 }
 
 /// Calls `each` with the pieces of `text`, in order. The text must be ASCII.
-pub(super) fn for_each(text: &str, rules: Rules, mut each: impl FnMut(&str)) {
+pub(super) fn for_each(text: &str, rules: PretokenRules, mut each: impl FnMut(&str)) {
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, behind) = rest.split_at(piece_len(rest.as_bytes(), rules));
@@ -57,7 +57,7 @@ impl<'t> SideBySide<'t> {
     }
 
     /// Calls `each` with the pieces of both, those that both have once: and whether the text has it, and the quoted line.
-    pub(super) fn for_each(&self, rules: Rules, mut each: impl FnMut(&str, [bool; 2])) {
+    pub(super) fn for_each(&self, rules: PretokenRules, mut each: impl FnMut(&str, [bool; 2])) {
         let (mut at, mut quoted_at, mut blanks) = (0, 0, 1);
         while at < self.text.len() || quoted_at < self.quoted.len() {
             // Where the quoted line has what comes next in the text.
@@ -79,14 +79,14 @@ impl<'t> SideBySide<'t> {
     }
 }
 
-fn first_piece(text: &str, rules: Rules) -> &str {
+fn first_piece(text: &str, rules: PretokenRules) -> &str {
     &text[..piece_len(text.as_bytes(), rules)]
 }
 
 /// The length of the first piece, at least 1. The order of the rules is the order of the alternatives.
-fn piece_len(text: &[u8], rules: Rules) -> usize {
+fn piece_len(text: &[u8], rules: PretokenRules) -> usize {
     let first = text[0];
-    if rules == Rules::Cl100k
+    if rules == PretokenRules::Cl100k
         && let Some(len) = contraction_len(text)
     {
         return len;
@@ -96,7 +96,7 @@ fn piece_len(text: &[u8], rules: Rules) -> usize {
     let letters = letters_len(&text[lead..], rules);
     if letters > 0 {
         let len = lead + letters;
-        let contraction = if rules == Rules::O200k { contraction_len(&text[len..]) } else { None };
+        let contraction = if rules == PretokenRules::O200k { contraction_len(&text[len..]) } else { None };
         return len + contraction.unwrap_or(0);
     }
     if first.is_ascii_digit() {
@@ -107,7 +107,8 @@ fn piece_len(text: &[u8], rules: Rules) -> usize {
     let marks = run_len(&text[blank..], |b| !is_space(b) && !b.is_ascii_alphanumeric());
     if marks > 0 {
         let len = blank + marks;
-        return len + run_len(&text[len..], |b| is_line_break(b) || (b == b'/' && rules == Rules::O200k));
+        return len
+            + run_len(&text[len..], |b| is_line_break(b) || (b == b'/' && rules == PretokenRules::O200k));
     }
     // Blanks: up to the last line break among them, else all but the one that leads what follows.
     let blanks = run_len(text, is_space);
@@ -117,10 +118,10 @@ fn piece_len(text: &[u8], rules: Rules) -> usize {
     if blanks < text.len() && blanks > 1 { blanks - 1 } else { blanks }
 }
 
-fn letters_len(text: &[u8], rules: Rules) -> usize {
+fn letters_len(text: &[u8], rules: PretokenRules) -> usize {
     match rules {
-        Rules::Cl100k => run_len(text, |b| b.is_ascii_alphabetic()),
-        Rules::O200k => {
+        PretokenRules::Cl100k => run_len(text, |b| b.is_ascii_alphabetic()),
+        PretokenRules::O200k => {
             let upper = run_len(text, |b| b.is_ascii_uppercase());
             upper + run_len(&text[upper..], |b| b.is_ascii_lowercase())
         }

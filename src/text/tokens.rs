@@ -12,7 +12,7 @@ use tiktoken_rs::CoreBPE;
 
 use crate::text::{
     memo::{Memo, Pool},
-    pretokens::{self, Rules, SideBySide},
+    pretokens::{self, PretokenRules, SideBySide},
 };
 
 /// What a tokenizer counts with, and what it keeps while the process lives.
@@ -20,7 +20,7 @@ struct Counter {
     /// As the file names it.
     name: &'static str,
     /// How it splits ASCII.
-    rules: Rules,
+    rules: PretokenRules,
     load: fn() -> CoreBPE,
     tables: OnceLock<CoreBPE>,
     /// Somebody has asked for them ahead.
@@ -30,7 +30,7 @@ struct Counter {
 }
 
 impl Counter {
-    const fn new(name: &'static str, rules: Rules, load: fn() -> CoreBPE) -> Self {
+    const fn new(name: &'static str, rules: PretokenRules, load: fn() -> CoreBPE) -> Self {
         Self {
             name,
             rules,
@@ -70,9 +70,9 @@ macro_rules! tokenizers {
 
 tokenizers! {
     /// GPT-4o and later. The default.
-    O200kBase = "o200k_base", Rules::O200k, tiktoken_rs::o200k_base;
+    O200kBase = "o200k_base", PretokenRules::O200k, tiktoken_rs::o200k_base;
     /// GPT-4 and GPT-3.5.
-    Cl100kBase = "cl100k_base", Rules::Cl100k, tiktoken_rs::cl100k_base;
+    Cl100kBase = "cl100k_base", PretokenRules::Cl100k, tiktoken_rs::cl100k_base;
 }
 
 /// Longer runs of blanks are counted in parts: tiktoken's regex overflows its stack at 999,999 of them. A part's

@@ -24,7 +24,7 @@ use crate::{
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
-/// Version of how a turn becomes its words and traits, and the time of what it speaks of (`times::Event`): raised when that
+/// Version of how a turn becomes its words and traits, and the time of what it speaks of (`times::EventDays`): raised when that
 /// changes for any turn, so that forward lists and the index are written anew.
 pub(crate) const RULES_VERSION: i64 = 4;
 
@@ -73,7 +73,7 @@ impl FieldCounts {
 /// What a turn is, beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
-pub(crate) struct Traits {
+pub(crate) struct TurnTraits {
     /// A question that the turn itself does not answer.
     pub(crate) asks: bool,
     /// It has a word of what holds for good.
@@ -86,7 +86,7 @@ pub(crate) struct Traits {
     pub(crate) states_wish: bool,
 }
 
-impl Traits {
+impl TurnTraits {
     fn of(said: &Said) -> Self {
         let has_reply = !said.ai_response.is_empty();
         Self {
@@ -129,7 +129,7 @@ pub(crate) struct WordCount {
 /// The forward list of one turn: its words, ascending, each once, how many there are, and what the turn is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WordCounts {
-    pub(crate) traits: Traits,
+    pub(crate) traits: TurnTraits,
     pub(crate) head_len: u32,
     pub(crate) rest_len: u32,
     pub(crate) counts: Vec<WordCount>,
@@ -139,7 +139,10 @@ impl WordCounts {
     /// Counts the words of a turn, and those of the name of who writes the user's side.
     pub(crate) fn of(said: &Said) -> Self {
         let name = said.user_name.as_deref().unwrap_or_default();
-        Self { traits: Traits::of(said), ..Self::of_fields(name, [&said.user_message, &said.ai_response]) }
+        Self {
+            traits: TurnTraits::of(said),
+            ..Self::of_fields(name, [&said.user_message, &said.ai_response])
+        }
     }
 
     /// Counts the words of a text that stands alone.
@@ -180,7 +183,7 @@ impl WordCounts {
                 _ => counts.name = true,
             }
         }
-        Self { traits: Traits::default(), head_len, rest_len, counts }
+        Self { traits: TurnTraits::default(), head_len, rest_len, counts }
     }
 
     /// Version 1: a byte 1, a byte of traits, both lengths as u32, then for each word its u32 and two bytes of counts;
@@ -205,7 +208,7 @@ const ENTRY: usize = 6;
 /// An encoded forward list, read in place.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedWords<'a> {
-    pub(crate) traits: Traits,
+    pub(crate) traits: TurnTraits,
     /// Words of the head and of the rest, stop words left out.
     pub(crate) head_len: u32,
     pub(crate) rest_len: u32,
@@ -222,7 +225,7 @@ impl<'a> EncodedWords<'a> {
         }
         let head_len = u32::from_le_bytes(header[2..6].try_into().ok()?);
         let rest_len = u32::from_le_bytes(header[6..10].try_into().ok()?);
-        Some(Self { traits: Traits::from_byte(header[1]), head_len, rest_len, entries })
+        Some(Self { traits: TurnTraits::from_byte(header[1]), head_len, rest_len, entries })
     }
 
     /// Words in the turn, stop words left out.
@@ -529,9 +532,9 @@ mod tests {
 
     #[track_caller]
     fn check_traits(message: &str, reply: &str, expected: [bool; 4]) {
-        let traits = Traits::of(&NewTurn::new(message, reply).said);
+        let traits = TurnTraits::of(&NewTurn::new(message, reply).said);
         assert_eq!([traits.asks, traits.wishes, traits.has_reply, traits.is_named], expected, "{message:?}");
-        assert_eq!(Traits::from_byte(traits.to_byte()), traits);
+        assert_eq!(TurnTraits::from_byte(traits.to_byte()), traits);
     }
 
     #[test]
@@ -552,8 +555,8 @@ mod tests {
     #[test]
     fn only_what_the_user_writes_states_a_wish() {
         let states = |said: &Said| {
-            let traits = Traits::of(said);
-            assert_eq!(Traits::from_byte(traits.to_byte()), traits);
+            let traits = TurnTraits::of(said);
+            assert_eq!(TurnTraits::from_byte(traits.to_byte()), traits);
             traits.states_wish
         };
         let mut said = NewTurn::new("Keep your answers short.", "Fine.").said;

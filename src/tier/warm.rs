@@ -20,12 +20,12 @@ pub struct WarmTier {
 
 /// How much of the warm tier is shown, while its turns come in, newest first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
+pub(crate) struct WarmWindow {
     pub(crate) turns_left: usize,
     pub(crate) tokens_left: u32,
 }
 
-impl Window {
+impl WarmWindow {
     /// Whether the next older turn is still in it. The first that does not fit ends the window: a gap in what
     /// was said last would mislead.
     pub(crate) fn takes(&mut self, total_tokens: u32) -> bool {
@@ -45,7 +45,7 @@ mod tests {
 
     #[track_caller]
     fn check(newest_first: &[u32], taken: usize) {
-        let mut window = Window { turns_left: 3, tokens_left: 100 };
+        let mut window = WarmWindow { turns_left: 3, tokens_left: 100 };
         assert_eq!(
             newest_first.iter().filter(|&&tokens| window.takes(tokens)).count(),
             taken,

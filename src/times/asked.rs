@@ -3,7 +3,7 @@
 use crate::{
     english::lists::{List, is_in, list},
     text::words::MAX_QUERY_BYTES,
-    times::words::{Gap, Word, words},
+    times::words::{Gap, QueryWord, words},
 };
 
 /// Whether a query that names a time asks what happened then, rather than what was said: `what was on the 19th?`
@@ -21,7 +21,7 @@ pub(crate) fn asks_when(query: &str) -> bool {
     const PERIODS: &str = "day date month year";
     let words = read(query);
     let begins = |at: usize| at == 0 || words[at].gap != Gap::Blank || words[at - 1].lower == "and";
-    let asks = |(at, word): (usize, &Word)| {
+    let asks = |(at, word): (usize, &QueryWord)| {
         let next = words.get(at + 1).map_or("", |next| &*next.lower);
         (word.lower == "when" && begins(at) && is_in("did do does was were is are will has have am", next))
             || (is_in(WHICH, &word.lower) && is_in(PERIODS, next))
@@ -30,7 +30,7 @@ pub(crate) fn asks_when(query: &str) -> bool {
     words.iter().enumerate().any(asks)
 }
 
-fn read(query: &str) -> Vec<Word> {
+fn read(query: &str) -> Vec<QueryWord> {
     words(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)])
 }
 

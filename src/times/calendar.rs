@@ -6,12 +6,12 @@ use crate::model::instant;
 
 /// From an instant up to another, which is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct CalendarSpan {
     pub(super) from: DateTime<Utc>,
     pub(super) until: DateTime<Utc>,
 }
 
-impl Span {
+impl CalendarSpan {
     /// From the start of one day to the start of another.
     pub(super) fn days(first: NaiveDate, behind: NaiveDate) -> Self {
         Self { from: midnight(first), until: midnight(behind) }
@@ -38,7 +38,7 @@ impl Span {
 
 /// What people count time in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     Day,
     Week,
     Weekend,
@@ -46,7 +46,7 @@ pub(super) enum Unit {
     Year,
 }
 
-impl Unit {
+impl TimeUnit {
     pub(super) fn from_word(word: &str) -> Option<Self> {
         Some(match word.strip_suffix('s').unwrap_or(word) {
             "day" | "night" => Self::Day,
@@ -70,44 +70,44 @@ impl Unit {
 }
 
 /// The day so many units from this one: before it, if there are fewer than none.
-pub(super) fn shifted(date: NaiveDate, count: i32, unit: Unit) -> NaiveDate {
+pub(super) fn shifted(date: NaiveDate, count: i32, unit: TimeUnit) -> NaiveDate {
     let ahead = count.unsigned_abs();
     match unit {
         _ if count <= 0 => back(date, ahead, unit),
-        Unit::Day => plus_days(date, ahead.into()),
-        Unit::Week | Unit::Weekend => plus_days(date, 7 * i64::from(ahead)),
-        Unit::Month => held(date.checked_add_months(Months::new(ahead)), true),
-        Unit::Year => held(date.checked_add_months(Months::new(ahead.saturating_mul(12))), true),
+        TimeUnit::Day => plus_days(date, ahead.into()),
+        TimeUnit::Week | TimeUnit::Weekend => plus_days(date, 7 * i64::from(ahead)),
+        TimeUnit::Month => held(date.checked_add_months(Months::new(ahead)), true),
+        TimeUnit::Year => held(date.checked_add_months(Months::new(ahead.saturating_mul(12))), true),
     }
 }
 
 /// The day so many units before this one.
-pub(super) fn back(date: NaiveDate, count: u32, unit: Unit) -> NaiveDate {
+pub(super) fn back(date: NaiveDate, count: u32, unit: TimeUnit) -> NaiveDate {
     match unit {
-        Unit::Day => plus_days(date, -i64::from(count)),
-        Unit::Week | Unit::Weekend => plus_days(date, -7 * i64::from(count)),
-        Unit::Month => held(date.checked_sub_months(Months::new(count)), false),
-        Unit::Year => held(date.checked_sub_months(Months::new(count.saturating_mul(12))), false),
+        TimeUnit::Day => plus_days(date, -i64::from(count)),
+        TimeUnit::Week | TimeUnit::Weekend => plus_days(date, -7 * i64::from(count)),
+        TimeUnit::Month => held(date.checked_sub_months(Months::new(count)), false),
+        TimeUnit::Year => held(date.checked_sub_months(Months::new(count.saturating_mul(12))), false),
     }
 }
 
 /// The period of the calendar in which a day lies; weeks begin on Monday, weekends on Saturday.
-pub(super) fn containing(date: NaiveDate, unit: Unit) -> Span {
+pub(super) fn containing(date: NaiveDate, unit: TimeUnit) -> CalendarSpan {
     let monday = plus_days(date, -i64::from(date.weekday().num_days_from_monday()));
     match unit {
-        Unit::Day => Span::day(date),
-        Unit::Week => Span::days(monday, plus_days(monday, 7)),
-        Unit::Weekend => Span::days(plus_days(monday, 5), plus_days(monday, 7)),
-        Unit::Month => months(date.year(), date.month(), 1),
-        Unit::Year => months(date.year(), 1, 12),
+        TimeUnit::Day => CalendarSpan::day(date),
+        TimeUnit::Week => CalendarSpan::days(monday, plus_days(monday, 7)),
+        TimeUnit::Weekend => CalendarSpan::days(plus_days(monday, 5), plus_days(monday, 7)),
+        TimeUnit::Month => months(date.year(), date.month(), 1),
+        TimeUnit::Year => months(date.year(), 1, 12),
     }
 }
 
 /// So many whole months: twelve are a year, three a season of the northern half of the world, where winter begins in
 /// December.
-pub(super) fn months(year: i32, first: u32, count: u32) -> Span {
+pub(super) fn months(year: i32, first: u32, count: u32) -> CalendarSpan {
     let first = held(NaiveDate::from_ymd_opt(year, first, 1), true);
-    Span::days(first, held(first.checked_add_months(Months::new(count)), true))
+    CalendarSpan::days(first, held(first.checked_add_months(Months::new(count)), true))
 }
 
 /// The last of these days before `date`.
@@ -123,12 +123,12 @@ pub(super) fn weekday_after(date: NaiveDate, weekday: Weekday) -> NaiveDate {
 }
 
 /// The week of a period by its place: the first is its first seven days, the last one its last seven.
-pub(super) fn week_of(period: Span, place: WeekPlace) -> Span {
+pub(super) fn week_of(period: CalendarSpan, place: WeekPlace) -> CalendarSpan {
     let first = match place {
         WeekPlace::Nth(nth) => plus_days(period.first_day(), 7 * (i64::from(nth) - 1)),
         WeekPlace::Last => plus_days(period.last_day(), -6),
     };
-    Span::days(first, plus_days(first, 7))
+    CalendarSpan::days(first, plus_days(first, 7))
 }
 
 /// Which week of a month or year.

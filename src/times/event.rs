@@ -7,12 +7,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     model::instant,
     text::words::MAX_QUERY_BYTES,
-    times::{read::all, tense::Voice},
+    times::{read::all, tense::TimeSpeaker},
 };
 
 /// Whole days, counted from the day on which the turn was said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct EventDays {
     /// Negative: before it.
     first_day: i16,
     /// How many there are.
@@ -23,7 +23,7 @@ pub(crate) struct Event {
 const LONGEST_DAYS: i64 = 366;
 const DAY_MS: i64 = 86_400_000;
 
-impl Event {
+impl EventDays {
     /// How many bytes of a text are read; a turn says early what it is about.
     pub(crate) const MAX_BYTES: usize = MAX_QUERY_BYTES;
     /// How many bytes it takes in the index.
@@ -34,7 +34,7 @@ impl Event {
     pub(crate) fn of(text: &str, said_at: DateTime<Utc>) -> Option<Self> {
         let said_at = instant::clamped(said_at);
         let text = &text[..text.floor_char_boundary(Self::MAX_BYTES)];
-        let spans = all(text, said_at, Voice::Telling).into_iter().map(|(span, _)| span);
+        let spans = all(text, said_at, TimeSpeaker::Telling).into_iter().map(|(span, _)| span);
         let elsewhere = spans.filter(|span| !(span.from..span.until).contains(&said_at));
         let (shortest, days) = elsewhere
             .map(|span| (span, (span.last_day() - span.first_day()).num_days() + 1))
@@ -78,8 +78,8 @@ mod tests {
     /// A Monday.
     const SAID_AT: &str = "2024-01-15T10:00:00Z";
 
-    fn event(text: &str) -> Option<Event> {
-        Event::of(text, SAID_AT.parse().unwrap())
+    fn event(text: &str) -> Option<EventDays> {
+        EventDays::of(text, SAID_AT.parse().unwrap())
     }
 
     /// The first day of the event, and how many there are.
@@ -87,7 +87,7 @@ mod tests {
     fn check(text: &str, expected: Option<(i16, u16)>) {
         let found = event(text);
         assert_eq!(found.map(|event| (event.first_day, event.days)), expected, "{text:?}");
-        assert_eq!(found.map(|event| Event::from_bytes(event.to_bytes())), found);
+        assert_eq!(found.map(|event| EventDays::from_bytes(event.to_bytes())), found);
     }
 
     #[test]

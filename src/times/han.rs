@@ -8,9 +8,9 @@ use chrono::{Datelike, NaiveDate, Weekday};
 use crate::{
     text::terms::is_unspaced,
     times::{
-        calendar::{self, Span, Unit, months, plus_days, shifted},
+        calendar::{self, CalendarSpan, TimeUnit, months, plus_days, shifted},
         numeric::year,
-        reader::{Reader, Toward},
+        reader::{ExpressionReader, Toward},
     },
 };
 
@@ -91,31 +91,31 @@ const YEARS: &[(&str, i32)] = &[
 /// In Chinese the days of a week are counted.
 const CHINESE_DAYS: &str = "一二三四五六";
 const JAPANESE_DAYS: &str = "月火水木金土日";
-const UNITS: &[(&str, Unit)] = &[
-    ("个星期", Unit::Week),
-    ("個星期", Unit::Week),
-    ("个礼拜", Unit::Week),
-    ("個禮拜", Unit::Week),
-    ("週間", Unit::Week),
-    ("星期", Unit::Week),
-    ("周", Unit::Week),
-    ("週", Unit::Week),
-    ("个月", Unit::Month),
-    ("個月", Unit::Month),
-    ("ヶ月", Unit::Month),
-    ("か月", Unit::Month),
-    ("カ月", Unit::Month),
-    ("ヵ月", Unit::Month),
-    ("天", Unit::Day),
-    ("日", Unit::Day),
-    ("年", Unit::Year),
+const UNITS: &[(&str, TimeUnit)] = &[
+    ("个星期", TimeUnit::Week),
+    ("個星期", TimeUnit::Week),
+    ("个礼拜", TimeUnit::Week),
+    ("個禮拜", TimeUnit::Week),
+    ("週間", TimeUnit::Week),
+    ("星期", TimeUnit::Week),
+    ("周", TimeUnit::Week),
+    ("週", TimeUnit::Week),
+    ("个月", TimeUnit::Month),
+    ("個月", TimeUnit::Month),
+    ("ヶ月", TimeUnit::Month),
+    ("か月", TimeUnit::Month),
+    ("カ月", TimeUnit::Month),
+    ("ヵ月", TimeUnit::Month),
+    ("天", TimeUnit::Day),
+    ("日", TimeUnit::Day),
+    ("年", TimeUnit::Year),
 ];
 const AGO: &[&str] = &["之前", "以前", "前"];
 const AHEAD: &[&str] = &["之后", "之後", "以后", "以後", "后", "後"];
 const NUMERALS: &str = "〇一二三四五六七八九十";
 
 /// Every time that the text names, in its order, and where it stands, in bytes.
-pub(super) fn read(text: &str, reader: Reader<'_>) -> Vec<(Span, Range<usize>)> {
+pub(super) fn read(text: &str, reader: ExpressionReader<'_>) -> Vec<(CalendarSpan, Range<usize>)> {
     let mut found = Vec::new();
     if text.is_ascii() || !text.contains(is_unspaced) {
         return found;
@@ -146,9 +146,9 @@ fn may_begin(first: char, before: char) -> bool {
 }
 
 /// A reading, and the text behind it.
-type Read<'t, T> = Option<(T, &'t str)>;
+type HanReading<'t, T> = Option<(T, &'t str)>;
 
-fn time<'t>(text: &'t str, before: char, reader: Reader<'_>) -> Read<'t, Span> {
+fn time<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     day(text, before, reader)
         .or_else(|| relative(text, reader))
         .or_else(|| weekday_alone(text, before, reader))
@@ -157,7 +157,7 @@ fn time<'t>(text: &'t str, before: char, reader: Reader<'_>) -> Read<'t, Span> {
 }
 
 /// The first of these that stands here.
-fn one_of<'t, T: Copy>(text: &'t str, list: &[(&str, T)]) -> Read<'t, T> {
+fn one_of<'t, T: Copy>(text: &'t str, list: &[(&str, T)]) -> HanReading<'t, T> {
     list.iter().find_map(|(word, meaning)| text.strip_prefix(word).map(|behind| (*meaning, behind)))
 }
 
@@ -166,36 +166,36 @@ fn behind_one_of<'t>(text: &'t str, list: &[&str]) -> Option<&'t str> {
 }
 
 /// `昨天`, `昨晚`; not in `以前天`.
-fn day<'t>(text: &'t str, before: char, reader: Reader<'_>) -> Read<'t, Span> {
+fn day<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     if matches!(before, '以' | '之') {
         return None;
     }
-    let date = |distance| shifted(reader.today(), distance, Unit::Day);
+    let date = |distance| shifted(reader.today(), distance, TimeUnit::Day);
     if let Some((distance, behind)) = one_of(text, DAYS) {
-        return Some((Span::day(date(distance)), behind));
+        return Some((CalendarSpan::day(date(distance)), behind));
     }
     PARTS.iter().find_map(|(word, distance, (first, until))| {
-        text.strip_prefix(word).map(|behind| (Span::hours(date(*distance), *first, *until), behind))
+        text.strip_prefix(word).map(|behind| (CalendarSpan::hours(date(*distance), *first, *until), behind))
     })
 }
 
 /// `上周`, `先週の金曜日`, `上个月3号`, `去年六月`.
-fn relative<'t>(text: &'t str, reader: Reader<'_>) -> Read<'t, Span> {
+fn relative<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     if let Some((shift, behind)) = one_of(text, YEARS) {
         let year = reader.today().year().saturating_add(shift);
         return month_and_day(without_of(behind), year).or(Some((months(year, 1, 12), behind)));
     }
     let (shift, of) = one_of(text, WHICH)?;
     if let Some(behind) = behind_one_of(of, WEEKENDS) {
-        return Some((reader.period(shift, Unit::Weekend), behind));
+        return Some((reader.period(shift, TimeUnit::Weekend), behind));
     }
     if let Some(behind) = behind_one_of(of, WEEKS) {
         let day = chinese_weekday(behind).or_else(|| japanese_weekday(without_of(behind)));
-        let of_day = day.map(|(day, behind)| (Span::day(reader.in_week(shift, day)), behind));
-        return of_day.or_else(|| Some((reader.period(shift, Unit::Week), behind)));
+        let of_day = day.map(|(day, behind)| (CalendarSpan::day(reader.in_week(shift, day)), behind));
+        return of_day.or_else(|| Some((reader.period(shift, TimeUnit::Week), behind)));
     }
     let behind = of.strip_prefix('月')?;
-    let month = reader.period(shift, Unit::Month);
+    let month = reader.period(shift, TimeUnit::Month);
     Some(day_of_month(without_of(behind), month.first_day()).unwrap_or((month, behind)))
 }
 
@@ -204,14 +204,18 @@ fn without_of(text: &str) -> &str {
 }
 
 /// `周五`, `金曜日`; not in `一周三次`.
-fn weekday_alone<'t>(text: &'t str, before: char, reader: Reader<'_>) -> Read<'t, Span> {
+fn weekday_alone<'t>(
+    text: &'t str,
+    before: char,
+    reader: ExpressionReader<'_>,
+) -> HanReading<'t, CalendarSpan> {
     let is_counted = before.is_numeric() || NUMERALS.contains(before) || "两兩几個个".contains(before);
     let chinese = || behind_one_of(text, WEEKS).filter(|_| !is_counted).and_then(chinese_weekday);
     let (day, behind) = japanese_weekday(text).or_else(chinese)?;
-    Some((Span::day(reader.on_weekday(day)), behind))
+    Some((CalendarSpan::day(reader.on_weekday(day)), behind))
 }
 
-fn chinese_weekday(text: &str) -> Read<'_, Weekday> {
+fn chinese_weekday(text: &str) -> HanReading<'_, Weekday> {
     let first = text.chars().next()?;
     let behind = &text[first.len_utf8()..];
     let place =
@@ -219,7 +223,7 @@ fn chinese_weekday(text: &str) -> Read<'_, Weekday> {
     Some((weekday(place)?, behind))
 }
 
-fn japanese_weekday(text: &str) -> Read<'_, Weekday> {
+fn japanese_weekday(text: &str) -> HanReading<'_, Weekday> {
     let first = text.chars().next()?;
     let place = JAPANESE_DAYS.chars().position(|day| day == first)?;
     let behind = text[first.len_utf8()..].strip_prefix('曜')?;
@@ -232,7 +236,7 @@ fn weekday(place: usize) -> Option<Weekday> {
 }
 
 /// `三天前`, `2週間後`.
-fn counted<'t>(text: &'t str, reader: Reader<'_>) -> Read<'t, Span> {
+fn counted<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     let (count, behind) = number(text)?;
     let (unit, behind) = one_of(behind, UNITS)?;
     let count = (1..10_000).contains(&count).then_some((count, count))?;
@@ -243,7 +247,7 @@ fn counted<'t>(text: &'t str, reader: Reader<'_>) -> Read<'t, Span> {
 }
 
 /// `2024年6月3日`, `2024年6月`, `2024年`, `6月3日`, `6月`, `19号`.
-fn date<'t>(text: &'t str, reader: Reader<'_>) -> Read<'t, Span> {
+fn date<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     let (first, behind) = number(text)?;
     if let Some(behind) = behind.strip_prefix('年') {
         let year = year(&first.to_string()).filter(|_| !is_length(behind))?;
@@ -257,10 +261,10 @@ fn date<'t>(text: &'t str, reader: Reader<'_>) -> Read<'t, Span> {
     // `三日` may be three days.
     let is_in_digits = text.starts_with(char::is_numeric) && !text.starts_with(|c| NUMERALS.contains(c));
     let (_, behind) = day_of_month(text, NaiveDate::from_ymd_opt(2000, 1, 1)?).filter(|_| is_in_digits)?;
-    let first_of = |count| shifted(reader.today().with_day(1).unwrap_or_default(), count, Unit::Month);
+    let first_of = |count| shifted(reader.today().with_day(1).unwrap_or_default(), count, TimeUnit::Month);
     let counts: [i32; 3] = if reader.toward == Toward::Past { [0, -1, -2] } else { [0, 1, 2] };
     let spans = counts.into_iter().filter_map(|count| day_of_month(text, first_of(count)));
-    let is_meant = |span: &Span| match reader.toward {
+    let is_meant = |span: &CalendarSpan| match reader.toward {
         Toward::Past => span.from <= reader.now,
         Toward::Future => span.until > reader.now,
     };
@@ -268,7 +272,7 @@ fn date<'t>(text: &'t str, reader: Reader<'_>) -> Read<'t, Span> {
 }
 
 /// `6月3日`, `六月`, of this year.
-fn month_and_day(text: &str, year: i32) -> Read<'_, Span> {
+fn month_and_day(text: &str, year: i32) -> HanReading<'_, CalendarSpan> {
     let (month, behind) = number(text)?;
     let behind = behind.strip_prefix('月').filter(|_| (1..=12).contains(&month))?;
     let first = calendar::date(year, month, 1)?;
@@ -277,11 +281,11 @@ fn month_and_day(text: &str, year: i32) -> Read<'_, Span> {
 }
 
 /// `3日`, `3号`, of the month that begins then.
-fn day_of_month(text: &str, first: NaiveDate) -> Read<'_, Span> {
+fn day_of_month(text: &str, first: NaiveDate) -> HanReading<'_, CalendarSpan> {
     let (day, behind) = number(text)?;
     let behind = behind.strip_prefix(['日', '号', '號']).filter(|behind| !is_length(behind))?;
     let date = first.with_day(day)?;
-    Some((Span::days(date, plus_days(date, 1)), behind))
+    Some((CalendarSpan::days(date, plus_days(date, 1)), behind))
 }
 
 /// Whether what was counted before is how long something takes: `3日間`.
@@ -290,7 +294,7 @@ fn is_length(behind: &str) -> bool {
 }
 
 /// `12`, `１２`, `十二`, `二〇二四`, `两`.
-fn number(text: &str) -> Read<'_, u32> {
+fn number(text: &str) -> HanReading<'_, u32> {
     let digit = |c: char| match c {
         '0'..='9' => c.to_digit(10),
         '０'..='９' => Some(c as u32 - '０' as u32),

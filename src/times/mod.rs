@@ -5,7 +5,7 @@
 //! word: `may` and `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` is no year.
 //!
 //! A question is about times in which something was said ([`find`]), or in which that happens of which a turn speaks
-//! ([`find_ahead`], [`Event`]).
+//! ([`find_ahead`], [`EventDays`]).
 //!
 //! Who reads what: [`english`] most of all, whole phrases and what leads to them; [`tongues`] the names of months and
 //! weekdays of other languages that put blanks between words, with a few relative words; [`han`] Chinese and Japanese;
@@ -38,13 +38,13 @@ use crate::{
     },
     model::instant,
     text::words::MAX_QUERY_BYTES,
-    times::{calendar::Span, read::all, tense::Voice},
+    times::{calendar::CalendarSpan, read::all, tense::TimeSpeaker},
 };
 
 pub(crate) use asked::{asks_of_events, asks_when};
 #[cfg(test)]
 pub(crate) use english::{MONTHS, WEEKDAYS};
-pub(crate) use event::Event;
+pub(crate) use event::EventDays;
 pub(crate) use tongues::month_in_any_language;
 
 /// A time that a query names.
@@ -65,7 +65,7 @@ impl TimeSpan {
     }
 
     /// Whether what a turn speaks of, that was said then, falls into it.
-    pub(crate) fn holds(&self, event: Event, said_at_ms: i64) -> bool {
+    pub(crate) fn holds(&self, event: EventDays, said_at_ms: i64) -> bool {
         event::falls_into(&event.span_ms(said_at_ms), self.from, self.until)
     }
 }
@@ -77,7 +77,7 @@ const MAX_SPANS: usize = 16;
 /// begins at `now` or before: nothing was said in what lies ahead.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
-    let mut found = spans(query, now, Voice::Asking);
+    let mut found = spans(query, now, TimeSpeaker::Asking);
     found.retain(|span| span.from <= now);
     found.truncate(MAX_SPANS);
     found
@@ -86,15 +86,15 @@ pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
 /// The times ahead that a query names: nothing was said in them, but what was said may happen then.
 pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
-    let mut found = spans(query, now, Voice::Telling);
+    let mut found = spans(query, now, TimeSpeaker::Telling);
     found.retain(|span| span.from > now);
     found.truncate(MAX_SPANS);
     found
 }
 
-fn spans(query: &str, now: DateTime<Utc>, voice: Voice) -> Vec<TimeSpan> {
+fn spans(query: &str, now: DateTime<Utc>, voice: TimeSpeaker) -> Vec<TimeSpan> {
     let found = all(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], now, voice).into_iter();
-    found.map(|(Span { from, until }, text)| TimeSpan { from, until, text }).collect()
+    found.map(|(CalendarSpan { from, until }, text)| TimeSpan { from, until, text }).collect()
 }
 
 /// What people say around a time when they ask for nothing but what was said then.
@@ -105,11 +105,11 @@ pub(crate) fn is_only_time(query: &str, spans: &[TimeSpan]) -> bool {
     if spans.is_empty() || query.len() > MAX_QUERY_BYTES {
         return false;
     }
-    let is_talk = |word: &words::Word| {
+    let is_talk = |word: &words::QueryWord| {
         let bare = word.lower.replace(['\'', '\u{2019}'], "");
         !word.is_number && (is_stop_word(&bare) || AROUND.contains(&bare))
     };
-    let is_inside = |word: &words::Word| spans.iter().any(|span| span.text.contains(&word.start));
+    let is_inside = |word: &words::QueryWord| spans.iter().any(|span| span.text.contains(&word.start));
     words::words(query).iter().all(|word| is_inside(word) || is_talk(word))
 }
 

@@ -3,15 +3,15 @@
 use crate::{
     english::numbers::digits,
     times::{
-        calendar::{self, Span, months},
-        reader::{Found, Reader},
+        calendar::{self, CalendarSpan, months},
+        reader::{ExpressionReader, ReadExpression},
         words::Gap,
     },
 };
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// A date in digits, or a month of a year: `2023-03`.
-    pub(super) fn numeric(self, at: usize) -> Option<Found> {
+    pub(super) fn numeric(self, at: usize) -> Option<ReadExpression> {
         let word = self.words.get(at).filter(|word| word.is_number)?;
         let slashed = |at: usize| {
             let word = self.words.get(at).filter(|word| word.is_number && word.gap == Gap::Slash)?;
@@ -26,9 +26,9 @@ impl Reader<'_> {
         }
         let date = |year: &str, month: &str, day: &str| {
             let year = i32::try_from(digits(year, 4, 4)?).ok()?;
-            calendar::date(year, digits(month, 1, 2)?, digits(day, 1, 2)?).map(Span::day)
+            calendar::date(year, digits(month, 1, 2)?, digits(day, 1, 2)?).map(CalendarSpan::day)
         };
-        let mut spans: Vec<Span> = match parts[..] {
+        let mut spans: Vec<CalendarSpan> = match parts[..] {
             [first, second, third] => {
                 // With points the day comes first.
                 let american = if day.contains('.') { None } else { date(third, first, second) };
@@ -42,7 +42,7 @@ impl Reader<'_> {
             _ => Vec::new(),
         };
         spans.dedup();
-        (!spans.is_empty()).then(|| Found::of(end, spans))
+        (!spans.is_empty()).then(|| ReadExpression::of(end, spans))
     }
 }
 

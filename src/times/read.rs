@@ -5,19 +5,19 @@ use std::ops::Range;
 use chrono::{DateTime, Utc};
 
 use crate::times::{
-    calendar::Span,
+    calendar::CalendarSpan,
     han,
-    reader::{Reader, Toward},
-    tense::{Voice, directions, han_direction},
-    words::Words,
+    reader::{ExpressionReader, Toward},
+    tense::{TimeSpeaker, directions, han_direction},
+    words::QueryWords,
 };
 
 /// Every time that a text names, what lies ahead too, with the place of its words, in bytes, in the text's order. None is
 /// empty.
-pub(super) fn all(text: &str, now: DateTime<Utc>, voice: Voice) -> Vec<(Span, Range<usize>)> {
-    let words = Words::of(text);
+pub(super) fn all(text: &str, now: DateTime<Utc>, voice: TimeSpeaker) -> Vec<(CalendarSpan, Range<usize>)> {
+    let words = QueryWords::of(text);
     let directions = directions(&words, voice);
-    let reader = |toward| Reader { words: &words, now, toward };
+    let reader = |toward| ExpressionReader { words: &words, now, toward };
     let of_han = han::read(text, reader(han_direction(text, voice)));
     let is_taken = |place: &Range<usize>| {
         of_han.iter().any(|(_, known)| known.start < place.end && place.start < known.end)

@@ -4,32 +4,32 @@
 use chrono::{DateTime, Datelike, NaiveDate, Utc, Weekday};
 
 use crate::times::{
-    calendar::{Span, Unit, back, containing, plus_days, shifted, weekday_after, weekday_before},
-    words::Words,
+    calendar::{CalendarSpan, TimeUnit, back, containing, plus_days, shifted, weekday_after, weekday_before},
+    words::QueryWords,
 };
 
 /// An expression that was read.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ReadExpression {
     /// The word behind its last.
     pub(super) end: usize,
     /// None if it names no time; two for a date that can be read in two ways.
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<CalendarSpan>,
     /// Whether its year, or its week, is a guess.
     pub(super) is_yearless: bool,
 }
 
-impl Found {
+impl ReadExpression {
     /// With no span it was understood, and is no time to look in.
-    pub(super) fn of(end: usize, spans: impl IntoIterator<Item = Span>) -> Self {
+    pub(super) fn of(end: usize, spans: impl IntoIterator<Item = CalendarSpan>) -> Self {
         Self { end, spans: spans.into_iter().collect(), is_yearless: false }
     }
 
-    pub(super) fn yearless(end: usize, span: Option<Span>) -> Self {
+    pub(super) fn yearless(end: usize, span: Option<CalendarSpan>) -> Self {
         Self { is_yearless: true, ..Self::of(end, span) }
     }
 
-    pub(super) fn opened(mut self, bounds: impl Fn(Span) -> (DateTime<Utc>, DateTime<Utc>)) -> Self {
+    pub(super) fn opened(mut self, bounds: impl Fn(CalendarSpan) -> (DateTime<Utc>, DateTime<Utc>)) -> Self {
         for span in &mut self.spans {
             (span.from, span.until) = bounds(*span);
         }
@@ -48,20 +48,20 @@ pub(super) enum Toward {
 
 /// Reads expressions from words; each reading looks at a bounded number of them.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'w> {
-    pub(super) words: &'w Words,
+pub(super) struct ExpressionReader<'w> {
+    pub(super) words: &'w QueryWords,
     pub(super) now: DateTime<Utc>,
     pub(super) toward: Toward,
 }
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     pub(super) fn today(self) -> NaiveDate {
         self.now.date_naive()
     }
 
     /// An end of all that has been said so far.
     pub(super) fn tomorrow(self) -> DateTime<Utc> {
-        Span::day(self.today()).until
+        CalendarSpan::day(self.today()).until
     }
 
     pub(super) fn lower(&self, at: usize) -> &str {
@@ -69,7 +69,7 @@ impl Reader<'_> {
     }
 
     /// Of the same time in each year the one that is meant: the last that has begun by now, or the next.
-    pub(super) fn in_some_year(self, of_year: impl Fn(i32) -> Option<Span>) -> Option<Span> {
+    pub(super) fn in_some_year(self, of_year: impl Fn(i32) -> Option<CalendarSpan>) -> Option<CalendarSpan> {
         /// 29 February comes every fourth year, or eighth.
         const YEARS: i32 = 8;
         let year = self.today().year();
@@ -90,34 +90,34 @@ impl Reader<'_> {
     }
 
     /// The week, month ... so many from this one. On a weekend, the one of minus 1 is the weekend before.
-    pub(super) fn period(self, count: i32, unit: Unit) -> Span {
+    pub(super) fn period(self, count: i32, unit: TimeUnit) -> CalendarSpan {
         containing(shifted(self.today(), count, unit), unit)
     }
 
     /// The weekday in the week so many from this one.
     pub(super) fn in_week(self, count: i32, weekday: Weekday) -> NaiveDate {
-        plus_days(self.period(count, Unit::Week).first_day(), weekday.num_days_from_monday().into())
+        plus_days(self.period(count, TimeUnit::Week).first_day(), weekday.num_days_from_monday().into())
     }
 
     /// Up to the end of today, for so many units.
-    pub(super) fn rolling(self, count: u32, unit: Unit) -> Span {
-        Span::days(back(self.today(), count, unit), plus_days(self.today(), 1))
+    pub(super) fn rolling(self, count: u32, unit: TimeUnit) -> CalendarSpan {
+        CalendarSpan::days(back(self.today(), count, unit), plus_days(self.today(), 1))
     }
 
     /// From the most to the least units ago, and half a unit around; a guessed number of days by one more.
-    pub(super) fn ago(self, (least, most): (u32, u32), unit: Unit) -> Span {
+    pub(super) fn ago(self, (least, most): (u32, u32), unit: TimeUnit) -> CalendarSpan {
         self.around(-signed(most), -signed(least), unit)
     }
 
     /// The same ahead.
-    pub(super) fn ahead(self, (least, most): (u32, u32), unit: Unit) -> Span {
+    pub(super) fn ahead(self, (least, most): (u32, u32), unit: TimeUnit) -> CalendarSpan {
         self.around(signed(least), signed(most), unit)
     }
 
-    fn around(self, first: i32, last: i32, unit: Unit) -> Span {
-        let half = unit.half_days() + i64::from(first != last && unit == Unit::Day);
+    fn around(self, first: i32, last: i32, unit: TimeUnit) -> CalendarSpan {
+        let half = unit.half_days() + i64::from(first != last && unit == TimeUnit::Day);
         let [first, last] = [first, last].map(|count| shifted(self.today(), count, unit));
-        Span::days(plus_days(first, -half), plus_days(last, half + 1))
+        CalendarSpan::days(plus_days(first, -half), plus_days(last, half + 1))
     }
 }
 

@@ -4,13 +4,13 @@ use crate::{
     english::lists::is_in,
     times::{
         reader::Toward,
-        words::{Gap, Word, Words},
+        words::{Gap, QueryWord, QueryWords},
     },
 };
 
 /// Who speaks of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum TimeSpeaker {
     /// Who asks what was said: whatever has no year is over.
     Asking,
     /// Who tells of something: the sentence says whether it is over.
@@ -25,16 +25,16 @@ const PRESENT: &str = "is are am i'm it's that's there's we're have has do does 
 const HAN_FUTURE: [char; 7] = ['将', '將', '要', '会', '會', '予', '算'];
 
 /// For each word, where a time lies that its sentence names without a year.
-pub(super) fn directions(words: &Words, voice: Voice) -> Vec<Toward> {
+pub(super) fn directions(words: &QueryWords, voice: TimeSpeaker) -> Vec<Toward> {
     let mut directions = vec![Toward::Past; words.len()];
-    if voice == Voice::Asking {
+    if voice == TimeSpeaker::Asking {
         return directions;
     }
     let mut start = 0;
     for at in 1..=words.len() {
         let begins = words.get(at).is_none_or(|word| matches!(word.gap, Gap::Break | Gap::Point));
         if begins {
-            let sentence: Vec<&Word> = (start..at).filter_map(|at| words.get(at)).collect();
+            let sentence: Vec<&QueryWord> = (start..at).filter_map(|at| words.get(at)).collect();
             directions[start..at].fill(direction(&sentence));
             start = at;
         }
@@ -42,7 +42,7 @@ pub(super) fn directions(words: &Words, voice: Voice) -> Vec<Toward> {
     directions
 }
 
-fn direction(sentence: &[&Word]) -> Toward {
+fn direction(sentence: &[&QueryWord]) -> Toward {
     let has =
         |is_so: fn(&str) -> bool| sentence.iter().any(|word| is_so(&word.lower.replace('\u{2019}', "'")));
     let is_to_come = has(|word| is_in(FUTURE, word) || word.ends_with("'ll"));
@@ -52,7 +52,7 @@ fn direction(sentence: &[&Word]) -> Toward {
 }
 
 /// The same of a whole text in Chinese or Japanese.
-pub(super) fn han_direction(text: &str, voice: Voice) -> Toward {
-    let is_to_come = voice == Voice::Telling && text.contains(HAN_FUTURE);
+pub(super) fn han_direction(text: &str, voice: TimeSpeaker) -> Toward {
+    let is_to_come = voice == TimeSpeaker::Telling && text.contains(HAN_FUTURE);
     if is_to_come { Toward::Future } else { Toward::Past }
 }

@@ -7,7 +7,7 @@ use crate::{
 
 /// A word or number of a query.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(super) struct QueryWord {
     /// Lower case; without `'s`.
     pub(super) lower: String,
     pub(super) start: usize,
@@ -36,15 +36,15 @@ pub(super) enum Gap {
 /// Words for times are short, in bytes; of data the start is enough.
 const LONGEST: usize = 64;
 
-pub(super) fn words(text: &str) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+pub(super) fn words(text: &str) -> Vec<QueryWord> {
+    let mut found: Vec<QueryWord> = Vec::new();
     let mut last_end = 0;
     for_each_term(text, |term| {
         let gap = if found.is_empty() { Gap::Break } else { gap(&text[last_end..term.at]) };
         last_end = term.at + term.text.len();
         let is_measured = text[last_end..].starts_with(['%', '€', '$', '£', '°'])
             || text[..term.at].ends_with(['€', '$', '£', '#', '~']);
-        found.push(Word {
+        found.push(QueryWord {
             lower: without_possessive(&term.text[..term.text.floor_char_boundary(LONGEST)]).to_lowercase(),
             start: term.at,
             end: last_end,
@@ -69,11 +69,11 @@ fn gap(between: &str) -> Gap {
 }
 
 /// The words of one query, by their places; beyond the end stands nothing.
-pub(super) struct Words {
-    list: Vec<Word>,
+pub(super) struct QueryWords {
+    list: Vec<QueryWord>,
 }
 
-impl Words {
+impl QueryWords {
     pub(super) fn of(text: &str) -> Self {
         Self { list: words(text) }
     }
@@ -82,7 +82,7 @@ impl Words {
         self.list.len()
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<&Word> {
+    pub(super) fn get(&self, at: usize) -> Option<&QueryWord> {
         self.list.get(at)
     }
 
@@ -110,7 +110,7 @@ impl Words {
     /// Whether what stands here goes on with a number as its noun: `2000 words`, `5 people`.
     pub(super) fn is_noun(&self, at: usize) -> bool {
         let next = self.next(at);
-        let is_plain = |word: &Word| !word.is_number && !word.is_capital;
+        let is_plain = |word: &QueryWord| !word.is_number && !word.is_capital;
         !next.is_empty()
             && self.get(at).is_some_and(is_plain)
             && !is_stop_word(&next.replace(['\'', '\u{2019}'], ""))

@@ -20,10 +20,10 @@ use crate::{
     },
     vault::{
         body::body,
-        export::{Known, Wanted, When, relations},
+        export::{ExportState, WantedFile, When, relations},
         file::{MemoryFile, NAMES},
         frontmatter::{inline, quoted},
-        head::{Head, hyphenated},
+        head::{HeadWriter, hyphenated},
         sections::{pages, section},
     },
 };
@@ -54,9 +54,12 @@ const COVERED: [&str; 19] = [
 const KEPT: [&str; 3] = ["context_fingerprint", "pattern_confidence", "system_core_component"];
 
 /// All files of the layout. `histories` are the changes of memories, the oldest first.
-pub(crate) fn wanted(known: &Known, histories: &HashMap<MemoryId, Vec<Change>>) -> BTreeMap<String, Wanted> {
+pub(crate) fn wanted(
+    known: &ExportState,
+    histories: &HashMap<MemoryId, Vec<Change>>,
+) -> BTreeMap<String, WantedFile> {
     let mut relations = relations(&known.shown_edges());
-    let mut files: BTreeMap<String, Wanted> = BTreeMap::new();
+    let mut files: BTreeMap<String, WantedFile> = BTreeMap::new();
     let mut logs: BTreeMap<Frequency, Vec<(&Memory, String)>> = BTreeMap::new();
     // The oldest first: a log grows at its end.
     for memory in known.memories.iter().rev() {
@@ -71,8 +74,8 @@ pub(crate) fn wanted(known: &Known, histories: &HashMap<MemoryId, Vec<Change>>) 
         let digits = memory.id.as_uuid().simple().to_string();
         let path =
             if files.contains_key(&path) { path.replacen("_v", &format!("-{digits}_v"), 1) } else { path };
-        let page = Wanted::page(head.above(&body(&file.content)), When::TextDiffers);
-        files.insert(path, Wanted { id: Some(*memory.id.as_uuid()), ..page });
+        let page = WantedFile::page(head.above(&body(&file.content)), When::TextDiffers);
+        files.insert(path, WantedFile { id: Some(*memory.id.as_uuid()), ..page });
     }
     for (frequency, memories) in logs {
         let least = memories.iter().map(|(memory, _)| memory.confidence).fold(1.0, f64::min);
@@ -80,13 +83,13 @@ pub(crate) fn wanted(known: &Known, histories: &HashMap<MemoryId, Vec<Change>>) 
             Frequency::UltraLow => ("SmartLibrary", "Smart Library"),
             _ => ("system/memory_log", "Memory Log"),
         };
-        let mut head = Head::default();
+        let mut head = HeadWriter::default();
         required(&mut head, frequency, "low", least);
         let beginning = head.above(&format!("# {title}\n"));
         let sections = memories.into_iter().map(|(_, section)| section);
         for (number, page) in (1..).zip(pages(&beginning, sections)) {
             let more = if number == 1 { String::new() } else { format!("_{number}") };
-            files.insert(format!("{stem}{more}.md"), Wanted::page(page, When::TextDiffers));
+            files.insert(format!("{stem}{more}.md"), WantedFile::page(page, When::TextDiffers));
         }
     }
     files
@@ -111,7 +114,7 @@ fn path(memory: &Memory) -> Option<String> {
 }
 
 /// C: the five names that each file has.
-fn required(head: &mut Head, frequency: Frequency, volatility: &str, confidence: f64) {
+fn required(head: &mut HeadWriter, frequency: Frequency, volatility: &str, confidence: f64) {
     let (trigger, retention) = match frequency {
         Frequency::High => ("execution", "temporary"),
         Frequency::Mid => ("success", "persistent"),
@@ -126,8 +129,8 @@ fn required(head: &mut Head, frequency: Frequency, volatility: &str, confidence:
 }
 
 /// C's names with what is so here, then what it has no names for.
-fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> Head {
-    let mut head = Head::default();
+fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> HeadWriter {
+    let mut head = HeadWriter::default();
     required(&mut head, memory.frequency, memory.volatility.as_str(), memory.confidence);
     let state = &memory.state;
     let moves: Vec<&Change> = history

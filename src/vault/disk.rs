@@ -57,12 +57,12 @@ pub(crate) struct Disk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OnDisk {
     pub(crate) path: String,
-    pub(crate) found: Found,
+    pub(crate) found: DiskFileKind,
 }
 
 /// What lies below the folder.
 #[derive(Debug)]
-pub(crate) struct Looked {
+pub(crate) struct FolderScan {
     /// In the order of their paths.
     pub(crate) files: Vec<OnDisk>,
     /// What a run was writing that was cut short.
@@ -73,7 +73,7 @@ pub(crate) struct Looked {
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum DiskFileKind {
     /// Text, by its hash.
     Text(FileHash),
     /// Nothing that is read, and why.
@@ -114,7 +114,7 @@ impl Disk {
 
     /// Every file that is asked for below the folder, by its path; hidden ones, and folders that are hidden, are nobody's
     /// business here. What is no regular file is there, refused.
-    pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Looked> {
+    pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<FolderScan> {
         let (mut found, mut left_behind, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         let mut folders =
             vec![(String::new(), self.root.try_clone().map_err(|error| failed("read", &error))?)];
@@ -147,9 +147,9 @@ impl Disk {
                     continue;
                 }
                 let what = match read_in(&folder, &name, most_bytes(&path)) {
-                    Ok(bytes) => Found::Text(hash_of(&bytes)),
-                    Err(Unread::Refused(why)) => Found::Refused(why),
-                    Err(Unread::Gone) => continue,
+                    Ok(bytes) => DiskFileKind::Text(hash_of(&bytes)),
+                    Err(UnreadReason::Refused(why)) => DiskFileKind::Refused(why),
+                    Err(UnreadReason::Gone) => continue,
                 };
                 found.push(OnDisk { path, found: what });
                 if found.len() > MAX_FILES {
@@ -158,7 +158,7 @@ impl Disk {
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Looked { files: found, left_behind, beside })
+        Ok(FolderScan { files: found, left_behind, beside })
     }
 
     /// Whether there is nothing by this path. What cannot be looked at may be there: a folder that is closed, or that became
@@ -287,12 +287,12 @@ impl Disk {
 }
 
 /// Why a file is not read.
-enum Unread {
+enum UnreadReason {
     Gone,
     Refused(&'static str),
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for UnreadReason {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Gone,
@@ -301,10 +301,10 @@ impl From<io::Error> for Unread {
     }
 }
 
-fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, Unread> {
+fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, UnreadReason> {
     let kind = folder.symlink_metadata(name)?;
     if !kind.is_file() {
-        return Err(Unread::Refused("it is no regular file"));
+        return Err(UnreadReason::Refused("it is no regular file"));
     }
     // Without waiting: a fifo may have taken its place since.
     let mut options = OpenOptions::new();
@@ -312,12 +312,12 @@ fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, 
     let file: File = folder.open_with(name, &options)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.nlink() > 1 {
-        return Err(Unread::Refused("it has several names, or is no regular file"));
+        return Err(UnreadReason::Refused("it has several names, or is no regular file"));
     }
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(Unread::Refused("it is too large"));
+        return Err(UnreadReason::Refused("it is too large"));
     }
     Ok(bytes)
 }

@@ -11,8 +11,8 @@ use crate::{
     },
     vault::{
         body::{body, content, with_line_feeds},
-        frontmatter::{self, Field, Refused, quoted},
-        head::{Head, read_time},
+        frontmatter::{self, Field, FrontmatterError, quoted},
+        head::{HeadWriter, read_time},
         relation::{edge_type, type_name},
         state::short_hash_of,
     },
@@ -56,7 +56,7 @@ impl EdgeFile {
     /// The file. A type that the paper lacks is `RELATED_TO`, with our own beside it.
     pub(crate) fn write(&self) -> String {
         let (name, besides) = self.edge_type.map(type_name).unzip();
-        let mut head = Head::default();
+        let mut head = HeadWriter::default();
         let title = |title: &String| (!title.is_empty()).then(|| quoted(title));
         head.id("id", &self.id);
         head.plain("type", name);
@@ -72,7 +72,7 @@ impl EdgeFile {
     }
 
     /// Reads a file. A name that an edge's file does not have is refused: nobody would keep it.
-    pub(crate) fn read(file: &str) -> Result<Self, Refused> {
+    pub(crate) fn read(file: &str) -> Result<Self, FrontmatterError> {
         let parts = frontmatter::read(file)?;
         let mut read = Self { description: content(parts.body), ..Self::default() };
         for field in &parts.fields {
@@ -81,8 +81,8 @@ impl EdgeFile {
         Ok(read)
     }
 
-    fn take(&mut self, field: &Field) -> Result<(), Refused> {
-        let refused = |why| Refused { line: field.line, why };
+    fn take(&mut self, field: &Field) -> Result<(), FrontmatterError> {
+        let refused = |why| FrontmatterError { line: field.line, why };
         let text = field.value.text().ok_or(refused("it is no single value"))?;
         let edge_type = || {
             let found = edge_type(text).filter(|(_, is_reversed)| !is_reversed).map(|(found, _)| found);

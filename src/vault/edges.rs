@@ -12,10 +12,10 @@ use crate::{
         vault::RefusedFile,
     },
     vault::{
-        disk::{Found, OnDisk},
+        disk::{DiskFileKind, OnDisk},
         edge_file::{EdgeFile, FOLDER},
-        export::{Known, Wanted},
-        state::{State, Written},
+        export::{ExportState, WantedFile},
+        state::{VaultState, WrittenFile},
     },
 };
 
@@ -31,10 +31,10 @@ pub(crate) struct EdgeEdit {
 /// What people did to the files of edges. What both sides changed, and what is of another time, is left to whoever writes:
 /// it is set beside.
 pub(crate) fn edge_changes(
-    known: &Known,
-    wanted: &BTreeMap<String, Wanted>,
+    known: &ExportState,
+    wanted: &BTreeMap<String, WantedFile>,
     files: &[OnDisk],
-    state: &State,
+    state: &VaultState,
     text: impl Fn(&str) -> Option<String>,
 ) -> (Vec<EdgeEdit>, Vec<RefusedFile>) {
     let (mut edits, mut refused) = (Vec::new(), Vec::new());
@@ -43,8 +43,8 @@ pub(crate) fn edge_changes(
             refused.push(RefusedFile { path: path.clone(), line, why: why.to_owned() });
         };
         let hash = match found {
-            Found::Text(hash) => hash,
-            Found::Refused(why) => {
+            DiskFileKind::Text(hash) => hash,
+            DiskFileKind::Refused(why) => {
                 refuse(None, why);
                 continue;
             }
@@ -82,10 +82,10 @@ pub(crate) fn edge_changes(
 
 /// The edge as a person wants it; `None`: it is not theirs to say any more.
 fn edit<'k>(
-    known: &'k Known,
+    known: &'k ExportState,
     read: &EdgeFile,
-    wanted: &BTreeMap<String, Wanted>,
-    written: &Written,
+    wanted: &BTreeMap<String, WantedFile>,
+    written: &WrittenFile,
 ) -> Result<Option<(&'k Edge, NewEdge)>, &'static str> {
     if read.description.trim().is_empty() {
         return Err("it has no text below its head, as if an editor had been interrupted");

@@ -25,9 +25,9 @@ use crate::{
     text::memory::MemoryText,
     vault::{
         body::with_line_feeds,
-        export::{Known, Wanted, When},
+        export::{ExportState, WantedFile, When},
         frontmatter::{self, words},
-        head::Head,
+        head::HeadWriter,
         sections::{comment, guarded, pages},
     },
 };
@@ -38,7 +38,7 @@ const TITLE_BYTES: usize = 120;
 const MOST_LINKS: usize = 100;
 
 /// All files of the layout. `log` is the log of relations as it is, and `None` of the log: there is nothing to add.
-pub(crate) fn wanted(known: &Known, log: &str) -> (BTreeMap<String, Wanted>, Option<String>) {
+pub(crate) fn wanted(known: &ExportState, log: &str) -> (BTreeMap<String, WantedFile>, Option<String>) {
     let births: HashMap<MemoryId, &Episode> = known
         .episodes
         .iter()
@@ -65,10 +65,10 @@ pub(crate) fn wanted(known: &Known, log: &str) -> (BTreeMap<String, Wanted>, Opt
         of_day.sort_by_key(|(at, _)| *at);
         for (number, page) in (1..).zip(pages("", of_day.into_iter().map(|(_, section)| section))) {
             let more = if number == 1 { String::new() } else { format!("_{number}") };
-            files.insert(format!("memory/{on}{more}.md"), Wanted::page(page, When::TextDiffers));
+            files.insert(format!("memory/{on}{more}.md"), WantedFile::page(page, When::TextDiffers));
         }
     }
-    files.insert("MEMORY.md".to_owned(), Wanted::page(curated(&known.memories), When::UntilEdited));
+    files.insert("MEMORY.md".to_owned(), WantedFile::page(curated(&known.memories), When::UntilEdited));
     let more = log_of(log, &edges, known.now);
     let log = more
         .map(|more| format!("{log}{}{more}", if log.is_empty() || log.ends_with('\n') { "" } else { "\n" }));
@@ -90,7 +90,7 @@ fn curated(memories: &[Memory]) -> String {
 /// A memory of a day.
 fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     let title = tidy(&memory.title);
-    let mut head = Head::default();
+    let mut head = HeadWriter::default();
     head.plain("id", Some(memory.id.to_string()));
     head.number("importance", Some(memory.importance));
     head.line("entities", (!memory.entities.is_empty()).then(|| words(&memory.entities)));
@@ -218,7 +218,7 @@ fn log_of(log: &str, edges: &[&Edge], now: DateTime<Utc>) -> Option<String> {
 
 /// E: one memory as JSON, all names of the paper in its order, and behind them what it has no place for.
 #[derive(Debug, Serialize)]
-struct Entry<'m> {
+struct VaultEntry<'m> {
     id: String,
     content: &'m str,
     summary: &'m str,
@@ -283,7 +283,7 @@ pub(crate) fn json(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) ->
         memory.state.resurfaced_count,
         memory.state.dismiss_count,
     );
-    let entry = Entry {
+    let entry = VaultEntry {
         id: memory.id.to_string(),
         content: &memory.content,
         summary: text.in_one_sentence(&memory.summary),

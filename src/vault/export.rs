@@ -22,14 +22,14 @@ use crate::{
         pages,
         places::{as_link, can_be_linked, without_case},
         relation::{Relation, edge_name, type_name},
-        state::{State, Written, short_hash_of, stamp_of},
+        state::{VaultState, WrittenFile, short_hash_of, stamp_of},
         ties,
     },
 };
 
 /// What is known of a user at one moment, as far as files show it.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct ExportState {
     /// Those that hold, that are archived, and that were superseded.
     pub(crate) memories: Vec<Memory>,
     pub(crate) edges: Vec<Edge>,
@@ -46,7 +46,7 @@ pub(crate) struct Known {
     pub(crate) now: DateTime<Utc>,
 }
 
-impl Known {
+impl ExportState {
     /// The edges that hold between memories that have files.
     pub(super) fn shown_edges(&self) -> Vec<&Edge> {
         let ids: HashSet<MemoryId> = self.memories.iter().map(|memory| memory.id).collect();
@@ -59,7 +59,7 @@ impl Known {
 
 /// What is to stand in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedFile {
     pub(crate) text: String,
     /// The memory or edge that it shows; none: it is about many.
     pub(crate) id: Option<Uuid>,
@@ -92,7 +92,7 @@ pub(crate) const LINKS: &str = "links";
 /// What use and checks move without an edit: a file is not written for it.
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
-impl Wanted {
+impl WantedFile {
     pub(super) fn page(text: String, when: When) -> Self {
         Self { text, id: None, fields: BTreeMap::new(), when, stamp: String::new() }
     }
@@ -195,11 +195,11 @@ fn stamp(memory: &Memory) -> String {
 
 /// All files, by their paths. `is_settled` says of a path and a stamp whether what is there was made of the same.
 pub(crate) fn wanted(
-    known: &Known,
-    state: &State,
+    known: &ExportState,
+    state: &VaultState,
     options: &VaultOptions,
     is_settled: &dyn Fn(&str, &str) -> bool,
-) -> BTreeMap<String, Wanted> {
+) -> BTreeMap<String, WantedFile> {
     let paths = paths(&known.memories, state);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
     let edges = known.shown_edges();
@@ -235,25 +235,25 @@ pub(crate) fn wanted(
         let of_both = relations.into_iter().chain(links.clone()).collect::<String>();
         let stamp = format!("{}{of_both}", stamp(memory));
         let wanted = if is_settled(path, &stamp) {
-            Wanted::page(String::new(), When::Settled)
+            WantedFile::page(String::new(), When::Settled)
         } else {
             let file = shown(memory);
             let mut fields = fields(&file, memory.pinned);
             fields.extend(links.map(|links| (LINKS.to_owned(), links)));
             let text = file.write_with(&block.unwrap_or_default());
-            Wanted { fields, ..Wanted::page(text, When::FieldsDiffer) }
+            WantedFile { fields, ..WantedFile::page(text, When::FieldsDiffer) }
         };
-        files.insert(path.clone(), Wanted { id: Some(*memory.id.as_uuid()), stamp, ..wanted });
+        files.insert(path.clone(), WantedFile { id: Some(*memory.id.as_uuid()), stamp, ..wanted });
     }
     let mut edge_files = BTreeMap::new();
     for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
         let ends = [by_id[&edge.from], by_id[&edge.to]];
         let path = edge_path(edge, ends);
         let file = EdgeFile::of(edge, ends);
-        let wanted = Wanted {
+        let wanted = WantedFile {
             id: Some(*edge.id.as_uuid()),
             fields: file.fields(),
-            ..Wanted::page(file.write(), When::TextDiffers)
+            ..WantedFile::page(file.write(), When::TextDiffers)
         };
         files.insert(path.clone(), wanted);
         edge_files.insert(path, *edge);
@@ -262,40 +262,40 @@ pub(crate) fn wanted(
         let (path, stamp) = (format!("episodes/{on}.md"), stamp_of_day(&episodes, &paths));
         let is_settled = is_settled(&path, &stamp);
         let page = || inert(&pages::day(on, &episodes, &paths));
-        files.insert(path, Wanted::stamped(When::TextDiffers, stamp, is_settled, page));
+        files.insert(path, WantedFile::stamped(When::TextDiffers, stamp, is_settled, page));
     }
     let linked = |page: &str| inert(&link(page, &known.memories, &paths));
-    files.insert("CORE.md".to_owned(), Wanted::page(linked(&known.core), When::LinesDiffer));
-    files.insert("REFLECTION.md".to_owned(), Wanted::page(linked(&known.reflection), When::LinesDiffer));
+    files.insert("CORE.md".to_owned(), WantedFile::page(linked(&known.core), When::LinesDiffer));
+    files.insert("REFLECTION.md".to_owned(), WantedFile::page(linked(&known.reflection), When::LinesDiffer));
     files.insert(
         "PROFILE.md".to_owned(),
-        Wanted::page(inert(&pages::profile(&known.anchors)), When::TextDiffers),
+        WantedFile::page(inert(&pages::profile(&known.anchors)), When::TextDiffers),
     );
     files.insert(
         "MEMORY.md".to_owned(),
-        Wanted::page(inert(&pages::curated(&known.memories, &paths)), When::UntilEdited),
+        WantedFile::page(inert(&pages::curated(&known.memories, &paths)), When::UntilEdited),
     );
-    files.insert(".gitignore".to_owned(), Wanted::page(pages::IGNORED.to_owned(), When::UntilEdited));
+    files.insert(".gitignore".to_owned(), WantedFile::page(pages::IGNORED.to_owned(), When::UntilEdited));
     let stamp = stamp_of_index(known, &files, &paths);
     let index = || {
         let entry = |memory: &Memory| (paths[&memory.id].clone(), shown(memory));
         pages::index(&known.memories.iter().map(entry).collect::<Vec<_>>(), &edge_files, known.now)
     };
     let is_index_settled = is_settled("_index.json", &stamp);
-    let index = Wanted::stamped(When::LinesDiffer, stamp, is_index_settled, index);
+    let index = WantedFile::stamped(When::LinesDiffer, stamp, is_index_settled, index);
     files.insert("_index.json".to_owned(), index);
     let stamp = stamp_of_state(known);
     let is_state_settled = is_settled("_state.json", &stamp);
     let state = || pages::state(&known.memories, known.now);
-    let state = Wanted::stamped(When::LinesDiffer, stamp, is_state_settled, state);
+    let state = WantedFile::stamped(When::LinesDiffer, stamp, is_state_settled, state);
     files.insert("_state.json".to_owned(), state);
     if let Some(directions) = &known.directions {
         let page = pages::embeddings(directions, known.embedder.as_deref(), known.now);
-        files.insert("_embeddings.json".to_owned(), Wanted::page(page, When::LinesDiffer));
+        files.insert("_embeddings.json".to_owned(), WantedFile::page(page, When::LinesDiffer));
     }
     files.insert(
         "_config.json".to_owned(),
-        Wanted::page(pages::config(known.embedder.as_deref()), When::TextDiffers),
+        WantedFile::page(pages::config(known.embedder.as_deref()), When::TextDiffers),
     );
     files
 }
@@ -313,8 +313,8 @@ fn stamp_of_day(episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> St
 
 /// Of all memories and edges that have files, and how sure those are.
 fn stamp_of_index(
-    known: &Known,
-    files: &BTreeMap<String, Wanted>,
+    known: &ExportState,
+    files: &BTreeMap<String, WantedFile>,
     paths: &BTreeMap<MemoryId, String>,
 ) -> String {
     let sure: Vec<String> =
@@ -332,7 +332,7 @@ fn stamp_of_index(
 }
 
 /// Of what use did, of what each memory is, and of the day: what fades is written once a day.
-fn stamp_of_state(known: &Known) -> String {
+fn stamp_of_state(known: &ExportState) -> String {
     let used = |memory: &Memory| {
         let at = memory.state.last_used_at.map(|at| at.timestamp_millis());
         format!("{} {} {} {at:?}", memory.id, memory.revision, memory.state.access_count)
@@ -343,8 +343,8 @@ fn stamp_of_state(known: &Known) -> String {
 }
 
 /// Where each memory lies. A file that came with another name keeps it while its title, its kind and its pin stay.
-fn paths(memories: &[Memory], state: &State) -> BTreeMap<MemoryId, String> {
-    let before: HashMap<Uuid, (&String, &Written)> =
+fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> {
+    let before: HashMap<Uuid, (&String, &WrittenFile)> =
         state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();

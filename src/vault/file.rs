@@ -16,8 +16,8 @@ use crate::{
     },
     vault::{
         body::{body, content, with_block, with_line_feeds, without_block},
-        frontmatter::{self, Field, Refused, Value, quoted, words},
-        head::{Head, REST, hyphenated, number, read_time, read_window, time, window},
+        frontmatter::{self, Field, FieldValue, FrontmatterError, quoted, words},
+        head::{HeadWriter, REST, hyphenated, number, read_time, read_window, time, window},
         relation::{Relation, relations, written},
     },
 };
@@ -139,20 +139,20 @@ impl MemoryFile {
 
     /// The file, with this block of links behind its text.
     pub(crate) fn write_with(&self, block: &str) -> String {
-        let mut head = Head::default();
+        let mut head = HeadWriter::default();
         self.write_names(&mut head);
         head.extra(&self.extra, &NAMES);
         head.above(&with_block(body(&self.content), block))
     }
 
     /// Writes what it says but for some names, and for those that nothing reads.
-    pub(super) fn write_besides(&self, head: &mut Head, without: &'static [&'static str]) {
+    pub(super) fn write_besides(&self, head: &mut HeadWriter, without: &'static [&'static str]) {
         head.without = without;
         self.write_names(head);
         head.without = &[];
     }
 
-    fn write_names(&self, head: &mut Head) {
+    fn write_names(&self, head: &mut HeadWriter) {
         head.id("id", &self.id);
         head.plain("type", self.kind.map(MemoryKind::as_str));
         head.line("title", (!self.title.is_empty()).then(|| quoted(&self.title)));
@@ -178,7 +178,7 @@ impl MemoryFile {
     }
 
     /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
-    pub(crate) fn read(file: &str) -> Result<Self, Refused> {
+    pub(crate) fn read(file: &str) -> Result<Self, FrontmatterError> {
         let parts = frontmatter::read(file)?;
         let mut read = Self { content: content(without_block(parts.body)), ..Self::default() };
         for field in &parts.fields {
@@ -187,12 +187,12 @@ impl MemoryFile {
         Ok(read)
     }
 
-    pub(super) fn take(&mut self, field: &Field) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, field: &Field) -> Result<(), FrontmatterError> {
         if !NAMES.contains(&field.name.as_str()) {
             self.extra.insert(field.name.clone(), field.value.to_json());
             return Ok(());
         }
-        let refused = |why| Refused { line: field.line, why };
+        let refused = |why| FrontmatterError { line: field.line, why };
         let text = || field.value.text().ok_or(refused("it is no single value"));
         let texts = || field.value.texts().ok_or(refused("it is no list of texts"));
         /// A word of a list, in whatever case; an empty one says nothing.
@@ -239,9 +239,10 @@ impl MemoryFile {
             "validation" => {
                 self.validation = validation(field)?;
                 // I keeps the window inside.
-                let window = field.value.named("validity_window").and_then(Value::text).and_then(read_window);
+                let window =
+                    field.value.named("validity_window").and_then(FieldValue::text).and_then(read_window);
                 self.validity_window = self.validity_window.or(window);
-                if let Value::Map(names) = &field.value {
+                if let FieldValue::Map(names) = &field.value {
                     let rest = names.iter().filter(|(name, _)| !OF_VALIDATION.contains(&name.as_str()));
                     let rest: Map<String, Json> =
                         rest.map(|(name, value)| (name.clone(), value.to_json())).collect();
@@ -269,7 +270,7 @@ impl MemoryFile {
     }
 
     /// Names that could not stand in the head as they are. What the head says itself stays.
-    fn take_rest(&mut self, value: &Value) {
+    fn take_rest(&mut self, value: &FieldValue) {
         match value.text().map(serde_json::from_str::<Map<String, Json>>) {
             Some(Ok(rest)) => {
                 for (name, value) in rest {
@@ -281,16 +282,16 @@ impl MemoryFile {
     }
 }
 
-fn validation(field: &Field) -> Result<Option<Validation>, Refused> {
-    let Value::Map(_) = &field.value else {
+fn validation(field: &Field) -> Result<Option<Validation>, FrontmatterError> {
+    let FieldValue::Map(_) = &field.value else {
         let is_empty = field.value.text() == Some("");
         return if is_empty {
             Ok(None)
         } else {
-            Err(Refused { line: field.line, why: "the validation is no list of names" })
+            Err(FrontmatterError { line: field.line, why: "the validation is no list of names" })
         };
     };
-    let text = |name: &str| field.value.named(name).and_then(Value::text);
+    let text = |name: &str| field.value.named(name).and_then(FieldValue::text);
     Ok(Some(Validation {
         validated_by: text("validated_by").unwrap_or_default().to_owned(),
         validated_at: text("validated_at").and_then(read_time),

@@ -18,10 +18,10 @@ use crate::{
         claim::{claim, keep_unfitting},
         entry::{kind_of, title_of},
         file::{MemoryFile, Validation},
-        frontmatter::{Field, Refused, fields},
+        frontmatter::{Field, FrontmatterError, fields},
         head::{read_time, time},
         relation::{Relation, edge_type},
-        sections::{Section, moment, sections, uncommented, unguarded},
+        sections::{LogSection, moment, sections, uncommented, unguarded},
     },
 };
 
@@ -30,20 +30,20 @@ const MAX_WORD_BYTES: usize = 256;
 
 /// A memory that a file claims, and what it is related to by the file's own ids.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignMemory {
     pub(crate) memory: NewMemory,
     pub(crate) relations: Vec<Relation>,
 }
 
 /// The memories of a file, by what it looks like: JSON, a day, or one memory with a head or without.
-pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign>, Refused> {
+pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<ForeignMemory>, FrontmatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = stem.split('.').next().unwrap_or(stem);
     let begins = text.trim_start();
     if begins.lines().next().is_some_and(|line| line.starts_with("# ") && line.ends_with("(auto-generated)"))
     {
-        return Err(Refused { line: 1, why: "it is a page that is generated, and no memory" });
+        return Err(FrontmatterError { line: 1, why: "it is a page that is generated, and no memory" });
     }
     let of_files = if begins.starts_with(['{', '[']) && !begins.starts_with("[[") {
         of_json(text)?
@@ -61,7 +61,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     let mut found = Vec::with_capacity(of_files.len());
     for (mut file, birth) in of_files {
         if file.content.trim().is_empty() {
-            return Err(Refused { line: 1, why: "there is no text" });
+            return Err(FrontmatterError { line: 1, why: "there is no text" });
         }
         let relations = file.relations.clone();
         let kind = kind_of(birth.outcome);
@@ -69,7 +69,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
         keep_claims(&mut file);
         let mut memory = claim(file, kind, stem, (origin, false));
         memory.birth = birth;
-        found.push(Foreign { memory, relations });
+        found.push(ForeignMemory { memory, relations });
     }
     Ok(found)
 }
@@ -94,7 +94,7 @@ fn is_day(text: &str) -> bool {
 type Claimed = (MemoryFile, Birth);
 
 /// E: a day, `memory/YYYY-MM-DD.md`: a heading, a text, what is said of it in a comment, its tags.
-fn day(stem: &str, text: &str) -> Result<Vec<Claimed>, Refused> {
+fn day(stem: &str, text: &str) -> Result<Vec<Claimed>, FrontmatterError> {
     let on = stem.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok());
     let lines: Vec<&str> = text.lines().collect();
     let starts: Vec<usize> = (0..lines.len()).filter(|at| moment(lines[*at]).is_some()).collect();
@@ -112,7 +112,7 @@ fn entry_of_day(
     (title, created): (&str, Option<DateTime<Utc>>),
     lines: &[&str],
     first: usize,
-) -> Result<Claimed, Refused> {
+) -> Result<Claimed, FrontmatterError> {
     let mut file = MemoryFile { title: title.to_owned(), created, ..MemoryFile::default() };
     let (mut content, mut comment, mut is_inside) = (Vec::new(), Vec::new(), false);
     for line in lines {
@@ -153,10 +153,10 @@ fn entry_of_day(
 }
 
 /// The names and values of a comment, whose lines are not those of a head.
-fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, Refused> {
+fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, FrontmatterError> {
     let lines: Vec<&str> = comment.iter().map(String::as_str).collect();
     let moved = |line| line + first;
-    let refused = |refused: Refused| Refused { line: moved(refused.line), ..refused };
+    let refused = |refused: FrontmatterError| FrontmatterError { line: moved(refused.line), ..refused };
     let mut found = fields(&lines).map_err(refused)?;
     for field in &mut found {
         field.line = moved(field.line);
@@ -180,8 +180,8 @@ fn birth_of(episode: &Json, task: &str) -> Birth {
 }
 
 /// C: the memories of a log.
-fn of_log(sections: Vec<Section<'_>>) -> Result<Vec<Claimed>, Refused> {
-    let of_section = |Section { title, names: (names, first), content }: Section<'_>| {
+fn of_log(sections: Vec<LogSection<'_>>) -> Result<Vec<Claimed>, FrontmatterError> {
+    let of_section = |LogSection { title, names: (names, first), content }: LogSection<'_>| {
         let mut file = MemoryFile { content, ..MemoryFile::default() };
         for field in of_comment(&names, first)? {
             file.take(&field)?;
@@ -195,9 +195,9 @@ fn of_log(sections: Vec<Section<'_>>) -> Result<Vec<Claimed>, Refused> {
 }
 
 /// E: one memory as JSON, or a list of them.
-fn of_json(text: &str) -> Result<Vec<Claimed>, Refused> {
+fn of_json(text: &str) -> Result<Vec<Claimed>, FrontmatterError> {
     let json: Json = serde_json::from_str(text)
-        .map_err(|error| Refused { line: error.line(), why: "it is not valid JSON" })?;
+        .map_err(|error| FrontmatterError { line: error.line(), why: "it is not valid JSON" })?;
     let entries = match json {
         Json::Array(entries) => entries,
         one => vec![one],
@@ -206,13 +206,13 @@ fn of_json(text: &str) -> Result<Vec<Claimed>, Refused> {
         .into_iter()
         .map(|entry| match entry {
             Json::Object(entry) => of_entry(entry),
-            _ => Err(Refused { line: 1, why: "a memory is a JSON object" }),
+            _ => Err(FrontmatterError { line: 1, why: "a memory is a JSON object" }),
         })
         .collect()
 }
 
-fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, Refused> {
-    let refused = |why| Refused { line: 1, why };
+fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, FrontmatterError> {
+    let refused = |why| FrontmatterError { line: 1, why };
     let text = |entry: &mut Map<String, Json>, name: &str| match entry.remove(name) {
         Some(Json::String(text)) => text,
         _ => String::new(),
@@ -316,7 +316,7 @@ mod tests {
     use crate::model::edge::{Direction, EdgeType};
 
     #[track_caller]
-    fn one(name: &str, text: &str) -> Foreign {
+    fn one(name: &str, text: &str) -> ForeignMemory {
         let mut found = read(name, text, Origin::Document).unwrap();
         assert_eq!(found.len(), 1, "{text}");
         found.remove(0)
@@ -328,7 +328,7 @@ mod tests {
                     Refresh tokens will last 7 days.\n\n<!--\nid: mem_a1b2c3\nimportance: 0.75\nentities: [jwt, session-tokens, \
                     refresh-tokens]\nlinks: [{to: mem_xyz, type: alternative_to, weight: 0.8}]\nepisode: {task: auth-design, \
                     outcome: decision}\n-->\n\nTags: #auth #security #architecture\n";
-        let Foreign { memory, relations } = one("memory/2026-01-29.md", text);
+        let ForeignMemory { memory, relations } = one("memory/2026-01-29.md", text);
         assert_eq!((memory.kind, memory.title.as_str()), (MemoryKind::Decision, "Auth Design Decision"));
         assert!(memory.content.ends_with("will last 7 days."), "{}", memory.content);
         assert_eq!(memory.tags, ["auth", "security", "architecture"]);
@@ -349,7 +349,7 @@ mod tests {
             "tier": "long", "importance": 0.8, "episode": {"project": "homelab", "timestamp": "2026-01-29T14:30:00Z", "outcome": "success"},
             "tags": ["#redis"], "links": [{"to": "mem_8", "type": "caused_by", "weight": 0.7}],
             "retrieval": {"access_count": 5}, "status": "active"}"##;
-        let Foreign { memory, relations } = one("a.json", text);
+        let ForeignMemory { memory, relations } = one("a.json", text);
         assert_eq!((memory.title.as_str(), memory.tags), ("Redis needs keepalive", vec!["redis".to_owned()]));
         assert_eq!(memory.frequency, Some(Frequency::Mid), "a claim settles no further");
         assert_eq!(

@@ -18,13 +18,13 @@ const MAX_DEPTH: usize = 2;
 
 /// Why a file is not read. It holds nothing of what the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct FrontmatterError {
     /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) why: &'static str,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for FrontmatterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.why)
     }
@@ -32,43 +32,46 @@ impl fmt::Display for Refused {
 
 /// What stands behind a name.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum FieldValue {
     /// In quotes: a text, whatever it looks like.
     Text(String),
     /// Without quotes: a text, or what JSON calls a number, `true`, `false` and `null`.
     Plain(String),
-    List(Vec<Value>),
-    Map(Vec<(String, Value)>),
+    List(Vec<FieldValue>),
+    Map(Vec<(String, FieldValue)>),
 }
 
 /// A name at the top, and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     pub(crate) name: String,
-    pub(crate) value: Value,
+    pub(crate) value: FieldValue,
     pub(crate) line: usize,
 }
 
 /// A file in its two parts: the fields of its head, and the text behind it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Parts<'f> {
+pub(crate) struct FileParts<'f> {
     pub(crate) fields: Vec<Field>,
     pub(crate) body: &'f str,
 }
 
 /// Reads a file. One without a head has no fields: all of it is text.
-pub(crate) fn read(file: &str) -> Result<Parts<'_>, Refused> {
+pub(crate) fn read(file: &str) -> Result<FileParts<'_>, FrontmatterError> {
     let file = file.strip_prefix('\u{feff}').unwrap_or(file);
     if file.contains('\0') {
-        return Err(Refused { line: 1, why: "it has a NUL, so it is no text" });
+        return Err(FrontmatterError { line: 1, why: "it has a NUL, so it is no text" });
     }
     let Some(head) = first_line(file).filter(|(line, _)| is_delimiter(line)).map(|(_, rest)| rest) else {
-        return Ok(Parts { fields: Vec::new(), body: file });
+        return Ok(FileParts { fields: Vec::new(), body: file });
     };
     let (mut lines, mut rest) = (Vec::new(), head);
     loop {
         let Some((line, behind)) = first_line(rest) else {
-            return Err(Refused { line: 1, why: "the head that begins here has no end: a line ---" });
+            return Err(FrontmatterError {
+                line: 1,
+                why: "the head that begins here has no end: a line ---",
+            });
         };
         rest = behind;
         if is_delimiter(line) {
@@ -76,7 +79,7 @@ pub(crate) fn read(file: &str) -> Result<Parts<'_>, Refused> {
         }
         lines.push(line);
     }
-    Ok(Parts { fields: fields(&lines)?, body: rest })
+    Ok(FileParts { fields: fields(&lines)?, body: rest })
 }
 
 /// Whether a file begins with a head.
@@ -99,21 +102,21 @@ fn first_line(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads the lines of a head, which begins on the second line of its file.
-pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, Refused> {
-    let mut reader = Reader { lines, at: 0, items: 0 };
+pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, FrontmatterError> {
+    let mut reader = HeadReader { lines, at: 0, items: 0 };
     let mut fields: Vec<Field> = Vec::new();
     while let Some((indent, text)) = reader.peek() {
         let line = reader.line();
         if indent > 0 {
-            return Err(Refused { line, why: "it is indented, and belongs to no name" });
+            return Err(FrontmatterError { line, why: "it is indented, and belongs to no name" });
         }
         let (name, value) =
-            name_of(text).ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
+            name_of(text).ok_or(FrontmatterError { line, why: "it is no name with a value: name: value" })?;
         if fields.iter().any(|field| field.name == name) {
-            return Err(Refused { line, why: "the name stands in the head twice" });
+            return Err(FrontmatterError { line, why: "the name stands in the head twice" });
         }
         if fields.len() == MAX_KEYS {
-            return Err(Refused { line, why: "the head has more than 64 names" });
+            return Err(FrontmatterError { line, why: "the head has more than 64 names" });
         }
         reader.at += 1;
         let value =
@@ -144,13 +147,13 @@ fn unless_comment(value: &str) -> &str {
     if value.starts_with('#') { "" } else { value }
 }
 
-struct Reader<'l, 's> {
+struct HeadReader<'l, 's> {
     lines: &'l [&'s str],
     at: usize,
     items: usize,
 }
 
-impl<'s> Reader<'_, 's> {
+impl<'s> HeadReader<'_, 's> {
     /// The next line that says something: how far it is indented, and its text.
     fn peek(&mut self) -> Option<(usize, &'s str)> {
         while let Some(line) = self.lines.get(self.at) {
@@ -168,25 +171,25 @@ impl<'s> Reader<'_, 's> {
         self.at + 2
     }
 
-    fn count_item(&mut self, line: usize) -> Result<(), Refused> {
+    fn count_item(&mut self, line: usize) -> Result<(), FrontmatterError> {
         self.items += 1;
         if self.items > MAX_ITEMS {
-            return Err(Refused { line, why: "the head has more than 1,000 values in its lists" });
+            return Err(FrontmatterError { line, why: "the head has more than 1,000 values in its lists" });
         }
         Ok(())
     }
 
     /// What stands below a name: a list, names one level deeper, or nothing. `is_flat`: names of a list's values may stand at
     /// its left edge, as the cognitive paper prints its relations.
-    fn block(&mut self, is_flat: bool) -> Result<Value, Refused> {
+    fn block(&mut self, is_flat: bool) -> Result<FieldValue, FrontmatterError> {
         match self.peek() {
             Some((_, text)) if text == "-" || text.starts_with("- ") => self.list(is_flat),
-            Some((indent, _)) if indent > 0 => self.map(indent).map(Value::Map),
-            _ => Ok(Value::Plain(String::new())),
+            Some((indent, _)) if indent > 0 => self.map(indent).map(FieldValue::Map),
+            _ => Ok(FieldValue::Plain(String::new())),
         }
     }
 
-    fn list(&mut self, is_flat: bool) -> Result<Value, Refused> {
+    fn list(&mut self, is_flat: bool) -> Result<FieldValue, FrontmatterError> {
         let mut values = Vec::new();
         let left = self.peek().map_or(0, |(indent, _)| indent);
         while let Some((indent, text)) = self.peek() {
@@ -195,7 +198,7 @@ impl<'s> Reader<'_, 's> {
                 text.strip_prefix("- ").or((text == "-").then_some("")).filter(|_| indent == left)
             else {
                 if indent > left {
-                    return Err(Refused { line, why: "it is indented deeper than its list" });
+                    return Err(FrontmatterError { line, why: "it is indented deeper than its list" });
                 }
                 break;
             };
@@ -206,18 +209,22 @@ impl<'s> Reader<'_, 's> {
                 Some((name, value)) => {
                     let mut map = vec![(name.to_owned(), self.value(value, line)?)];
                     map.extend(self.names_of_item(left, is_flat)?);
-                    values.push(Value::Map(map));
+                    values.push(FieldValue::Map(map));
                 }
                 None => values.push(self.value(unless_comment(first), line)?),
             }
         }
-        Ok(Value::List(values))
+        Ok(FieldValue::List(values))
     }
 
     /// The names of a list's value behind its first: indented, or, of a flat list, those that relations have.
-    fn names_of_item(&mut self, left: usize, is_flat: bool) -> Result<Vec<(String, Value)>, Refused> {
+    fn names_of_item(
+        &mut self,
+        left: usize,
+        is_flat: bool,
+    ) -> Result<Vec<(String, FieldValue)>, FrontmatterError> {
         const OF_RELATIONS: [&str; 5] = ["type", "direction", "strength", "context", "edge_id"];
-        let mut names: Vec<(String, Value)> = Vec::new();
+        let mut names: Vec<(String, FieldValue)> = Vec::new();
         while let Some((indent, text)) = self.peek() {
             let line = self.line();
             if text == "-" || text.starts_with("- ") {
@@ -230,9 +237,9 @@ impl<'s> Reader<'_, 's> {
                 break;
             }
             let (name, value) =
-                found.ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
+                found.ok_or(FrontmatterError { line, why: "it is no name with a value: name: value" })?;
             if names.len() + 1 == MAX_NAMES {
-                return Err(Refused { line, why: "a value of a list has more than 16 names" });
+                return Err(FrontmatterError { line, why: "a value of a list has more than 16 names" });
             }
             self.at += 1;
             names.push((name.to_owned(), self.value(value, line)?));
@@ -240,7 +247,7 @@ impl<'s> Reader<'_, 's> {
         Ok(names)
     }
 
-    fn map(&mut self, left: usize) -> Result<Vec<(String, Value)>, Refused> {
+    fn map(&mut self, left: usize) -> Result<Vec<(String, FieldValue)>, FrontmatterError> {
         let mut names = Vec::new();
         while let Some((indent, text)) = self.peek() {
             let line = self.line();
@@ -248,16 +255,16 @@ impl<'s> Reader<'_, 's> {
                 break;
             }
             if indent > left {
-                return Err(Refused { line, why: "names are nested too deep" });
+                return Err(FrontmatterError { line, why: "names are nested too deep" });
             }
-            let (name, value) =
-                name_of(text).ok_or(Refused { line, why: "it is no name with a value: name: value" })?;
+            let (name, value) = name_of(text)
+                .ok_or(FrontmatterError { line, why: "it is no name with a value: name: value" })?;
             self.count_item(line)?;
             self.at += 1;
             let value = if value.is_empty() {
                 match self.peek() {
                     Some((deeper, text)) if deeper >= left && text.starts_with("- ") => self.list(false)?,
-                    _ => Value::Plain(String::new()),
+                    _ => FieldValue::Plain(String::new()),
                 }
             } else {
                 self.value(value, line)?
@@ -268,14 +275,14 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// A value on one line.
-    fn value(&mut self, text: &str, line: usize) -> Result<Value, Refused> {
+    fn value(&mut self, text: &str, line: usize) -> Result<FieldValue, FrontmatterError> {
         let mut inline = Inline { text, line, reader: self };
         let value = inline.value(0)?;
         let rest = inline.text.trim_start();
         if rest.is_empty() || rest.starts_with('#') {
             return Ok(value);
         }
-        Err(Refused { line, why: "something stands behind the end of the value" })
+        Err(FrontmatterError { line, why: "something stands behind the end of the value" })
     }
 }
 
@@ -283,21 +290,21 @@ impl<'s> Reader<'_, 's> {
 struct Inline<'i, 'r, 'l, 's> {
     text: &'i str,
     line: usize,
-    reader: &'r mut Reader<'l, 's>,
+    reader: &'r mut HeadReader<'l, 's>,
 }
 
 impl Inline<'_, '_, '_, '_> {
-    fn refused(&self, why: &'static str) -> Refused {
-        Refused { line: self.line, why }
+    fn refused(&self, why: &'static str) -> FrontmatterError {
+        FrontmatterError { line: self.line, why }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, Refused> {
+    fn value(&mut self, depth: usize) -> Result<FieldValue, FrontmatterError> {
         self.text = self.text.trim_start();
         match self.text.chars().next() {
             Some('[') => self.list(depth),
             Some('{') => self.map(depth),
-            Some('"') => self.double_quoted().map(Value::Text),
-            Some('\'') => self.single_quoted().map(Value::Text),
+            Some('"') => self.double_quoted().map(FieldValue::Text),
+            Some('\'') => self.single_quoted().map(FieldValue::Text),
             Some('&' | '*') => {
                 Err(self.refused("anchors and aliases are not read; put the text in double quotes"))
             }
@@ -305,7 +312,7 @@ impl Inline<'_, '_, '_, '_> {
             Some('|' | '>') => {
                 Err(self.refused("blocks of text are not read; put the text in double quotes"))
             }
-            _ => Ok(Value::Plain(self.plain(depth))),
+            _ => Ok(FieldValue::Plain(self.plain(depth))),
         }
     }
 
@@ -322,17 +329,17 @@ impl Inline<'_, '_, '_, '_> {
         text.trim().to_owned()
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, Refused> {
+    fn list(&mut self, depth: usize) -> Result<FieldValue, FrontmatterError> {
         let mut values = Vec::new();
         self.open(depth)?;
         while !self.closes(']', !values.is_empty())? {
             self.reader.count_item(self.line)?;
             values.push(self.value(depth + 1)?);
         }
-        Ok(Value::List(values))
+        Ok(FieldValue::List(values))
     }
 
-    fn map(&mut self, depth: usize) -> Result<Value, Refused> {
+    fn map(&mut self, depth: usize) -> Result<FieldValue, FrontmatterError> {
         let mut names = Vec::new();
         self.open(depth)?;
         while !self.closes('}', !names.is_empty())? {
@@ -344,10 +351,10 @@ impl Inline<'_, '_, '_, '_> {
             self.text = rest;
             names.push((name, self.value(depth + 1)?));
         }
-        Ok(Value::Map(names))
+        Ok(FieldValue::Map(names))
     }
 
-    fn open(&mut self, depth: usize) -> Result<(), Refused> {
+    fn open(&mut self, depth: usize) -> Result<(), FrontmatterError> {
         if depth == MAX_DEPTH {
             return Err(self.refused("values are nested too deep"));
         }
@@ -356,7 +363,7 @@ impl Inline<'_, '_, '_, '_> {
     }
 
     /// Whether the list ends here; else it is at its next value, behind a comma if one came before.
-    fn closes(&mut self, end: char, is_behind_one: bool) -> Result<bool, Refused> {
+    fn closes(&mut self, end: char, is_behind_one: bool) -> Result<bool, FrontmatterError> {
         self.text = self.text.trim_start();
         if let Some(rest) = self.text.strip_prefix(end) {
             self.text = rest;
@@ -377,7 +384,7 @@ impl Inline<'_, '_, '_, '_> {
         Ok(false)
     }
 
-    fn double_quoted(&mut self) -> Result<String, Refused> {
+    fn double_quoted(&mut self) -> Result<String, FrontmatterError> {
         let mut is_escaped = false;
         let end = self.text.char_indices().skip(1).find(|(_, c)| {
             let is_end = *c == '"' && !is_escaped;
@@ -394,7 +401,7 @@ impl Inline<'_, '_, '_, '_> {
             .map_err(|_| self.refused("a text in double quotes has an escape that is none of JSON's"))
     }
 
-    fn single_quoted(&mut self) -> Result<String, Refused> {
+    fn single_quoted(&mut self) -> Result<String, FrontmatterError> {
         let (mut text, mut rest) = (String::new(), &self.text[1..]);
         loop {
             let Some((part, behind)) = rest.split_once('\'') else {
@@ -411,7 +418,7 @@ impl Inline<'_, '_, '_, '_> {
     }
 }
 
-impl Value {
+impl FieldValue {
     /// The text; `None`: it is none.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
@@ -431,7 +438,7 @@ impl Value {
     }
 
     /// What stands behind one of its names.
-    pub(crate) fn named(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn named(&self, name: &str) -> Option<&FieldValue> {
         match self {
             Self::Map(names) => names.iter().find(|(key, _)| key == name).map(|(_, value)| value),
             Self::Text(_) | Self::Plain(_) | Self::List(_) => None,
@@ -529,19 +536,19 @@ mod tests {
 
     use super::*;
 
-    fn text(text: &str) -> Value {
-        Value::Text(text.to_owned())
+    fn text(text: &str) -> FieldValue {
+        FieldValue::Text(text.to_owned())
     }
 
-    fn plain(text: &str) -> Value {
-        Value::Plain(text.to_owned())
+    fn plain(text: &str) -> FieldValue {
+        FieldValue::Plain(text.to_owned())
     }
 
     #[track_caller]
-    fn check(head: &str, expected: &[(&str, Value)]) {
+    fn check(head: &str, expected: &[(&str, FieldValue)]) {
         let file = format!("---\n{head}\n---\nBody.\n");
         let read = read(&file).unwrap();
-        let found: Vec<(&str, Value)> =
+        let found: Vec<(&str, FieldValue)> =
             read.fields.iter().map(|field| (field.name.as_str(), field.value.clone())).collect();
         assert_eq!(found, expected, "{head}");
         assert_eq!(read.body, "Body.\n");
@@ -566,15 +573,21 @@ mod tests {
         );
         check(
             "tags: [redis, \"home, lab\", 'x', \"issue #5\"] # these",
-            &[("tags", Value::List(vec![plain("redis"), text("home, lab"), text("x"), text("issue #5")]))],
+            &[(
+                "tags",
+                FieldValue::List(vec![plain("redis"), text("home, lab"), text("x"), text("issue #5")]),
+            )],
         );
-        check("tags:\n  - redis\n  - \"b: c\"", &[("tags", Value::List(vec![plain("redis"), text("b: c")]))]);
+        check(
+            "tags:\n  - redis\n  - \"b: c\"",
+            &[("tags", FieldValue::List(vec![plain("redis"), text("b: c")]))],
+        );
         check(
             "steps:\n- \"Run tests\"\n- Push",
-            &[("steps", Value::List(vec![text("Run tests"), plain("Push")]))],
+            &[("steps", FieldValue::List(vec![text("Run tests"), plain("Push")]))],
         );
         let map = |names: &[(&str, &str)]| {
-            Value::Map(names.iter().map(|(name, value)| ((*name).to_owned(), plain(value))).collect())
+            FieldValue::Map(names.iter().map(|(name, value)| ((*name).to_owned(), plain(value))).collect())
         };
         check(
             "validation:\n  validated_by: fs\n  reliability: 0.8",
@@ -586,12 +599,12 @@ mod tests {
         {
             check(
                 &format!("{relations}\nnext: 1"),
-                &[("relations", Value::List(vec![relation.clone()])), ("next", plain("1"))],
+                &[("relations", FieldValue::List(vec![relation.clone()])), ("next", plain("1"))],
             );
         }
         check(
             "links: [{to: a, type: b}]",
-            &[("links", Value::List(vec![map(&[("to", "a"), ("type", "b")])]))],
+            &[("links", FieldValue::List(vec![map(&[("to", "a"), ("type", "b")])]))],
         );
     }
 
@@ -637,9 +650,9 @@ mod tests {
             ("NaN", Json::from("NaN")),
             ("99999999999999999999999", Json::from("99999999999999999999999")),
         ] {
-            assert_eq!(Value::Plain(text.to_owned()).to_json(), expected);
+            assert_eq!(FieldValue::Plain(text.to_owned()).to_json(), expected);
         }
-        assert_eq!(Value::Text("45".to_owned()).to_json(), Json::from("45"));
+        assert_eq!(FieldValue::Text("45".to_owned()).to_json(), Json::from("45"));
     }
 
     proptest! {

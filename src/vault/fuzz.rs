@@ -97,9 +97,9 @@ const PARTS: &[&str] = &[
 /// Longer than this nothing takes that is as long as a file may be.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 50 });
 
-struct Numbers(u64);
+struct Xorshift(u64);
 
-impl Numbers {
+impl Xorshift {
     fn below(&mut self, most: usize) -> usize {
         // xorshift64*
         self.0 ^= self.0 >> 12;
@@ -173,7 +173,7 @@ fn whatever_files_say_they_are_read_or_refused_and_written_as_they_were_read() {
                          ---\nText.\n";
     let files =
         std::env::var("THERMOCLINE_VAULT_FILES").map_or(20_000, |files| files.parse().expect("a number"));
-    let (mut numbers, mut ways, mut longest) = (Numbers(7), 0, Duration::ZERO);
+    let (mut numbers, mut ways, mut longest) = (Xorshift(7), 0, Duration::ZERO);
     for number in 0..files {
         let file = if number % 2 == 0 { numbers.file() } else { numbers.damaged(SOUND) };
         let begun = Stopwatch::start();

@@ -15,13 +15,13 @@ pub(super) const REST: &str = "extra";
 
 /// The head that is being written.
 #[derive(Default)]
-pub(super) struct Head {
+pub(super) struct HeadWriter {
     text: String,
     /// Names that are left out.
     pub(super) without: &'static [&'static str],
 }
 
-impl Head {
+impl HeadWriter {
     /// The file with this head, and this below it.
     pub(super) fn above(self, body: &str) -> String {
         format!("---\n{}---\n{body}", self.text)

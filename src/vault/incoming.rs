@@ -21,14 +21,14 @@ use crate::{
     vault::{
         body::{self, with_line_feeds},
         claim::{claim, keep_unfitting, titled},
-        disk::{Found, OnDisk},
-        export::{Known, LINKS, Wanted, fields},
+        disk::{DiskFileKind, OnDisk},
+        export::{ExportState, LINKS, WantedFile, fields},
         file::MemoryFile,
-        frontmatter::{self, Refused},
+        frontmatter::{self, FrontmatterError},
         places::is_of_memory,
         relation::Relation,
-        state::{Fields, FileHash, State, Written, short_hash_of},
-        ties::{self, Names, Ties},
+        state::{FieldHashes, FileHash, VaultState, WrittenFile, short_hash_of},
+        ties::{self, MemoryNames, Ties},
     },
 };
 
@@ -49,7 +49,7 @@ pub(crate) enum Incoming {
 
 /// What was found in a folder.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct FolderChanges {
     pub(crate) incoming: Vec<Incoming>,
     pub(crate) refused: Vec<RefusedFile>,
 }
@@ -74,16 +74,16 @@ impl Folder<'_> {
 
 /// What people did. Files that were moved are followed: the state knows them by their new paths afterwards.
 pub(crate) fn changes(
-    known: &Known,
-    wanted: &BTreeMap<String, Wanted>,
+    known: &ExportState,
+    wanted: &BTreeMap<String, WantedFile>,
     folder: &Folder<'_>,
-    state: &mut State,
+    state: &mut VaultState,
     origin: Origin,
-) -> Changes {
-    let mut changes = Changes::default();
+) -> FolderChanges {
+    let mut changes = FolderChanges::default();
     let is_as_written = |file: &&OnDisk| match &file.found {
-        Found::Text(hash) => state.get(&file.path).is_some_and(|written| written.is_of(hash)),
-        Found::Refused(_) => false,
+        DiskFileKind::Text(hash) => state.get(&file.path).is_some_and(|written| written.is_of(hash)),
+        DiskFileKind::Refused(_) => false,
     };
     let files = folder.files.iter().filter(|file| is_of_memory(&file.path));
     let differing: Vec<&OnDisk> = files.filter(|file| !is_as_written(file)).collect();
@@ -91,11 +91,11 @@ pub(crate) fn changes(
     if differing.is_empty() && !state.files().keys().any(is_missing) {
         return changes; // As nearly always.
     }
-    let mut reading = Reading::of(known, wanted, folder, origin);
+    let mut reading = FolderReading::of(known, wanted, folder, origin);
     for OnDisk { path, found } in differing {
         let hash = match found {
-            Found::Text(hash) => hash,
-            Found::Refused(why) => {
+            DiskFileKind::Text(hash) => hash,
+            DiskFileKind::Refused(why) => {
                 changes.refused.push(RefusedFile { path: path.clone(), line: None, why: (*why).to_owned() });
                 continue;
             }
@@ -111,7 +111,7 @@ pub(crate) fn changes(
                 changes.incoming.push(Incoming::Conflict { path: path.clone(), id });
             }
             (Ok(Some(incoming)), false) => changes.incoming.push(incoming),
-            (Err(Refused { line, why }), false) => {
+            (Err(FrontmatterError { line, why }), false) => {
                 let line = Some(line).filter(|line| *line > 0);
                 changes.refused.push(RefusedFile { path: path.clone(), line, why: why.to_owned() });
             }
@@ -122,28 +122,28 @@ pub(crate) fn changes(
 }
 
 /// The whole file is refused.
-fn refused(why: &'static str) -> Refused {
-    Refused { line: 0, why }
+fn refused(why: &'static str) -> FrontmatterError {
+    FrontmatterError { line: 0, why }
 }
 
 /// The files that are looked through, held against what is known.
-struct Reading<'r> {
-    known: &'r Known,
+struct FolderReading<'r> {
+    known: &'r ExportState,
     folder: &'r Folder<'r>,
     origin: Origin,
     memories: HashMap<Uuid, &'r Memory>,
     by_caller_id: HashMap<&'r str, &'r Memory>,
-    names: Names,
+    names: MemoryNames,
     /// What is to stand in the file of a memory.
-    wanted: HashMap<Uuid, &'r Wanted>,
+    wanted: HashMap<Uuid, &'r WantedFile>,
     /// Memories whose files are there, if only as ones that cannot be read.
     seen: BTreeSet<Uuid>,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> FolderReading<'r> {
     fn of(
-        known: &'r Known,
-        wanted: &'r BTreeMap<String, Wanted>,
+        known: &'r ExportState,
+        wanted: &'r BTreeMap<String, WantedFile>,
         folder: &'r Folder<'r>,
         origin: Origin,
     ) -> Self {
@@ -154,7 +154,7 @@ impl<'r> Reading<'r> {
             origin,
             memories: all().map(|memory| (*memory.id.as_uuid(), memory)).collect(),
             by_caller_id: all().filter_map(|memory| Some((memory.caller_id.as_deref()?, memory))).collect(),
-            names: Names::of(&known.memories),
+            names: MemoryNames::of(&known.memories),
             wanted: wanted.values().filter_map(|file| Some((file.id?, file))).collect(),
             seen: BTreeSet::new(),
         }
@@ -164,11 +164,13 @@ impl<'r> Reading<'r> {
     fn file(
         &mut self,
         (path, hash): (&str, &FileHash),
-        state: &mut State,
-    ) -> Result<Option<Incoming>, Refused> {
+        state: &mut VaultState,
+    ) -> Result<Option<Incoming>, FrontmatterError> {
         let text = (self.folder.text)(path).ok_or(refused("it is no UTF-8 text"))?;
         let read = match merge_mark(&text) {
-            Some(line) => Err(Refused { line, why: "git left marks of a conflict: choose what holds" }),
+            Some(line) => {
+                Err(FrontmatterError { line, why: "git left marks of a conflict: choose what holds" })
+            }
             None => MemoryFile::read(&text),
         };
         let mut read = read.inspect_err(|_| self.seen.extend(id_in(&text)))?;
@@ -242,11 +244,11 @@ impl<'r> Reading<'r> {
         if !says_what_was_written {
             return Ok(Some(Incoming::Taken { path: path.to_owned() }));
         }
-        let written = Written {
+        let written = WrittenFile {
             id: Some(own),
             hash: hash.clone(),
             pending: None,
-            fields: Fields::of(&fields),
+            fields: FieldHashes::of(&fields),
             stamp: String::new(),
             older: Vec::new(),
         };
@@ -257,11 +259,12 @@ impl<'r> Reading<'r> {
 
     /// Memories whose files a person took away. What a run that was cut short had not written yet is not taken away; nor is
     /// what lies in a folder that cannot be looked at, or under another name in a file that cannot be read.
-    fn gone(&self, state: &State) -> Vec<Incoming> {
-        let is_here = |(path, file): &(&String, &Written)| file.pending.is_some() || self.folder.has(path);
+    fn gone(&self, state: &VaultState) -> Vec<Incoming> {
+        let is_here =
+            |(path, file): &(&String, &WrittenFile)| file.pending.is_some() || self.folder.has(path);
         let here: BTreeSet<Uuid> =
             state.files().iter().filter(is_here).filter_map(|(_, file)| file.id).collect();
-        let gone = |(path, file): (&String, &Written)| {
+        let gone = |(path, file): (&String, &WrittenFile)| {
             let memory = file.id.and_then(|id| self.memories.get(&id)).filter(|_| is_of_memory(path))?;
             let id = memory.id.as_uuid();
             let is_gone = !here.contains(id) && !self.seen.contains(id) && (self.folder.is_gone)(path);
@@ -295,7 +298,7 @@ pub(crate) fn id_in(text: &str) -> Option<Uuid> {
 }
 
 /// Where the file of a memory was written last: by this path, if it was.
-fn path_before(state: &State, id: Uuid, path: &str) -> Option<String> {
+fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
     if state.get(path).is_some_and(|file| file.id == Some(id)) {
         return Some(path.to_owned());
     }
@@ -304,11 +307,11 @@ fn path_before(state: &State, id: Uuid, path: &str) -> Option<String> {
 
 /// What a person changed in the file of a memory, held against what was written last; and what the file says now.
 fn edit(
-    known: &Known,
+    known: &ExportState,
     (path, mut read, memory): (&str, MemoryFile, &Memory),
-    now: &Wanted,
-    state: &State,
-) -> Result<(BTreeMap<String, String>, Option<Incoming>), Refused> {
+    now: &WantedFile,
+    state: &VaultState,
+) -> Result<(BTreeMap<String, String>, Option<Incoming>), FrontmatterError> {
     let conflict =
         |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
     let pinned = path.starts_with("vault/");

@@ -11,7 +11,7 @@ use crate::{
     },
     vault::{
         body::stem,
-        export::{Known, Wanted},
+        export::{ExportState, WantedFile},
         incoming::{Incoming, new_edge},
         places::is_of_memory,
         relation::Relation,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Relates what people changed or wrote to the files that their texts link to, where no edge stands between the two.
-pub(crate) fn tie(incoming: &mut [Incoming], known: &Known, wanted: &BTreeMap<String, Wanted>) {
+pub(crate) fn tie(incoming: &mut [Incoming], known: &ExportState, wanted: &BTreeMap<String, WantedFile>) {
     let mut files: HashMap<&str, Uuid> = HashMap::new();
     for (path, file) in wanted.iter().filter(|(path, _)| is_of_memory(path)) {
         if let Some(id) = file.id {

@@ -6,10 +6,10 @@ use crate::{
     error::Result,
     model::vault::{RefusedFile, VaultReport},
     vault::{
-        disk::{Disk, Found, OnDisk},
-        export::{Wanted, When, shows_the_same_lines},
+        disk::{Disk, DiskFileKind, OnDisk},
+        export::{WantedFile, When, shows_the_same_lines},
         places::{has_ending, is_of_memory, most_bytes, without_case},
-        state::{Fields, FileHash, STATE, State, Written, hash_of},
+        state::{FieldHashes, FileHash, STATE, VaultState, WrittenFile, hash_of},
     },
 };
 
@@ -32,9 +32,9 @@ pub(crate) struct There {
 
 impl There {
     pub(crate) fn of(files: &[OnDisk]) -> Self {
-        let hash = |found: &Found| match found {
-            Found::Text(hash) => Some(hash.clone()),
-            Found::Refused(_) => None,
+        let hash = |found: &DiskFileKind| match found {
+            DiskFileKind::Text(hash) => Some(hash.clone()),
+            DiskFileKind::Refused(_) => None,
         };
         let files = files.iter().map(|file| (file.path.clone(), hash(&file.found))).collect();
         Self { files, ..Self::default() }
@@ -46,7 +46,7 @@ impl There {
     }
 
     /// Whether a file is as it was written last, and was written of what has this stamp.
-    pub(crate) fn is_settled(&self, path: &str, stamp: &str, written: Option<&Written>) -> bool {
+    pub(crate) fn is_settled(&self, path: &str, stamp: &str, written: Option<&WrittenFile>) -> bool {
         let hash = self.files.get(path).and_then(Option::as_ref);
         !stamp.is_empty()
             && !self.beside.contains(path)
@@ -54,7 +54,7 @@ impl There {
     }
 
     /// Whether a file is as it was written last, or as its edit was taken.
-    fn is_as_written(&self, path: &str, written: &Written) -> bool {
+    fn is_as_written(&self, path: &str, written: &WrittenFile) -> bool {
         let hash = self.files.get(path).and_then(Option::as_ref);
         self.taken.contains(path) || hash.is_some_and(|hash| written.is_of(hash))
     }
@@ -62,10 +62,10 @@ impl There {
 
 /// What is done to the folder, in this order.
 #[derive(Debug, Default)]
-struct Plan<'w> {
+struct FolderPlan<'w> {
     /// Files that get another name, since their texts are kept.
     beside: Vec<(String, String)>,
-    write: Vec<(&'w String, &'w Wanted)>,
+    write: Vec<(&'w String, &'w WantedFile)>,
     remove: Vec<String>,
     /// What is not wanted any more, and is known of no more.
     forget: Vec<String>,
@@ -77,8 +77,8 @@ struct Plan<'w> {
 /// they were, as they were to be, or as ones that were being written.
 pub(crate) fn write(
     disk: &Disk,
-    state: &mut State,
-    wanted: &BTreeMap<String, Wanted>,
+    state: &mut VaultState,
+    wanted: &BTreeMap<String, WantedFile>,
     there: &There,
     report: &mut VaultReport,
 ) -> Result<()> {
@@ -140,13 +140,13 @@ pub(crate) fn write(
 /// What is to be done. What needs no writing is noted in the state.
 fn plan<'w>(
     disk: &Disk,
-    state: &mut State,
-    wanted: &'w BTreeMap<String, Wanted>,
+    state: &mut VaultState,
+    wanted: &'w BTreeMap<String, WantedFile>,
     there: &There,
     report: &mut VaultReport,
-) -> Plan<'w> {
-    let mut plan = Plan::default();
-    let set_beside = |plan: &mut Plan<'w>, report: &mut VaultReport, path: &str| {
+) -> FolderPlan<'w> {
+    let mut plan = FolderPlan::default();
+    let set_beside = |plan: &mut FolderPlan<'w>, report: &mut VaultReport, path: &str| {
         let Some(to) = free_name(disk, path) else {
             let why = "too many .conflict.md files lie beside it: take them away";
             report.refused.push(RefusedFile { path: path.to_owned(), line: None, why: why.to_owned() });
@@ -170,25 +170,25 @@ fn plan<'w>(
             continue;
         }
         match what_is_due(disk, (path, file), state.get(path), there) {
-            Due::Nothing => {
+            FileAction::Nothing => {
                 report.unchanged += 1;
                 if let Some(before) = state.get(path).filter(|it| it.stamp != file.stamp) {
                     // It would show the same: by its stamp that is known the next time.
-                    state.put(path, Written { stamp: file.stamp.clone(), ..before.clone() });
+                    state.put(path, WrittenFile { stamp: file.stamp.clone(), ..before.clone() });
                 }
             }
-            Due::Note => {
+            FileAction::Note => {
                 report.unchanged += 1;
                 let now = written(file).after(state.get(path));
                 state.put(path, now);
             }
-            Due::Write => plan.write.push((path, file)),
-            Due::Beside => {
+            FileAction::Write => plan.write.push((path, file)),
+            FileAction::Beside => {
                 if set_beside(&mut plan, report, path) {
                     plan.write.push((path, file));
                 }
             }
-            Due::Edited => {
+            FileAction::Edited => {
                 report.refused.push(RefusedFile {
                     path: path.clone(),
                     line: None,
@@ -212,12 +212,12 @@ fn plan<'w>(
     plan
 }
 
-fn written(file: &Wanted) -> Written {
-    Written {
+fn written(file: &WantedFile) -> WrittenFile {
+    WrittenFile {
         id: file.id,
         hash: hash_of(file.text.as_bytes()),
         pending: None,
-        fields: Fields::of(&file.fields),
+        fields: FieldHashes::of(&file.fields),
         stamp: file.stamp.clone(),
         older: Vec::new(),
     }
@@ -225,20 +225,20 @@ fn written(file: &Wanted) -> Written {
 
 /// What is known of a file while it is being written: what it was, and what it is to be. What was taken from it is no edit
 /// any more.
-fn being_written(before: Option<&Written>, file: &Wanted, taken: Option<FileHash>) -> Written {
+fn being_written(before: Option<&WrittenFile>, file: &WantedFile, taken: Option<FileHash>) -> WrittenFile {
     let to_be = written(file);
     let before = before.cloned().unwrap_or_else(|| to_be.clone());
-    Written { hash: taken.unwrap_or(before.hash), pending: Some(to_be.hash), ..before }
+    WrittenFile { hash: taken.unwrap_or(before.hash), pending: Some(to_be.hash), ..before }
 }
 
-fn save(disk: &Disk, state: &mut State) -> Result<()> {
+fn save(disk: &Disk, state: &mut VaultState) -> Result<()> {
     disk.write([(STATE, state.to_bytes().as_slice())], |_, _| true)?;
     state.is_saved();
     Ok(())
 }
 
 /// What is to be done for a file.
-enum Due {
+enum FileAction {
     Nothing,
     /// It is there as it is to be, and only that is not known yet.
     Note,
@@ -249,40 +249,47 @@ enum Due {
     Edited,
 }
 
-fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Written>, there: &There) -> Due {
+fn what_is_due(
+    disk: &Disk,
+    (path, file): (&str, &WantedFile),
+    written: Option<&WrittenFile>,
+    there: &There,
+) -> FileAction {
     if file.when == When::Settled {
-        return Due::Nothing;
+        return FileAction::Nothing;
     }
     let Some(hash) = there.files.get(path).filter(|_| !there.beside.contains(path)) else {
         // What is a person's once they touch it stays away where they took it away.
         let is_over = file.when == When::UntilEdited && written.is_some();
-        return if is_over { Due::Nothing } else { Due::Write };
+        return if is_over { FileAction::Nothing } else { FileAction::Write };
     };
     if file.when == When::UntilEdited {
         let is_same = *hash == Some(hash_of(file.text.as_bytes()));
         return match written {
-            None => Due::Note,
-            Some(written) if there.is_as_written(path, written) && !is_same => Due::Write,
-            Some(_) => Due::Nothing,
+            None => FileAction::Note,
+            Some(written) if there.is_as_written(path, written) && !is_same => FileAction::Write,
+            Some(_) => FileAction::Nothing,
         };
     }
     if *hash == Some(hash_of(file.text.as_bytes())) {
         let is_noted = written.is_some_and(|it| {
-            Some(&it.hash) == hash.as_ref() && it.pending.is_none() && it.fields == Fields::of(&file.fields)
+            Some(&it.hash) == hash.as_ref()
+                && it.pending.is_none()
+                && it.fields == FieldHashes::of(&file.fields)
         });
-        return if is_noted { Due::Nothing } else { Due::Note };
+        return if is_noted { FileAction::Nothing } else { FileAction::Note };
     }
     let as_written = written.filter(|written| there.is_as_written(path, written));
     match as_written {
-        None if has_ending(path, "json") || has_ending(path, "jsonl") => Due::Write,
-        None if is_of_memory(path) => Due::Edited,
+        None if has_ending(path, "json") || has_ending(path, "jsonl") => FileAction::Write,
+        None if is_of_memory(path) => FileAction::Edited,
         Some(written) if file.when == When::FieldsDiffer && !there.taken.contains(path) => {
             let is_same = file.shows_the_same(&written.fields.by_name()) && written.pending.is_none();
-            if is_same { Due::Nothing } else { Due::Write }
+            if is_same { FileAction::Nothing } else { FileAction::Write }
         }
-        Some(_) if file.when == When::TextDiffers || is_of_memory(path) => Due::Write,
+        Some(_) if file.when == When::TextDiffers || is_of_memory(path) => FileAction::Write,
         as_written => {
-            let Some(text) = disk.text(path) else { return Due::Beside };
+            let Some(text) = disk.text(path) else { return FileAction::Beside };
             // Other line ends are nobody's edit.
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
             let is_same = match file.when {
@@ -292,9 +299,9 @@ fn what_is_due(disk: &Disk, (path, file): (&str, &Wanted), written: Option<&Writ
             let is_ours =
                 as_written.is_some() || written.is_some_and(|it| it.is_of(&hash_of(text.as_bytes())));
             match (is_same, is_ours) {
-                (true, _) => Due::Nothing,
-                (false, true) => Due::Write,
-                (false, false) => Due::Beside,
+                (true, _) => FileAction::Nothing,
+                (false, true) => FileAction::Write,
+                (false, false) => FileAction::Beside,
             }
         }
     }
@@ -319,9 +326,9 @@ mod tests {
         Disk::open(folder, ".thermocline", faults, |_| Ok(())).unwrap()
     }
 
-    fn page(text: &str) -> Wanted {
+    fn page(text: &str) -> WantedFile {
         let (fields, when) = (BTreeMap::new(), When::TextDiffers);
-        Wanted { text: text.to_owned(), id: None, fields, when, stamp: String::new() }
+        WantedFile { text: text.to_owned(), id: None, fields, when, stamp: String::new() }
     }
 
     #[test]
@@ -331,7 +338,7 @@ mod tests {
         let large = "x".repeat((64 << 20) + 1);
         let wanted = [("episodes/a.md", page(&large)), ("episodes/b.md", page(&large[1..]))];
         let wanted = wanted.map(|(path, page)| (path.to_owned(), page)).into();
-        let (mut state, mut report) = (State::default(), VaultReport::default());
+        let (mut state, mut report) = (VaultState::default(), VaultReport::default());
         write(&disk, &mut state, &wanted, &There::default(), &mut report).unwrap();
         assert_eq!((report.written, report.refused.len()), (vec!["episodes/b.md".to_owned()], 1));
         assert_eq!(report.refused[0].path, "episodes/a.md");
@@ -352,7 +359,7 @@ mod tests {
             false
         });
         let disk = open(folder.path(), faults);
-        let (mut state, mut report) = (State::default(), VaultReport::default());
+        let (mut state, mut report) = (VaultState::default(), VaultReport::default());
         let upper = [("episodes/DAY.md".to_owned(), page("a"))].into();
         write(&disk, &mut state, &upper, &There::default(), &mut report).unwrap();
         let there = There::of(&disk.files(|_| true).unwrap().files);
@@ -370,7 +377,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("graph/fixes/a.md");
         let disk = open(folder.path(), Faults::default());
-        let (mut state, mut report) = (State::default(), VaultReport::default());
+        let (mut state, mut report) = (VaultState::default(), VaultReport::default());
         let before = [("graph/fixes/a.md".to_owned(), page("before\n"))].into();
         write(&disk, &mut state, &before, &There::default(), &mut report).unwrap();
         drop(disk);

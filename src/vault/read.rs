@@ -16,7 +16,7 @@ use crate::{
         rows::memories::erased::{IdHash, id_hash},
         scope::Scope,
     },
-    vault::export::Known,
+    vault::export::ExportState,
 };
 
 /// So many are read at once.
@@ -43,9 +43,9 @@ impl Hidden {
 }
 
 /// All that files show, and what they are not to show any more.
-pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(Known, Hidden)> {
+pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
-    let mut known = Known { now: snapshot.now(), ..Known::default() };
+    let mut known = ExportState { now: snapshot.now(), ..ExportState::default() };
     let list = |statuses: &[MemoryStatus]| {
         let filter = MemoryFilter::default().statuses(statuses.iter().copied());
         let (mut found, mut after) = (Vec::new(), None);

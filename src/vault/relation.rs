@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::{
     model::edge::{Direction, EdgeType},
     vault::{
-        frontmatter::{self, Field, Refused, Value, quoted},
+        frontmatter::{self, Field, FieldValue, FrontmatterError, quoted},
         head::number,
     },
 };
@@ -54,11 +54,11 @@ pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
 }
 
 /// The relations of a head.
-pub(super) fn relations(field: &Field) -> Result<Vec<Relation>, Refused> {
-    let refused = |why| Refused { line: field.line, why };
+pub(super) fn relations(field: &Field) -> Result<Vec<Relation>, FrontmatterError> {
+    let refused = |why| FrontmatterError { line: field.line, why };
     let values = match &field.value {
-        Value::List(values) => values.as_slice(),
-        Value::Text(text) | Value::Plain(text) if text.is_empty() => &[],
+        FieldValue::List(values) => values.as_slice(),
+        FieldValue::Text(text) | FieldValue::Plain(text) if text.is_empty() => &[],
         _ => return Err(refused("the relations are no list")),
     };
     values
@@ -67,8 +67,8 @@ pub(super) fn relations(field: &Field) -> Result<Vec<Relation>, Refused> {
         .collect()
 }
 
-fn relation(value: &Value) -> Option<Relation> {
-    let text = |name: &str| value.named(name).and_then(Value::text);
+fn relation(value: &FieldValue) -> Option<Relation> {
+    let text = |name: &str| value.named(name).and_then(FieldValue::text);
     let (edge_type, is_reversed) = edge_type(text("edge_type").or(text("type"))?)?;
     let is_incoming = text("direction").is_some_and(|direction| direction.eq_ignore_ascii_case("incoming"));
     let direction = if is_incoming == is_reversed { Direction::Outgoing } else { Direction::Incoming };

@@ -23,7 +23,7 @@ use crate::{
         turn::Origin,
         vault::RefusedFile,
     },
-    store::transfer::restore::Restored,
+    store::transfer::restore::RestoredMemories,
     vault::{
         body::as_typed,
         edge_file::{EdgeFile, FOLDER},
@@ -41,8 +41,8 @@ pub(crate) const STATE: &str = "_state.json";
 
 /// What was read of a vault.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
-    pub(crate) restored: Restored,
+pub(crate) struct ReadVault {
+    pub(crate) restored: RestoredMemories,
     /// Whose file is which.
     pub(crate) paths: HashMap<MemoryId, String>,
     /// Relations to what has no file.
@@ -50,7 +50,7 @@ pub(crate) struct Read {
 }
 
 /// Reads the files of a vault, by their paths below its folder. If one cannot be read nothing is.
-pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<Read, Vec<RefusedFile>> {
+pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<ReadVault, Vec<RefusedFile>> {
     let mut refused = Vec::new();
     let mut refuse = |path: &str, line, why: &str| {
         refused.push(RefusedFile { path: path.to_owned(), line, why: why.to_owned() });
@@ -86,7 +86,7 @@ pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<Rea
     }
     // The order of saving.
     found.sort_by_key(|(memory, _)| (memory.created_at, memory.id));
-    let mut read = Read { paths, ..Read::default() };
+    let mut read = ReadVault { paths, ..ReadVault::default() };
     let edges = Edges::of(&mut found, described, &mut read.unrelated);
     read.restored.edges = edges.all;
     read.restored.memories = found.into_iter().map(|(memory, _)| memory).collect();

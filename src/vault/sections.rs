@@ -56,7 +56,7 @@ pub(crate) fn uncommented(line: &str) -> String {
 
 /// A memory of a log.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Section<'t> {
+pub(crate) struct LogSection<'t> {
     pub(crate) title: &'t str,
     /// The lines of its comment, and the first one's number among all lines, from 0.
     pub(crate) names: (Vec<String>, usize),
@@ -69,7 +69,7 @@ pub(crate) fn section(title: &str, names: &str, content: &str) -> String {
 }
 
 /// The memories of a log; none: it is none.
-pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
+pub(crate) fn sections(text: &str) -> Vec<LogSection<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let starts: Vec<usize> = (0..lines.len())
         .filter(|&at| {
@@ -84,7 +84,7 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
         let names = lines[first..end].iter().take_while(|line| **line != "-->").count();
         let content: Vec<String> =
             lines[(first + names + 1).min(end)..end].iter().map(|line| unguarded(line)).collect();
-        Section {
+        LogSection {
             title: lines[start][3..].trim(),
             names: (lines[first..first + names].iter().map(|line| uncommented(line)).collect(), first),
             content: content.join("\n").trim_matches('\n').to_owned(),

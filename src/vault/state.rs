@@ -31,10 +31,10 @@ pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
 
 /// What was written into the files of a vault.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct VaultState {
     version: u32,
     /// By path.
-    files: BTreeMap<String, Written>,
+    files: BTreeMap<String, WrittenFile>,
     /// Whether it differs from what lies in the folder.
     #[serde(skip)]
     is_changed: bool,
@@ -42,7 +42,7 @@ pub(crate) struct State {
 
 /// What was written into a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Written {
+pub(crate) struct WrittenFile {
     /// The memory or edge that it shows; none: a page about many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<uuid::Uuid>,
@@ -53,8 +53,8 @@ pub(crate) struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<FileHash>,
     /// Of a memory: a hash of each field, by which an edit there and a change here are told apart.
-    #[serde(default, skip_serializing_if = "Fields::is_empty")]
-    pub(crate) fields: Fields,
+    #[serde(default, skip_serializing_if = "FieldHashes::is_empty")]
+    pub(crate) fields: FieldHashes,
     /// What it was made of, where that is known without making it: of the same, the same is made.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) stamp: String,
@@ -66,9 +66,9 @@ pub(crate) struct Written {
 /// A hash of each field by its name, in one text: of most files nobody asks for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Fields(String);
+pub(crate) struct FieldHashes(String);
 
-impl Fields {
+impl FieldHashes {
     pub(crate) fn of(fields: &BTreeMap<String, String>) -> Self {
         let fields: Vec<String> = fields.iter().map(|(name, hash)| format!("{name}:{hash}")).collect();
         Self(fields.join(";"))
@@ -99,7 +99,7 @@ fn is_plain(path: &str) -> bool {
     path == ".gitignore" || path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
-impl Written {
+impl WrittenFile {
     /// The same, behind what was written before.
     pub(crate) fn after(self, before: Option<&Self>) -> Self {
         let mut older = before.map(|before| before.older.clone()).unwrap_or_default();
@@ -120,7 +120,7 @@ impl Written {
     }
 }
 
-impl State {
+impl VaultState {
     /// Reads it. What cannot be read is none: then no file counts as written, and none is overwritten unseen.
     pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
         let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
@@ -134,22 +134,22 @@ impl State {
         serde_json::to_vec(self).expect("it is plain data")
     }
 
-    pub(crate) fn files(&self) -> &BTreeMap<String, Written> {
+    pub(crate) fn files(&self) -> &BTreeMap<String, WrittenFile> {
         &self.files
     }
 
-    pub(crate) fn get(&self, path: &str) -> Option<&Written> {
+    pub(crate) fn get(&self, path: &str) -> Option<&WrittenFile> {
         self.files.get(path)
     }
 
-    pub(crate) fn put(&mut self, path: &str, written: Written) {
+    pub(crate) fn put(&mut self, path: &str, written: WrittenFile) {
         if self.files.get(path) != Some(&written) {
             self.files.insert(path.to_owned(), written);
             self.is_changed = true;
         }
     }
 
-    pub(crate) fn remove(&mut self, path: &str) -> Option<Written> {
+    pub(crate) fn remove(&mut self, path: &str) -> Option<WrittenFile> {
         let removed = self.files.remove(path);
         self.is_changed |= removed.is_some();
         removed

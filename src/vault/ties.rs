@@ -35,9 +35,9 @@ pub(crate) struct Ties {
 
 /// The memories that files may name, by their ids and by their callers' ids.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<String, MemoryId>);
+pub(crate) struct MemoryNames(HashMap<String, MemoryId>);
 
-impl Names {
+impl MemoryNames {
     pub(crate) fn of(memories: &[Memory]) -> Self {
         let mut names = Self::default();
         for memory in memories {

@@ -7,10 +7,10 @@ mod example;
 use serde_json::{Value, json};
 use thermocline::blocking::Thermocline;
 
-use crate::endpoint::{Scripted, Step};
+use crate::endpoint::{Scripted, ScriptedStep};
 
-fn says(content: &str) -> Step {
-    Step::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
+fn says(content: &str) -> ScriptedStep {
+    ScriptedStep::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
 }
 
 /// The body of a request.
@@ -29,7 +29,7 @@ fn a_backend_talks_remembers_and_lets_llm_1_keep_the_memory() {
         { "id": "t2", "summary": "The user asked what the boat is called.", "keywords": ["boat", "name"],
           "critical": false, "anchors": [] },
     ] });
-    let failing = Step::Answer(500, String::new());
+    let failing = ScriptedStep::Answer(500, String::new());
     let endpoint = Scripted::new(vec![says(&long), failing, says("Petrel."), says(&verdicts.to_string())]);
 
     let mut shown = Vec::new();

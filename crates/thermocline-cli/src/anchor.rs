@@ -16,7 +16,7 @@ use crate::{
 
 /// An anchor, its key and how it stands, in the words of `v_anchors`.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownAnchor {
     key: String,
     state: &'static str,
     #[serde(flatten)]
@@ -25,13 +25,13 @@ struct Shown {
 
 /// An anchor that was set or taken back, and what holds under its key by now.
 #[derive(Debug, Serialize)]
-struct Changed {
-    anchor: Shown,
-    current: Vec<Shown>,
+struct ChangedAnchor {
+    anchor: ShownAnchor,
+    current: Vec<ShownAnchor>,
 }
 
 /// How the command line names anchors.
-enum Named<'a> {
+enum AnchorNaming<'a> {
     Id(AnchorId),
     Key { subject: String, attribute: Attribute, value: Option<&'a str> },
 }
@@ -53,14 +53,14 @@ pub(crate) fn list(db: &Db, args: &AnchorListArgs, out: &Output) -> Result<(), F
         });
         return Ok(());
     }
-    let anchors: Vec<Shown> = anchors.into_iter().map(shown).collect();
+    let anchors: Vec<ShownAnchor> = anchors.into_iter().map(shown).collect();
     out.answer(&anchors, |anchors| listed(anchors, args.all))
 }
 
 pub(crate) fn show(db: &Db, args: &AnchorShowArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
-    let anchors: Vec<Shown> = matching(&user, &args.anchor)?.into_iter().map(shown).collect();
+    let anchors: Vec<ShownAnchor> = matching(&user, &args.anchor)?.into_iter().map(shown).collect();
     if anchors.is_empty() {
         return Err(no_anchor());
     }
@@ -108,8 +108,8 @@ pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result
 fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
     let named = named(name)?;
     let is_meant = |anchor: &Anchor| match &named {
-        Named::Id(id) => anchor.id == *id,
-        Named::Key { subject, attribute, value } => {
+        AnchorNaming::Id(id) => anchor.id == *id,
+        AnchorNaming::Key { subject, attribute, value } => {
             anchor.subject == *subject
                 && anchor.attribute == *attribute
                 && value.is_none_or(|value| folded(&anchor.value) == folded(value))
@@ -120,16 +120,16 @@ fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
     Ok(anchors)
 }
 
-fn named(name: &str) -> Result<Named<'_>, Failure> {
+fn named(name: &str) -> Result<AnchorNaming<'_>, Failure> {
     if let Ok(id) = name.parse() {
-        return Ok(Named::Id(id));
+        return Ok(AnchorNaming::Id(id));
     }
     let (key_part, value) = match name.split_once('=') {
         Some((key, value)) => (key, Some(value)),
         None => (name, None),
     };
     let (subject, attribute) = key(key_part)?;
-    Ok(Named::Key { subject, attribute, value })
+    Ok(AnchorNaming::Key { subject, attribute, value })
 }
 
 /// `user.name`: a subject may have points in it, an attribute has none.
@@ -165,8 +165,8 @@ fn ambiguous(anchors: &[Anchor]) -> Failure {
     ))
 }
 
-fn shown(anchor: Anchor) -> Shown {
-    Shown { key: anchor.key(), state: state(&anchor), anchor }
+fn shown(anchor: Anchor) -> ShownAnchor {
+    ShownAnchor { key: anchor.key(), state: state(&anchor), anchor }
 }
 
 fn state(anchor: &Anchor) -> &'static str {
@@ -178,23 +178,23 @@ fn state(anchor: &Anchor) -> &'static str {
     }
 }
 
-fn changed(user: &User, id: AnchorId) -> Result<Changed, Failure> {
+fn changed(user: &User, id: AnchorId) -> Result<ChangedAnchor, Failure> {
     let anchors = pages::anchors(user)?;
     let anchor = anchors.iter().find(|anchor| anchor.id == id).cloned().ok_or_else(no_anchor)?;
     let is_current = |other: &&Anchor| {
         other.is_current() && (&other.subject, other.attribute) == (&anchor.subject, anchor.attribute)
     };
     let current = anchors.iter().filter(is_current).cloned().map(shown).collect();
-    Ok(Changed { anchor: shown(anchor), current })
+    Ok(ChangedAnchor { anchor: shown(anchor), current })
 }
 
 /// A table of anchors; if `all`, with what became of them.
-fn listed(anchors: &[Shown], all: bool) -> String {
+fn listed(anchors: &[ShownAnchor], all: bool) -> String {
     /// Longer ones are cut, or push their line to the right.
     const WIDEST: usize = 40;
-    let key = |of: &Shown| plain::line(&of.key, usize::MAX);
-    let value = |of: &Shown| plain::line(&of.anchor.value, WIDEST);
-    let width = |cell: &dyn Fn(&Shown) -> String| {
+    let key = |of: &ShownAnchor| plain::line(&of.key, usize::MAX);
+    let value = |of: &ShownAnchor| plain::line(&of.anchor.value, WIDEST);
+    let width = |cell: &dyn Fn(&ShownAnchor) -> String| {
         anchors.iter().map(|of| cell(of).chars().count()).max().unwrap_or(0).clamp(5, WIDEST)
     };
     let (keys, values) = (width(&key), width(&value));
@@ -231,7 +231,7 @@ fn until(anchor: &Anchor) -> String {
 }
 
 /// An anchor with its evidence.
-fn whole(of: &Shown, places: &[String]) -> String {
+fn whole(of: &ShownAnchor, places: &[String]) -> String {
     let anchor = &of.anchor;
     let mut text = format!(
         "{} = {}\nid          {}\nstate       {}\nstrength    {:.3}\nsince       {}\n",

@@ -28,8 +28,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) transcript: PathBuf,
 
     /// What the file is.
-    #[arg(long, value_enum, default_value_t = Format::Jsonl, value_name = "FORMAT")]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = TranscriptFormat::Jsonl, value_name = "FORMAT")]
+    pub(crate) format: TranscriptFormat,
 
     /// With --format openai, what conversations without an id are called: NAME/1, NAME/2 ... by their place in the file
     /// [default: the file's name, without what follows its last point].
@@ -72,7 +72,7 @@ pub(crate) struct UserListArgs {
 
 /// What a transcript may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum TranscriptFormat {
     /// JSON Lines, a turn a line
     Jsonl,
     /// An export of ChatGPT (conversations.json), or lists of messages as the chat API takes them
@@ -321,7 +321,7 @@ pub(crate) struct JobsRetryArgs {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct ExportArgs {
+pub(crate) struct UserExportArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[derive(Debug, Serialize)]
-struct Written {
+struct WrittenBackup {
     file: String,
     bytes: u64,
 }
@@ -23,7 +23,7 @@ pub(crate) fn run(db: &Db, args: &BackupArgs, out: &Output) -> Result<(), Failur
         let _progress = out.progress(None, "copying");
         memory.backup(&args.to)?
     };
-    out.answer(&Written { file: args.to.display().to_string(), bytes }, |written| {
+    out.answer(&WrittenBackup { file: args.to.display().to_string(), bytes }, |written| {
         format!("{}: {}\n", plain::line(&written.file, usize::MAX), HumanBytes(written.bytes))
     })
 }

@@ -8,9 +8,9 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        CompressAgainArgs, EraseArgs, ExportArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs,
-        JobsRunArgs, ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionStateArgs,
-        SessionTurnsArgs, TurnShowArgs, UserListArgs,
+        CompressAgainArgs, EraseArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs,
+        ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionStateArgs, SessionTurnsArgs,
+        TurnShowArgs, UserExportArgs, UserListArgs,
     },
     exit::EXIT_CODES,
     find::Db,
@@ -313,7 +313,7 @@ pub(crate) enum Verb {
     /// does not reach it. To stdout, the counts are told on stderr.
     #[command(after_help = "Examples:\n  thermocline export --user alex alex.jsonl\n  \
                             thermocline export --user alex - | gzip > alex.jsonl.gz")]
-    Export(ExportArgs),
+    Export(UserExportArgs),
 
     /// Read what export wrote, as the memory of a user who has none yet.
     ///

@@ -17,7 +17,7 @@ use crate::{
 
 /// A session that was restored, and what could not be.
 #[derive(Debug, Serialize)]
-struct Restored {
+struct RestoredSession {
     session: SessionInfo,
     /// Turns that are warm again.
     turns: u64,
@@ -27,7 +27,7 @@ struct Restored {
 
 /// A session, and whether a job for it is in the queue.
 #[derive(Debug, Serialize)]
-struct Queued {
+struct QueuedSession {
     session: SessionInfo,
     queued: bool,
 }
@@ -37,7 +37,7 @@ pub(crate) fn restore(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), F
     let session = find::session(&find::user(&memory, &args.user)?, &args.session)?;
     let turns = session.restore()?;
     let deleted = pages::summaries_from(&session, 1)?.len();
-    out.answer(&Restored { session: session.info()?, turns, deleted }, |done| {
+    out.answer(&RestoredSession { session: session.info()?, turns, deleted }, |done| {
         let mut text = match done.turns {
             0 => "no turn was cold; no job compresses the session now\n\n".to_owned(),
             1 => "1 turn is warm again\n\n".to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn compress(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), 
     }
     session.compress()?;
     let queued = info.memory_tier == MemoryTier::Warm;
-    out.answer(&Queued { session: info, queued }, |done| {
+    out.answer(&QueuedSession { session: info, queued }, |done| {
         let what =
             if done.queued { "queued: thermocline jobs run compresses it" } else { "compressed already" };
         format!("{what}\n\n{}", session::about(&done.session))

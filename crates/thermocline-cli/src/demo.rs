@@ -25,7 +25,7 @@ use crate::{
     exit::{Exit, Failure},
     output::Output,
     pages, plain, session,
-    transcript::{Line, Transcript},
+    transcript::{Transcript, TranscriptLine},
     why,
 };
 
@@ -51,7 +51,7 @@ enters hot. At most 5 turns and 1,500 tokens are hot: the oldest must leave for 
 
 /// The whole demo, for `--json`.
 #[derive(Debug, Serialize)]
-struct Told {
+struct DemoReport {
     file: String,
     user: &'static str,
     turns: Vec<Entered>,
@@ -112,7 +112,7 @@ pub(crate) fn run(db: Option<&Path>, out: &Output) -> Result<(), Failure> {
     out.answer(&told, ending)
 }
 
-fn story() -> Result<Vec<Line>, Failure> {
+fn story() -> Result<Vec<TranscriptLine>, Failure> {
     Transcript::new(STORY.as_bytes())
         .collect::<Result<_, _>>()
         .map_err(|(number, failure)| failure.within(&format!("line {number} of the story: "), ""))
@@ -154,7 +154,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    fn tell(&self, story: &[Line], file: String) -> Result<Told, Failure> {
+    fn tell(&self, story: &[TranscriptLine], file: String) -> Result<DemoReport, Failure> {
         self.clock.set(said_at(&story[0]));
         let user = self.memory.user(USER)?;
         self.say(&plain::wrapped(INTRODUCTION, WIDTH, "", ""))?;
@@ -180,7 +180,7 @@ impl Telling<'_> {
         let receipt = user.receipt_with_texts(context.receipt)?;
         let mut sessions = pages::sessions(&user)?;
         sessions.retain(|info| info.turn_count > 0);
-        Ok(Told {
+        Ok(DemoReport {
             file,
             user: USER,
             turns,
@@ -195,7 +195,12 @@ impl Telling<'_> {
     }
 
     /// Of the first session the turns that show the rules; of the others what moved.
-    fn tell_session(&self, user: &User, lines: &[Line], is_first: bool) -> Result<Vec<Entered>, Failure> {
+    fn tell_session(
+        &self,
+        user: &User,
+        lines: &[TranscriptLine],
+        is_first: bool,
+    ) -> Result<Vec<Entered>, Failure> {
         self.clock.set(said_at(&lines[0]));
         let session = user.session_named(&lines[0].session)?;
         let head = format!("{}, {}", lines[0].session, said_at(&lines[0]).format("%-d %B %Y"));
@@ -238,11 +243,11 @@ impl Telling<'_> {
     }
 }
 
-fn said_at(line: &Line) -> DateTime<Utc> {
+fn said_at(line: &TranscriptLine) -> DateTime<Utc> {
     line.said_at.unwrap_or_default()
 }
 
-fn enter(session: &Session, line: &Line) -> Result<Entered, Failure> {
+fn enter(session: &Session, line: &TranscriptLine) -> Result<Entered, Failure> {
     let recorded = session.record(line.to_turn())?;
     let mut moves = pages::transitions_from(session, 1)?;
     moves.retain(|moved| recorded.evicted.contains(&moved.turn_number));
@@ -300,7 +305,7 @@ fn moved(moves: &[Transition]) -> String {
 }
 
 /// What stands below the story: the tiers, what is known, the question, its context, why, and what to try.
-fn ending(told: &Told) -> String {
+fn ending(told: &DemoReport) -> String {
     let asked = format!("20 June 2026, a new conversation. Nora asks: \"{}\"", told.message);
     [
         &format!("\n{}\n", bold("Where the turns live now")),
@@ -343,7 +348,7 @@ fn homes(homes: &[Home]) -> String {
     table
 }
 
-fn known(told: &Told) -> String {
+fn known(told: &DemoReport) -> String {
     let mut text = String::new();
     for anchor in &told.anchors {
         let _ =

@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct DoctorReport {
     healthy: bool,
     checks: Vec<Check>,
     settings: BTreeMap<String, String>,
@@ -29,7 +29,7 @@ pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
     let healthy = diagnosis.is_healthy();
     let Diagnosis { checks, settings, .. } = diagnosis;
     let failed = checks.iter().filter(|check| check.problems > 0).count();
-    let report = Report { healthy, checks, settings: settings.into_iter().collect() };
+    let report = DoctorReport { healthy, checks, settings: settings.into_iter().collect() };
     out.answer(&report, text)?;
     if healthy {
         return Ok(());
@@ -41,7 +41,7 @@ pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
 /// Damaged rows that a person is shown; `--json` has more.
 const MOST_PLACES: usize = 20;
 
-fn text(report: &Report) -> String {
+fn text(report: &DoctorReport) -> String {
     let mut text = String::new();
     for check in &report.checks {
         let found = match check.problems {

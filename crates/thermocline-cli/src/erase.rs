@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What is to be erased.
-enum Target {
+enum EraseTarget {
     User(User),
     /// One session, or all the parts of a talk that went on under the same key.
     Sessions(Vec<Session>),
@@ -30,12 +30,12 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
     let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
     let target = match (&args.session, &args.turn) {
-        (Some(key_or_id), _) => Target::Sessions(find::parts(&user, key_or_id)?),
+        (Some(key_or_id), _) => EraseTarget::Sessions(find::parts(&user, key_or_id)?),
         (None, Some(name)) => {
             let (id, place) = turn::named(&user, name)?;
-            Target::Turn(user, id, place)
+            EraseTarget::Turn(user, id, place)
         }
-        (None, None) => Target::User(user),
+        (None, None) => EraseTarget::User(user),
     };
     if !args.yes {
         confirm(&target, out)?;
@@ -60,11 +60,11 @@ pub(crate) fn answer(erased: &Erased, out: &Output) -> Result<(), Failure> {
     ))
 }
 
-fn erase(target: &Target) -> Result<Erased, Failure> {
+fn erase(target: &EraseTarget) -> Result<Erased, Failure> {
     let sessions = match target {
-        Target::User(user) => return Ok(user.erase()?),
-        Target::Turn(user, id, _) => return Ok(user.erase_turn(*id)?),
-        Target::Sessions(sessions) => sessions,
+        EraseTarget::User(user) => return Ok(user.erase()?),
+        EraseTarget::Turn(user, id, _) => return Ok(user.erase_turn(*id)?),
+        EraseTarget::Sessions(sessions) => sessions,
     };
     let mut all = Erased::default();
     for session in sessions {
@@ -74,7 +74,7 @@ fn erase(target: &Target) -> Result<Erased, Failure> {
 }
 
 /// Asks whoever sits at the terminal; where nobody does, nothing is erased without `--yes`.
-fn confirm(target: &Target, out: &Output) -> Result<(), Failure> {
+fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
     let what = what(target)?;
     match out.ask(&format!("Erase {what}? It cannot be undone. Type yes: "))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),
@@ -84,9 +84,9 @@ fn confirm(target: &Target, out: &Output) -> Result<(), Failure> {
 }
 
 /// What there is to erase, in numbers.
-fn what(target: &Target) -> Result<String, Failure> {
+fn what(target: &EraseTarget) -> Result<String, Failure> {
     match target {
-        Target::User(user) => {
+        EraseTarget::User(user) => {
             let sessions = pages::sessions(user)?;
             let turns: u64 = sessions.iter().map(|info| u64::from(info.turn_count)).sum();
             let anchors = pages::anchors(user)?.len();
@@ -97,10 +97,10 @@ fn what(target: &Target) -> Result<String, Failure> {
                 counted(anchors, "anchor")
             ))
         }
-        Target::Turn(_, _, place) => {
+        EraseTarget::Turn(_, _, place) => {
             Ok(format!("{place}, with what it had replaced, and what only it says of anchors"))
         }
-        Target::Sessions(sessions) => {
+        EraseTarget::Sessions(sessions) => {
             let (mut turns, mut summaries) = (0, 0);
             for session in sessions {
                 turns += u64::from(session.info()?.turn_count);

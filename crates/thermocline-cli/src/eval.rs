@@ -33,7 +33,7 @@ const TRAPS: [&str; 2] = ["adversarial", "abstention"];
 const FORM: &str = r#"{"query":"...","evidence":["..."]}, optionally with "now" and "category""#;
 
 #[derive(Debug, Deserialize)]
-struct Line {
+struct EvalLine {
     query: String,
     evidence: Vec<String>,
     #[serde(default)]
@@ -43,7 +43,7 @@ struct Line {
 }
 
 /// A question whose evidence is known here.
-struct Question {
+struct EvalQuestion {
     query: String,
     now: Option<DateTime<Utc>>,
     category: String,
@@ -54,7 +54,7 @@ struct Question {
 
 /// What is printed.
 #[derive(Debug, Serialize)]
-struct Report {
+struct EvalReport {
     questions: usize,
     /// Questions with evidence that this user's memory does not have.
     unknown: usize,
@@ -69,14 +69,14 @@ struct OfProfile {
 }
 
 pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure> {
-    let lines = input::json_lines::<Line>(&args.questions, FORM)?;
+    let lines = input::json_lines::<EvalLine>(&args.questions, FORM)?;
     let profiles = profiles(args)?;
     let mut config = args.reranker.add_to(args.embedder.config()?)?;
     config.receipts = 0;
     config.shares = config.shares.hot(0).warm(0);
     let memory = find::memory_with(db, config)?;
     let user = find::user(&memory, &args.user)?;
-    let (questions, unknown) = Known::of(&user)?.questions(lines, args.now)?;
+    let (questions, unknown) = KnownTurns::of(&user)?.questions(lines, args.now)?;
     if questions.is_empty() {
         return Err(Failure::refused(format!(
             "nothing to measure: of {}, this user's memory knows the evidence of none; evidence is named by the ids that \
@@ -84,9 +84,9 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
             counted(questions.len() + unknown, "question")
         )));
     }
-    let mut asking = Asking::new(&user, &questions[0])?;
+    let mut asking = EvalRunner::new(&user, &questions[0])?;
     let progress = out.progress(None, "asking");
-    let mut report = Report { questions: questions.len(), unknown, profiles: Vec::new() };
+    let mut report = EvalReport { questions: questions.len(), unknown, profiles: Vec::new() };
     for (name, profile) in profiles {
         let rows: Vec<Measured> =
             questions.iter().map(|question| asking.ask(question, profile, args)).collect::<Result<_, _>>()?;
@@ -117,13 +117,13 @@ fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
 }
 
 /// Turns by their callers' ids, as far as they were asked for.
-struct Known<'u> {
+struct KnownTurns<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
     turns: HashMap<String, Option<(TurnId, SessionId)>>,
 }
 
-impl<'u> Known<'u> {
+impl<'u> KnownTurns<'u> {
     fn of(user: &'u User) -> Result<Self, Failure> {
         let sessions =
             pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info))).collect();
@@ -133,9 +133,9 @@ impl<'u> Known<'u> {
     /// The questions that can be measured, and how many cannot.
     fn questions(
         mut self,
-        lines: Vec<(usize, Line)>,
+        lines: Vec<(usize, EvalLine)>,
         now: Option<DateTime<Utc>>,
-    ) -> Result<(Vec<Question>, usize), Failure> {
+    ) -> Result<(Vec<EvalQuestion>, usize), Failure> {
         let (mut questions, mut unknown) = (Vec::new(), 0);
         for (number, line) in lines {
             let said_now = match &line.now {
@@ -147,7 +147,7 @@ impl<'u> Known<'u> {
             let found: Option<Vec<_>> =
                 line.evidence.iter().map(|id| self.turn(id)).collect::<Result<Option<_>, _>>()?;
             match found.filter(|found| !found.is_empty()) {
-                Some(found) => questions.push(Question {
+                Some(found) => questions.push(EvalQuestion {
                     query: line.query,
                     now: said_now,
                     category: line.category.unwrap_or_else(|| "none".to_owned()),
@@ -179,7 +179,7 @@ impl<'u> Known<'u> {
 }
 
 /// Asks questions, each for a ranking and for a context.
-struct Asking<'u> {
+struct EvalRunner<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
     /// The cold part, and the lines that stand around every context.
@@ -190,9 +190,9 @@ struct Asking<'u> {
     missing: BTreeMap<String, usize>,
 }
 
-impl<'u> Asking<'u> {
+impl<'u> EvalRunner<'u> {
     /// Asks once before anything is measured, so that the user's index is in memory.
-    fn new(user: &'u User, first: &Question) -> Result<Self, Failure> {
+    fn new(user: &'u User, first: &EvalQuestion) -> Result<Self, Failure> {
         let sessions =
             pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info))).collect();
         let probe = user.context(&first.query, ContextOptions::default().profile(Profile::Recency))?;
@@ -204,7 +204,12 @@ impl<'u> Asking<'u> {
         Ok(Self { user, sessions, budget_tokens, rest_on: HashMap::new(), missing: BTreeMap::new() })
     }
 
-    fn ask(&mut self, question: &Question, profile: Profile, args: &EvalArgs) -> Result<Measured, Failure> {
+    fn ask(
+        &mut self,
+        question: &EvalQuestion,
+        profile: Profile,
+        args: &EvalArgs,
+    ) -> Result<Measured, Failure> {
         let options = RecallOptions::default().k(DEPTH).profile(profile);
         let mut options = options.of(args.of.into()).graph(args.graph);
         options.now = question.now;
@@ -266,7 +271,7 @@ fn ranked(recall: &Recall) -> Vec<(Vec<TurnId>, Option<SessionId>, u32)> {
     pieces.collect()
 }
 
-impl Asking<'_> {
+impl EvalRunner<'_> {
     /// The turns of which a context shows something in a form that counts. A summary whose turn is gone is one, and a memory
     /// is those that it rests on.
     fn packed(
@@ -297,7 +302,7 @@ impl Asking<'_> {
     }
 }
 
-fn groups(questions: &[Question], rows: &[Measured]) -> BTreeMap<String, Means> {
+fn groups(questions: &[EvalQuestion], rows: &[Measured]) -> BTreeMap<String, Means> {
     let mut groups: BTreeMap<String, Vec<&Measured>> = BTreeMap::new();
     for (question, row) in questions.iter().zip(rows) {
         let is_trap = TRAPS.contains(&question.category.as_str());
@@ -311,7 +316,7 @@ fn groups(questions: &[Question], rows: &[Measured]) -> BTreeMap<String, Means> 
 }
 
 /// A table for each group, the profiles side by side.
-fn text(report: &Report, categories: bool) -> String {
+fn text(report: &EvalReport, categories: bool) -> String {
     let Some(first) = report.profiles.first() else { return String::new() };
     let mut names: Vec<&String> = first.groups.keys().collect();
     names.retain(|name| {
@@ -345,9 +350,9 @@ fn text(report: &Report, categories: bool) -> String {
 }
 
 /// What a table shows, and how.
-type Row = (&'static str, fn(&Means) -> String);
+type EvalRow = (&'static str, fn(&Means) -> String);
 
-const ROWS: [Row; 12] = [
+const ROWS: [EvalRow; 12] = [
     ("recall@5", |of| format!("{:.3}", of.recall_5)),
     ("recall@10", |of| format!("{:.3}", of.recall_10)),
     ("recall@20", |of| format!("{:.3}", of.recall_20)),

@@ -176,19 +176,20 @@ mod tests {
     use super::*;
 
     #[derive(Debug)]
-    struct Cause(&'static str);
+    struct TestCause(&'static str);
 
-    impl fmt::Display for Cause {
+    impl fmt::Display for TestCause {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(self.0)
         }
     }
 
-    impl StdError for Cause {}
+    impl StdError for TestCause {}
 
     #[test]
     fn a_cause_is_shown_if_it_says_something_more() {
-        let shown = |cause| Failure::caused(Exit::FileUnusable, "x.db is damaged", Cause(cause)).to_string();
+        let shown =
+            |cause| Failure::caused(Exit::FileUnusable, "x.db is damaged", TestCause(cause)).to_string();
         assert_eq!(shown("damaged"), "x.db is damaged");
         assert_eq!(shown("code 11"), "x.db is damaged: code 11");
     }

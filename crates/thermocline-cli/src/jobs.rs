@@ -27,7 +27,7 @@ const NOBODY_PROPOSES: &str = "memories are to be proposed by LLM#1, and no LLM#
 
 /// A job, and how the command line names its session.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedJob {
     #[serde(flatten)]
     job: JobInfo,
     /// The session's key, else its id; none: the job is about all of a user, or the file.
@@ -43,12 +43,12 @@ struct Ran {
     /// Of the jobs that are done.
     jobs_per_second: f64,
     /// What other processes work on.
-    held: Vec<Held>,
+    held: Vec<LeasedJob>,
 }
 
 /// A job that another process works on.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Held {
+struct LeasedJob {
     job_no: i64,
     kind: JobKind,
     /// Then its lease ends, unless that process renews it; whoever runs jobs next takes it up.
@@ -56,14 +56,14 @@ struct Held {
 }
 
 #[derive(Debug, Serialize)]
-struct Retried {
+struct RetriedJobs {
     /// Jobs that are due now, and were not.
     queued: u64,
 }
 
 pub(crate) fn list(db: &Db, args: &JobsListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
-    let jobs = Names::new(&memory).listed(pages::jobs_after(&memory, args.after, args.limit)?)?;
+    let jobs = SessionNames::new(&memory).listed(pages::jobs_after(&memory, args.after, args.limit)?)?;
     if jobs.is_empty() && !out.is_json() {
         out.talk("no job waits");
         return Ok(());
@@ -109,7 +109,7 @@ fn run_all(
     memory: &Thermocline,
     args: &JobsRunArgs,
     out: &Output,
-) -> Result<(JobsReport, f64, Vec<Held>), Failure> {
+) -> Result<(JobsReport, f64, Vec<LeasedJob>), Failure> {
     let (mut all, mut all_seconds) = (JobsReport::default(), 0.0);
     loop {
         let mut options = RunJobs::default();
@@ -135,9 +135,9 @@ fn begun(report: &JobsReport) -> u64 {
 }
 
 /// What somebody works on, when this process does not.
-fn held(jobs: &[JobInfo], now: DateTime<Utc>) -> Vec<Held> {
+fn held(jobs: &[JobInfo], now: DateTime<Utc>) -> Vec<LeasedJob> {
     let held = jobs.iter().filter(|job| job.state == JobState::Running && job.next_run_at > now);
-    held.map(|job| Held { job_no: job.job_no, kind: job.kind, until: job.next_run_at }).collect()
+    held.map(|job| LeasedJob { job_no: job.job_no, kind: job.kind, until: job.next_run_at }).collect()
 }
 
 /// Runs jobs with a bar for them; gives back the seconds that it took, too.
@@ -165,7 +165,7 @@ pub(crate) fn retry(db: &Db, args: &JobsRetryArgs, out: &Output) -> Result<(), F
         let path = memory.path().display();
         return Err(Failure::not_found(format!("{path} has no job with that number; jobs list shows them")));
     }
-    out.answer(&Retried { queued }, |retried| match (retried.queued, args.job_no) {
+    out.answer(&RetriedJobs { queued }, |retried| match (retried.queued, args.job_no) {
         (0, None) => "No job had been put off or given up.\n".to_owned(),
         (0, Some(_)) => "This job is due already, or somebody works on it.\n".to_owned(),
         (1, _) => "1 job is due now: thermocline jobs run\n".to_owned(),
@@ -174,18 +174,18 @@ pub(crate) fn retry(db: &Db, args: &JobsRetryArgs, out: &Output) -> Result<(), F
 }
 
 /// How the command line names the sessions of jobs. Users have no name that can be asked for by their id.
-struct Names<'a> {
+struct SessionNames<'a> {
     memory: &'a Thermocline,
     users: HashMap<UserId, Option<User>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> SessionNames<'a> {
     fn new(memory: &'a Thermocline) -> Self {
         Self { memory, users: HashMap::new() }
     }
 
-    fn listed(mut self, jobs: Vec<JobInfo>) -> Result<Vec<Listed>, Failure> {
-        jobs.into_iter().map(|job| Ok(Listed { session: self.session(&job)?, job })).collect()
+    fn listed(mut self, jobs: Vec<JobInfo>) -> Result<Vec<ListedJob>, Failure> {
+        jobs.into_iter().map(|job| Ok(ListedJob { session: self.session(&job)?, job })).collect()
     }
 
     fn session(&mut self, job: &JobInfo) -> Result<Option<String>, Failure> {
@@ -206,12 +206,12 @@ impl<'a> Names<'a> {
 }
 
 /// A table of jobs, in the order in which they were queued.
-fn listed(jobs: &[Listed], now: DateTime<Utc>) -> String {
+fn listed(jobs: &[ListedJob], now: DateTime<Utc>) -> String {
     let mut text = format!(
         "{:>5}  {:<8}  {:<7}  {:>13}  {:>5}  {:<16}  {:<36}  session\n",
         "job", "kind", "state", "turns", "tries", "next run", "user"
     );
-    for Listed { job, session } in jobs {
+    for ListedJob { job, session } in jobs {
         let _ = writeln!(
             text,
             "{:>5}  {:<8}  {:<7}  {:>13}  {:>5}  {:<16}  {:<36}  {}",
@@ -248,7 +248,7 @@ fn next_run(job: &JobInfo, now: DateTime<Utc>) -> String {
 fn ran(ran: &Ran) -> String {
     let Ran { report, seconds, jobs_per_second, held } = ran;
     let JobsReport { ended_sessions, done, later, failed, turns, .. } = *report;
-    let held = held.iter().fold(String::new(), |text, Held { job_no, kind, until }| {
+    let held = held.iter().fold(String::new(), |text, LeasedJob { job_no, kind, until }| {
         let (kind, until) = (kind.as_str(), until.format("%Y-%m-%d %H:%M:%S UTC"));
         text + &format!("Another process has job {job_no} ({kind}) until {until}, or longer if it needs to; jobs run --wait waits.\n")
     });

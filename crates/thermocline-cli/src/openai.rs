@@ -22,14 +22,14 @@ use thermocline::Config;
 use crate::{
     counts::counted,
     exit::{Exit, Failure},
-    transcript::Line,
+    transcript::TranscriptLine,
 };
 
 /// All conversations of a file, oldest first, as the turns that they are.
 #[derive(Debug)]
 pub(crate) struct Conversations {
     /// Their numbers are those of the conversations in the file.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<TranscriptLine>,
     pub(crate) left_out: LeftOut,
 }
 
@@ -212,11 +212,11 @@ fn of_messages(messages: &[Value]) -> Option<Parsed> {
 struct Conversation {
     id: Option<String>,
     created_at: Option<DateTime<Utc>>,
-    turns: Vec<Turn>,
+    turns: Vec<OpenAiTurn>,
 }
 
 #[derive(Debug, Default)]
-struct Turn {
+struct OpenAiTurn {
     /// Of its last message: another reply to the same message is another turn.
     id: String,
     user: String,
@@ -231,7 +231,7 @@ impl Conversation {
         self.created_at.or_else(|| self.turns.first()?.said_at)
     }
 
-    fn into_lines(self, number: u64, name: Option<&str>) -> Result<Vec<Line>, String> {
+    fn into_lines(self, number: u64, name: Option<&str>) -> Result<Vec<TranscriptLine>, String> {
         let key = match (self.id, name) {
             (Some(id), _) => id,
             (None, Some(name)) => format!("{name}/{number}"),
@@ -242,9 +242,9 @@ impl Conversation {
             }
         };
         let mut last = self.created_at;
-        let line = |turn: Turn| {
+        let line = |turn: OpenAiTurn| {
             last = turn.said_at.or(last);
-            Line {
+            TranscriptLine {
                 number,
                 end_bytes: 0,
                 session: key.clone(),
@@ -264,7 +264,7 @@ impl Conversation {
 
 /// What somebody said.
 #[derive(Debug)]
-struct Message {
+struct OpenAiMessage {
     id: String,
     is_reply: bool,
     name: Option<String>,
@@ -274,15 +274,15 @@ struct Message {
 
 /// Each message of the user with all that was replied to it before the next; what was said before the first is a reply to
 /// nothing.
-fn turns(messages: Vec<Message>) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
-    for Message { id, is_reply, name, text, said_at } in messages {
+fn turns(messages: Vec<OpenAiMessage>) -> Vec<OpenAiTurn> {
+    let mut turns: Vec<OpenAiTurn> = Vec::new();
+    for OpenAiMessage { id, is_reply, name, text, said_at } in messages {
         if !is_reply {
-            turns.push(Turn { id, user: text, user_name: name, said_at, ..Turn::default() });
+            turns.push(OpenAiTurn { id, user: text, user_name: name, said_at, ..OpenAiTurn::default() });
             continue;
         }
         if turns.is_empty() {
-            turns.push(Turn { said_at, ..Turn::default() });
+            turns.push(OpenAiTurn { said_at, ..OpenAiTurn::default() });
         }
         let turn = turns.last_mut().expect("there is one");
         if !turn.assistant.is_empty() {
@@ -300,7 +300,7 @@ fn exported(
     fields: &Map<String, Value>,
     mapping: &Map<String, Value>,
     left_out: &mut LeftOut,
-) -> Result<Vec<Message>, String> {
+) -> Result<Vec<OpenAiMessage>, String> {
     let mut next = match fields.get("current_node").and_then(Value::as_str) {
         Some(current) if mapping.contains_key(current) => Some(current),
         Some(_) => return Err("its current_node is not in its mapping".to_owned()),
@@ -334,7 +334,7 @@ fn newest_leaf(mapping: &Map<String, Value>) -> Option<&str> {
 }
 
 /// A message of an export, if ChatGPT shows it and it has text.
-fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<Message>, String> {
+fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<OpenAiMessage>, String> {
     let (content, role) = (&message["content"], message["author"]["role"].as_str());
     let is_hidden = message["metadata"]["is_visually_hidden_from_conversation"] == true
         || message["weight"].as_f64() == Some(0.0)
@@ -355,7 +355,7 @@ fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<Mes
             };
             let said_at = time(message.get("create_time"))?;
             let is_reply = role == Some("assistant");
-            let message = Message { id: id.to_owned(), is_reply, name: None, text, said_at };
+            let message = OpenAiMessage { id: id.to_owned(), is_reply, name: None, text, said_at };
             return Ok(Some(message).filter(has_text));
         }
         // Thoughts, and what is made of them; errors; what later versions know.
@@ -366,7 +366,7 @@ fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<Mes
 }
 
 /// The messages of a list that the user and the assistant said to each other.
-fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<Message>, String> {
+fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<OpenAiMessage>, String> {
     let mut messages = Vec::new();
     for (number, message) in (1..).zip(list) {
         let said = said(number, message, left_out);
@@ -376,7 +376,7 @@ fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<Message>, String
 }
 
 /// A message as the chat API takes it, if it is the user's or the assistant's and has text.
-fn said(number: u64, message: &Value, left_out: &mut LeftOut) -> Result<Option<Message>, String> {
+fn said(number: u64, message: &Value, left_out: &mut LeftOut) -> Result<Option<OpenAiMessage>, String> {
     let is_reply = match message["role"].as_str() {
         Some("user") => false,
         Some("assistant") => true,
@@ -405,10 +405,10 @@ fn said(number: u64, message: &Value, left_out: &mut LeftOut) -> Result<Option<M
     let id = message["id"].as_str().map_or_else(|| number.to_string(), str::to_owned);
     let name = message["name"].as_str().map(str::to_owned);
     let said_at = time(message.get("create_time").or_else(|| message.get("created_at")))?;
-    Ok(Some(Message { id, is_reply, name, text, said_at }).filter(has_text))
+    Ok(Some(OpenAiMessage { id, is_reply, name, text, said_at }).filter(has_text))
 }
 
-fn has_text(message: &Message) -> bool {
+fn has_text(message: &OpenAiMessage) -> bool {
     !message.text.trim().is_empty()
 }
 

@@ -6,7 +6,7 @@ use thermocline::{PaperFile, PaperTurns};
 
 use crate::{
     exit::{Exit, Failure},
-    transcript::Line,
+    transcript::TranscriptLine,
 };
 
 /// Whether a file is an SQLite database, by its first bytes.
@@ -47,9 +47,9 @@ pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, S
 }
 
 /// Its turns, as the lines of a transcript.
-pub(crate) fn lines(turns: PaperTurns<'_>) -> impl Iterator<Item = Result<Line, (u64, Failure)>> {
+pub(crate) fn lines(turns: PaperTurns<'_>) -> impl Iterator<Item = Result<TranscriptLine, (u64, Failure)>> {
     (1..).zip(turns).map(|(number, turn)| {
-        let line = turn.map_err(Failure::from).and_then(|turn| Line::of_turn(number, turn));
+        let line = turn.map_err(Failure::from).and_then(|turn| TranscriptLine::of_turn(number, turn));
         line.map_err(|failure| (number, failure))
     })
 }

@@ -21,7 +21,7 @@ pub(crate) struct Places<'u> {
 }
 
 /// A turn, as it is shown in lists.
-pub(crate) struct Place {
+pub(crate) struct PlacedTurn {
     pub(crate) said_at: DateTime<Utc>,
     /// `s1/3`: its session, and its place there.
     pub(crate) name: String,
@@ -46,15 +46,15 @@ impl<'u> Places<'u> {
     }
 
     /// A turn, wherever it is, or the summary in its place; none: it is gone.
-    pub(crate) fn turn(&self, id: TurnId) -> Result<Option<Place>, Failure> {
+    pub(crate) fn turn(&self, id: TurnId) -> Result<Option<PlacedTurn>, Failure> {
         match self.user.turn(id) {
-            Ok(turn) => Ok(Some(Place {
+            Ok(turn) => Ok(Some(PlacedTurn {
                 said_at: turn.timestamp,
                 name: self.name(turn.session_id, turn.turn_number),
                 words: beginning(&turn.said),
             })),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Ok(self.user.summary(id)?.map(|summary| Place {
+                Ok(self.user.summary(id)?.map(|summary| PlacedTurn {
                     said_at: summary.timestamp,
                     name: self.name(summary.session_id, summary.turn_number),
                     words: plain::line(&summary.summary_text, SHOWN_CHARS),

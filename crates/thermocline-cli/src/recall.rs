@@ -44,7 +44,7 @@ pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failur
         return out.answer(&answer, |answer| text(answer, &args.user.user));
     }
     let Some(file) = &args.batch else { return Err(Failure::refused("there is no query")) };
-    for (number, asked) in input::json_lines::<Asked>(file, FORM)? {
+    for (number, asked) in input::json_lines::<BatchQuery>(file, FORM)? {
         let answer =
             asked.options(options.clone()).and_then(|options| ask(&user, &places, &asked.query, options));
         let mut answer = answer.map_err(|failure| failure.within(&format!("line {number}: "), ""))?;
@@ -60,7 +60,7 @@ const FORM: &str = r#"{"query":"..."}, optionally with "now":"2026-06-01T12:00:0
 
 /// A line of a batch.
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct BatchQuery {
     query: String,
     #[serde(default)]
     now: Option<String>,
@@ -68,7 +68,7 @@ struct Asked {
     k: Option<usize>,
 }
 
-impl Asked {
+impl BatchQuery {
     /// What the line says, else the command line.
     fn options(&self, mut options: RecallOptions) -> Result<RecallOptions, Failure> {
         options.k = self.k.or(options.k);
@@ -81,8 +81,8 @@ impl Asked {
 
 /// What is printed of an answer. Scripts rely on `items` and `took_us`.
 #[derive(Debug, Serialize)]
-struct Answer {
-    items: Vec<Item>,
+struct PrintedAnswer {
+    items: Vec<PrintedItem>,
     /// How sure it is that something of it answers, from 0 to 1.
     confidence: f64,
     /// What failed or was not ready.
@@ -94,7 +94,7 @@ struct Answer {
 }
 
 #[derive(Debug, Serialize)]
-struct Item {
+struct PrintedItem {
     /// The caller's id of the turn, else its own; none: an anchor or a memory.
     turn: Option<String>,
     /// The session's key, else its id.
@@ -134,11 +134,16 @@ struct Item {
     lines: Vec<String>,
 }
 
-fn ask(user: &User, places: &Places<'_>, query: &str, options: RecallOptions) -> Result<Answer, Failure> {
+fn ask(
+    user: &User,
+    places: &Places<'_>,
+    query: &str,
+    options: RecallOptions,
+) -> Result<PrintedAnswer, Failure> {
     let (recall, took_us) = timed(|| user.recall(query, options));
     let recall = recall?;
     let items = recall.items.iter().map(|recalled| item(recalled, places)).collect();
-    Ok(Answer {
+    Ok(PrintedAnswer {
         items,
         confidence: recall.confidence,
         missing: recall.missing,
@@ -147,8 +152,8 @@ fn ask(user: &User, places: &Places<'_>, query: &str, options: RecallOptions) ->
     })
 }
 
-fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
-    let shown = Item {
+fn item(recalled: &Recalled, places: &Places<'_>) -> PrintedItem {
+    let shown = PrintedItem {
         turn: None,
         session: None,
         turn_number: None,
@@ -169,7 +174,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
         lines: Vec::new(),
     };
     match &recalled.item {
-        RecalledItem::Turn(turn) => Item {
+        RecalledItem::Turn(turn) => PrintedItem {
             turn: Some(turn.caller_id.clone().unwrap_or_else(|| turn.id.to_string())),
             session: Some(places.session(turn.session_id)),
             turn_number: Some(turn.turn_number),
@@ -179,7 +184,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
             lines: places::sides(&turn.said),
             ..shown
         },
-        RecalledItem::Summary { summary, caller_id, .. } => Item {
+        RecalledItem::Summary { summary, caller_id, .. } => PrintedItem {
             turn: Some(caller_id.clone().unwrap_or_else(|| summary.original_turn_id.to_string())),
             session: Some(places.session(summary.session_id)),
             turn_number: Some(summary.turn_number),
@@ -190,13 +195,13 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
             ..shown
         },
         RecalledItem::Anchor(anchor) => {
-            Item { kind: ItemKind::Anchor.as_str(), lines: vec![places::anchor_line(anchor)], ..shown }
+            PrintedItem { kind: ItemKind::Anchor.as_str(), lines: vec![places::anchor_line(anchor)], ..shown }
         }
         RecalledItem::Memory(known) => {
             let memory = &known.memory;
             let name =
                 |source: &SourceTurn| source.caller_id.clone().unwrap_or_else(|| source.turn_id.to_string());
-            Item {
+            PrintedItem {
                 kind: ItemKind::Memory.as_str(),
                 said_at: Some(memory.said_at),
                 memory: Some(memory.caller_id.clone().unwrap_or_else(|| memory.id.to_string())),
@@ -212,7 +217,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> Item {
 }
 
 /// For people: when, where and why; below it how it begins.
-fn text(answer: &Answer, user: &str) -> String {
+fn text(answer: &PrintedAnswer, user: &str) -> String {
     let mut text = String::new();
     if answer.items.is_empty() {
         text.push_str("Nothing fits.\n");

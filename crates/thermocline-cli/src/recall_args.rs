@@ -66,7 +66,7 @@ pub(crate) struct ContextArgs {
     pub(crate) without: Vec<SectionArg>,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: RecallFilterArgs,
 
     #[command(flatten)]
     pub(crate) ranking: RankingArgs,
@@ -109,7 +109,7 @@ impl From<SectionArg> for Section {
 
 /// What may be recalled.
 #[derive(Args, Debug)]
-pub(crate) struct FilterArgs {
+pub(crate) struct RecallFilterArgs {
     /// Recall only what was said in sessions that are filed under this project.
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
@@ -133,7 +133,7 @@ pub(crate) struct FilterArgs {
     pub(crate) until: Option<DateTime<Utc>>,
 }
 
-impl FilterArgs {
+impl RecallFilterArgs {
     /// The filter that is meant; sessions that are named must be there.
     pub(crate) fn filter(&self, user: &User) -> Result<Filter, Failure> {
         let ids = |named: &[String]| -> Result<Vec<SessionId>, Failure> {
@@ -171,7 +171,7 @@ pub(crate) struct RecallArgs {
     pub(crate) k: usize,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: RecallFilterArgs,
 
     #[command(flatten)]
     pub(crate) of: OfArgs,

@@ -16,19 +16,19 @@ use thermocline::{
 };
 
 use crate::{
-    args::{Format, ReplayArgs},
+    args::{ReplayArgs, TranscriptFormat},
     counts::counted,
     exit::{Exit, Failure},
     find::{self, Db},
     openai::{self, Conversations, LeftOut},
     output::{Output, Progress},
     pages, paper, stats,
-    transcript::{Line, Transcript},
+    transcript::{Transcript, TranscriptLine},
 };
 
 /// What a replay did, and what the file holds now.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct ReplaySummary {
     turns_new: usize,
     turns_known: usize,
     sessions: usize,
@@ -45,14 +45,14 @@ struct Summary {
 pub(crate) fn run(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
     db.check_writable()?;
     match args.format {
-        Format::Jsonl => lines(db, args, out),
-        Format::Openai => conversations(db, args, out),
+        TranscriptFormat::Jsonl => lines(db, args, out),
+        TranscriptFormat::Openai => conversations(db, args, out),
     }
 }
 
 /// Replays line by line, or a database turn by turn: either may be larger than memory.
 fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
-    type Lines<'f> = Box<dyn Iterator<Item = Result<Line, (u64, Failure)>> + 'f>;
+    type Lines<'f> = Box<dyn Iterator<Item = Result<TranscriptLine, (u64, Failure)>> + 'f>;
     let is_database = paper::is_database(&args.transcript);
     if args.from_user.is_some() && !is_database {
         return Err(Failure::refused("--from-user belongs to a database, and this is a transcript"));
@@ -108,7 +108,7 @@ fn conversations(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure
             .take(line)
             .map_err(|failure| after("turn", replay.turns(), failure.at("conversation", line.number)))?;
     }
-    let summary = Summary { left_out: Some(left_out), ..replay.finish(args.end, &memory)? };
+    let summary = ReplaySummary { left_out: Some(left_out), ..replay.finish(args.end, &memory)? };
     drop(progress);
     out.answer(&summary, text)
 }
@@ -119,7 +119,7 @@ fn latest(args: &ReplayArgs) -> Option<DateTime<Utc>> {
 }
 
 /// A turn of the future would be the newest for as long as it lies ahead; mostly its date is a slip.
-fn check_date(line: &Line, latest: Option<DateTime<Utc>>) -> Result<(), Failure> {
+fn check_date(line: &TranscriptLine, latest: Option<DateTime<Utc>>) -> Result<(), Failure> {
     match line.said_at {
         Some(at) if latest.is_some_and(|latest| at > latest) => Err(Failure::refused(format!(
             "its date, {}, is more than a day ahead of this machine's clock; mend it, or give --future if it is right",
@@ -184,7 +184,7 @@ impl Replay {
 
     /// Records a line, unless its turn is known. All that could refuse it is asked before the first write: a bad
     /// line must not end the session before it, nor start one.
-    fn take(&mut self, line: &Line) -> Result<(), Failure> {
+    fn take(&mut self, line: &TranscriptLine) -> Result<(), Failure> {
         let turn = line.to_turn();
         let known = self.user.find_recorded(&turn)?;
         let session = self.session_of(line)?;
@@ -212,7 +212,7 @@ impl Replay {
     }
 
     /// The line's session, if there is one yet.
-    fn session_of(&self, line: &Line) -> Result<Option<Session>, Failure> {
+    fn session_of(&self, line: &TranscriptLine) -> Result<Option<Session>, Failure> {
         match &self.current {
             Some(current) if current.key == line.session => Ok(Some(current.session.clone())),
             _ if self.ended.contains(&line.session) => Err(Failure::refused(
@@ -254,7 +254,7 @@ impl Replay {
         Ok(())
     }
 
-    fn finish(mut self, end: bool, memory: &Thermocline) -> Result<Summary, Failure> {
+    fn finish(mut self, end: bool, memory: &Thermocline) -> Result<ReplaySummary, Failure> {
         let sessions = self.ended.len() + usize::from(self.current.is_some());
         if end {
             self.end_current()?;
@@ -262,12 +262,12 @@ impl Replay {
         let (turns_new, turns_known) = (self.turns_new, self.turns_known);
         let to_compress = pages::jobs(memory)?.iter().filter(|job| job.kind == JobKind::Compress).count();
         let tiers = memory.stats()?.tiers;
-        Ok(Summary { turns_new, turns_known, sessions, tiers, left_out: None, to_compress })
+        Ok(ReplaySummary { turns_new, turns_known, sessions, tiers, left_out: None, to_compress })
     }
 }
 
-fn text(summary: &Summary) -> String {
-    let Summary { turns_new, turns_known, sessions, tiers, left_out, to_compress } = summary;
+fn text(summary: &ReplaySummary) -> String {
+    let ReplaySummary { turns_new, turns_known, sessions, tiers, left_out, to_compress } = summary;
     let left_out = left_out.as_ref().and_then(LeftOut::line).map_or_else(String::new, |line| line + "\n");
     let waiting = match to_compress {
         0 => String::new(),

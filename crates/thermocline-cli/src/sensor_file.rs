@@ -30,7 +30,7 @@ impl SensorArgs {
         let shown = plain::line(&path.display().to_string(), usize::MAX);
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::refused(format!("the sensors in {shown} cannot be read: {error}")))?;
-        let listed: Vec<Listed> = serde_json::from_str(&text)
+        let listed: Vec<ListedSensor> = serde_json::from_str(&text)
             .map_err(|error| Failure::refused(format!("{shown} is not a list of sensors: {error}")))?;
         for listed in listed {
             config.sensors.push(listed.sensor()?);
@@ -42,7 +42,7 @@ impl SensorArgs {
 /// A sensor of the file.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Listed {
+enum ListedSensor {
     Fs(Files),
     Command(Programs),
     Http(Addresses),
@@ -103,7 +103,7 @@ macro_rules! set {
     }};
 }
 
-impl Listed {
+impl ListedSensor {
     fn sensor(self) -> Result<Arc<dyn Sensor>, Failure> {
         match self {
             Self::Fs(listed) => {

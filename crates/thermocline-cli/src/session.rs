@@ -20,7 +20,7 @@ use crate::{
 
 /// A session, its turns and their moves.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownSession {
     session: SessionInfo,
     /// Oldest first; without those whose originals were deleted.
     turns: Vec<Turn>,
@@ -53,7 +53,7 @@ pub(crate) fn show(db: &Db, args: &SessionShowArgs, out: &Output) -> Result<(), 
     let turns = turns_from(&session, first, info.turn_count)?;
     let summaries = pages::summaries_from(&session, first)?;
     let transitions = pages::transitions_from(&session, first)?;
-    out.answer(&Shown { session: info, turns, summaries, transitions }, shown)
+    out.answer(&ShownSession { session: info, turns, summaries, transitions }, shown)
 }
 
 pub(crate) fn end(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failure> {
@@ -137,8 +137,8 @@ pub(crate) fn about(info: &SessionInfo) -> String {
     text
 }
 
-fn shown(shown: &Shown) -> String {
-    let Shown { session, turns, summaries, transitions } = shown;
+fn shown(shown: &ShownSession) -> String {
+    let ShownSession { session, turns, summaries, transitions } = shown;
     let mut text = about(session);
     let first =
         turns.iter().map(|turn| turn.turn_number).chain(summaries.iter().map(|s| s.turn_number)).min();

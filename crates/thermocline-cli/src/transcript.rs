@@ -13,7 +13,7 @@ const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// One line.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct TranscriptLine {
     /// Its place in the file, from 1.
     pub(crate) number: u64,
     /// Where the next one begins.
@@ -30,7 +30,7 @@ pub(crate) struct Line {
     pub(crate) snapshot: Option<SnapshotId>,
 }
 
-impl Line {
+impl TranscriptLine {
     /// The line of a database's turn, checked as a line of a transcript is.
     pub(crate) fn of_turn(number: u64, turn: PaperTurn) -> Result<Self, Failure> {
         turn.to_turn().check(Config::default().max_side_bytes)?;
@@ -100,7 +100,7 @@ impl<R: BufRead> Transcript<R> {
         Ok(read > 0)
     }
 
-    fn next_line(&mut self) -> Result<Option<Line>, Failure> {
+    fn next_line(&mut self) -> Result<Option<TranscriptLine>, Failure> {
         while self.read_line()? {
             /// Some programs begin a UTF-8 file with it.
             const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -110,7 +110,7 @@ impl<R: BufRead> Transcript<R> {
             };
             if !bytes.trim_ascii().is_empty() {
                 let line = parsed(bytes).map_err(Failure::refused)?;
-                return Ok(Some(Line { number: self.number, end_bytes: self.read_bytes, ..line }));
+                return Ok(Some(TranscriptLine { number: self.number, end_bytes: self.read_bytes, ..line }));
             }
         }
         Ok(None)
@@ -118,7 +118,7 @@ impl<R: BufRead> Transcript<R> {
 }
 
 impl<R: BufRead> Iterator for Transcript<R> {
-    type Item = Result<Line, (u64, Failure)>;
+    type Item = Result<TranscriptLine, (u64, Failure)>;
 
     /// A failure comes with the number of its line.
     fn next(&mut self) -> Option<Self::Item> {
@@ -129,12 +129,12 @@ impl<R: BufRead> Iterator for Transcript<R> {
 /// A line's fields, checked by themselves: whether they fit the file is for whoever records them.
 ///
 /// By hand, since `serde_json` quotes the value in what it says of a wrong type.
-fn parsed(bytes: &[u8]) -> Result<Line, String> {
+fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
     let value = serde_json::from_slice(bytes).map_err(|error| no_json(&error))?;
     let Value::Object(mut fields) = value else {
         return Err("the line is no JSON object".to_owned());
     };
-    let line = Line {
+    let line = TranscriptLine {
         number: 0,
         end_bytes: 0,
         session: needed(&mut fields, "session")?,

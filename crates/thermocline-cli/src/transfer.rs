@@ -14,7 +14,7 @@ use serde_json::Value;
 use thermocline::Transferred;
 
 use crate::{
-    args::{ExportArgs, ImportArgs},
+    args::{ImportArgs, UserExportArgs},
     exit::{Exit, Failure},
     find::{self, Db},
     output::Output,
@@ -25,13 +25,13 @@ use crate::{
 const MAX_FIRST_LINE_BYTES: u64 = 1 << 10;
 
 #[derive(Debug, Serialize)]
-struct Written {
+struct WrittenExport {
     file: String,
     #[serde(flatten)]
     counts: Transferred,
 }
 
-pub(crate) fn export(db: &Db, args: &ExportArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) fn export(db: &Db, args: &UserExportArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let user = find::user(&memory, &args.user)?;
     if args.to == Path::new("-") {
@@ -49,7 +49,7 @@ pub(crate) fn export(db: &Db, args: &ExportArgs, out: &Output) -> Result<(), Fai
             // What is not whole must not pass for an export.
             .inspect_err(|_| drop(fs::remove_file(&args.to)))?
     };
-    out.answer(&Written { file: args.to.display().to_string(), counts }, |written| {
+    out.answer(&WrittenExport { file: args.to.display().to_string(), counts }, |written| {
         format!("{}\n{}", plain::line(&written.file, usize::MAX), table(&written.counts))
     })
 }

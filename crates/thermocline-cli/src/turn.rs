@@ -17,7 +17,7 @@ use crate::{
 /// Where the original of a turn is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Original {
+pub(crate) enum OriginalLocation {
     /// Among the turns, verbatim.
     Kept,
     /// In the archive.
@@ -28,16 +28,16 @@ pub(crate) enum Original {
 
 /// A turn, where its original is, and the summary that stands for it, if one does.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownTurn {
     #[serde(flatten)]
-    turn: Found,
-    original: Original,
+    turn: FoundTurn,
+    original: OriginalLocation,
     summary: Option<Summary>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Found {
+enum FoundTurn {
     Whole(Box<Turn>),
     Deleted(Trace),
 }
@@ -52,17 +52,17 @@ struct Trace {
     memory_tier: MemoryTier,
 }
 
-impl Shown {
+impl ShownTurn {
     fn id(&self) -> TurnId {
         match &self.turn {
-            Found::Whole(turn) => turn.id,
-            Found::Deleted(trace) => trace.id,
+            FoundTurn::Whole(turn) => turn.id,
+            FoundTurn::Deleted(trace) => trace.id,
         }
     }
 
     fn whole(turn: Turn, summary: Option<Summary>) -> Self {
-        let original = if summary.is_some() { Original::Archived } else { Original::Kept };
-        Self { turn: Found::Whole(Box::new(turn)), original, summary }
+        let original = if summary.is_some() { OriginalLocation::Archived } else { OriginalLocation::Kept };
+        Self { turn: FoundTurn::Whole(Box::new(turn)), original, summary }
     }
 
     fn deleted(summary: Summary) -> Self {
@@ -73,7 +73,7 @@ impl Shown {
             timestamp: summary.timestamp,
             memory_tier: MemoryTier::Cold,
         };
-        Self { turn: Found::Deleted(trace), original: Original::Deleted, summary: Some(summary) }
+        Self { turn: FoundTurn::Deleted(trace), original: OriginalLocation::Deleted, summary: Some(summary) }
     }
 }
 
@@ -87,8 +87,8 @@ pub(crate) fn show(db: &Db, args: &TurnShowArgs, out: &Output) -> Result<(), Fai
 pub(crate) fn named(user: &User, name: &str) -> Result<(TurnId, String), Failure> {
     let shown = shown(user, name)?;
     let (session, number, said) = match &shown.turn {
-        Found::Whole(turn) => (turn.session_id, turn.turn_number, turn.timestamp),
-        Found::Deleted(trace) => (trace.session_id, trace.turn_number, trace.timestamp),
+        FoundTurn::Whole(turn) => (turn.session_id, turn.turn_number, turn.timestamp),
+        FoundTurn::Deleted(trace) => (trace.session_id, trace.turn_number, trace.timestamp),
     };
     let info = user.session_by_id(session)?.info()?;
     let session = info.caller_id.map_or_else(|| info.id.to_string(), |key| plain::line(&key, usize::MAX));
@@ -99,7 +99,7 @@ pub(crate) fn named(user: &User, name: &str) -> Result<(TurnId, String), Failure
 }
 
 /// By its id, by its caller's id, or by its session and place.
-fn shown(user: &User, name: &str) -> Result<Shown, Failure> {
+fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
     let mut found = Vec::new();
     if let Ok(id) = name.parse::<TurnId>() {
         found.extend(either(user, find::found(user.turn(id))?, || Ok(user.summary(id)?))?);
@@ -141,20 +141,20 @@ fn either(
     user: &User,
     turn: Option<Turn>,
     summary: impl FnOnce() -> Result<Option<Summary>, Failure>,
-) -> Result<Option<Shown>, Failure> {
+) -> Result<Option<ShownTurn>, Failure> {
     match turn {
         Some(turn) => {
             let summary = user.summary(turn.id)?;
-            Ok(Some(Shown::whole(turn, summary)))
+            Ok(Some(ShownTurn::whole(turn, summary)))
         }
-        None => Ok(summary()?.map(Shown::deleted)),
+        None => Ok(summary()?.map(ShownTurn::deleted)),
     }
 }
 
-fn text(shown: &Shown) -> String {
+fn text(shown: &ShownTurn) -> String {
     let mut text = match &shown.turn {
-        Found::Whole(turn) => whole(turn, shown.original),
-        Found::Deleted(trace) => deleted(trace),
+        FoundTurn::Whole(turn) => whole(turn, shown.original),
+        FoundTurn::Deleted(trace) => deleted(trace),
     };
     if let Some(summary) = &shown.summary {
         let said = plain::line(&summary.summary_text, usize::MAX);
@@ -181,7 +181,7 @@ fn deleted(trace: &Trace) -> String {
     )
 }
 
-fn whole(turn: &Turn, original: Original) -> String {
+fn whole(turn: &Turn, original: OriginalLocation) -> String {
     let mut text = format!(
         "id         {}\n\
          caller id  {}\n\
@@ -195,7 +195,7 @@ fn whole(turn: &Turn, original: Original) -> String {
         turn.turn_number,
         turn.timestamp.format("%Y-%m-%d %H:%M:%S UTC"),
         turn.memory_tier.as_str(),
-        if original == Original::Archived { ", in the archive" } else { "" },
+        if original == OriginalLocation::Archived { ", in the archive" } else { "" },
         critical(turn),
         state(turn),
         turn.tokens.total_tokens,

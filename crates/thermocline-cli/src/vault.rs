@@ -50,7 +50,7 @@ pub(crate) enum VaultVerb {
     /// keeps its layout, and are one way: memory import takes such files in, as claims.
     #[command(after_help = "Examples:\n  thermocline vault export notes --user alex\n  \
                             thermocline vault export traces --user alex --layout continuum")]
-    Export(ExportArgs),
+    Export(VaultExportArgs),
 }
 
 #[derive(Args, Debug)]
@@ -79,7 +79,7 @@ pub(crate) struct InitArgs {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct ExportArgs {
+pub(crate) struct VaultExportArgs {
     #[command(flatten)]
     of: FolderArgs,
 

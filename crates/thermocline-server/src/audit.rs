@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use thermocline::{Clock, SystemClock, UserId};
 use uuid::Uuid;
 
-use crate::ops::spec::{Effect, Scope, Spec};
+use crate::ops::spec::{Effect, KeyScope, Spec};
 
 /// The file, to which lines are added.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Audit(Mutex<File>);
 
 /// What a line says beside its time.
 #[derive(Debug, Serialize)]
-pub(crate) struct Line<'a> {
+pub(crate) struct AuditLine<'a> {
     pub(crate) key: &'a str,
     pub(crate) surface: &'static str,
     pub(crate) operation: &'static str,
@@ -46,16 +46,16 @@ impl Audit {
 
     /// Whether an operation that was not refused is written down.
     pub(crate) fn is_for(spec: &Spec) -> bool {
-        matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == Scope::Admin
+        matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == KeyScope::Admin
     }
 
     /// Writes a line; one of what was destroyed is on the disk before this returns.
-    pub(crate) fn write(&self, line: &Line<'_>, is_synced: bool) -> io::Result<()> {
+    pub(crate) fn write(&self, line: &AuditLine<'_>, is_synced: bool) -> io::Result<()> {
         #[derive(Serialize)]
         struct Timed<'a> {
             at: String,
             #[serde(flatten)]
-            line: &'a Line<'a>,
+            line: &'a AuditLine<'a>,
         }
         let at = SystemClock.now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
         let mut text = serde_json::to_string(&Timed { at, line })?;

@@ -7,7 +7,7 @@ use thermocline::Origin;
 
 use crate::ops::{
     problem::{Code, Problem},
-    spec::{Scope, Spec, Target},
+    spec::{KeyScope, Spec, Target},
 };
 
 /// Who asks: a key, or whoever sits at this machine.
@@ -16,7 +16,7 @@ pub struct Caller {
     /// The key's id; `local` without keys.
     pub id: String,
     /// What it may do; no scope implies another.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<KeyScope>,
     /// Whose memory it may ask for.
     pub users: Users,
     /// Whose words its statements are.
@@ -156,7 +156,7 @@ impl Caller {
     pub fn local() -> Self {
         Self {
             id: LOCAL.to_owned(),
-            scopes: vec![Scope::Read, Scope::Write, Scope::Inspect],
+            scopes: vec![KeyScope::Read, KeyScope::Write, KeyScope::Inspect],
             users: Users::Any,
             origin: Origin::Assistant,
             rate: None,
@@ -165,7 +165,13 @@ impl Caller {
 
     /// Whoever has the file itself, in a shell: everything. Whose words their statements are, the shell knows.
     pub fn shell(origin: Origin) -> Self {
-        Self { id: "shell".to_owned(), scopes: Scope::EVERY.to_vec(), users: Users::Any, origin, rate: None }
+        Self {
+            id: "shell".to_owned(),
+            scopes: KeyScope::EVERY.to_vec(),
+            users: Users::Any,
+            origin,
+            rate: None,
+        }
     }
 
     /// Whether the caller may run this operation, for this user.
@@ -190,7 +196,7 @@ impl Caller {
 
     /// Whether the caller may see what the server says of itself and of the file as a whole.
     pub fn may_inspect(&self) -> Result<(), Problem> {
-        let may = self.users == Users::Any && self.scopes.contains(&Scope::Inspect);
+        let may = self.users == Users::Any && self.scopes.contains(&KeyScope::Inspect);
         if may { Ok(()) } else { Err(not_allowed()) }
     }
 }

@@ -20,7 +20,7 @@ const FREE_BYTES: u64 = 64 << 20;
 
 /// How the server is, and what it is made of.
 #[derive(Debug)]
-pub struct Health {
+pub struct ServerHealth {
     service: Arc<Service>,
     keys: Option<Arc<Keys>>,
     is_closing: AtomicBool,
@@ -40,7 +40,7 @@ pub struct Readiness {
     pub is_broken: bool,
 }
 
-impl Health {
+impl ServerHealth {
     /// Of this service, with these keys if there are any.
     pub fn new(service: Arc<Service>, keys: Option<Arc<Keys>>) -> Self {
         Self { service, keys, is_closing: AtomicBool::new(false), found: Mutex::default() }

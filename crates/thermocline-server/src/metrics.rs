@@ -43,7 +43,7 @@ pub struct Metrics {
     commits: Counter<u64, AtomicU64>,
     commit_seconds: Counter<f64, AtomicU64>,
     turns: Family<Tier, Gauge>,
-    jobs: Family<State, Gauge>,
+    jobs: Family<MetricsState, Gauge>,
     oldest_job: Gauge<f64, AtomicU64>,
     memories: Gauge,
     users: Gauge,
@@ -88,7 +88,7 @@ struct Tier {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct State {
+struct MetricsState {
     state: &'static str,
 }
 
@@ -200,14 +200,14 @@ impl Metrics {
     }
 
     /// One more operation runs; until this is dropped.
-    pub(crate) fn in_flight(self: &Arc<Self>, class: Class) -> Counted {
+    pub(crate) fn in_flight(self: &Arc<Self>, class: Class) -> GaugeGuard {
         let gauge = self.in_flight.get_or_create(&OfClass { class: word_of(class) }).clone();
-        Counted::one_of(gauge)
+        GaugeGuard::one_of(gauge)
     }
 
     /// One more connection is open; until this is dropped.
-    pub(crate) fn connection(&self) -> Counted {
-        Counted::one_of(self.connections.clone())
+    pub(crate) fn connection(&self) -> GaugeGuard {
+        GaugeGuard::one_of(self.connections.clone())
     }
 
     /// A recall or context did without so many things.
@@ -253,8 +253,8 @@ impl Metrics {
                 self.turns.get_or_create(&Tier { tier: tier_name }).set(turns);
             }
         }
-        self.jobs.get_or_create(&State { state: "waiting" }).set(number("/stats/jobs_waiting"));
-        self.jobs.get_or_create(&State { state: "failed" }).set(number("/stats/jobs_failed"));
+        self.jobs.get_or_create(&MetricsState { state: "waiting" }).set(number("/stats/jobs_waiting"));
+        self.jobs.get_or_create(&MetricsState { state: "failed" }).set(number("/stats/jobs_failed"));
         let queued_at = counted.pointer("/stats/oldest_job_at").and_then(Value::as_str);
         let queued_at = queued_at.and_then(|at| at.parse::<DateTime<Utc>>().ok());
         let age = queued_at.and_then(|at| (SystemClock.now() - at).to_std().ok()).unwrap_or_default();
@@ -277,16 +277,16 @@ impl Metrics {
 
 /// Counts for as long as it is there.
 #[derive(Debug)]
-pub(crate) struct Counted(Gauge);
+pub(crate) struct GaugeGuard(Gauge);
 
-impl Counted {
+impl GaugeGuard {
     fn one_of(gauge: Gauge) -> Self {
         gauge.inc();
         Self(gauge)
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

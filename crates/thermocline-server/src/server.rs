@@ -8,7 +8,7 @@ use tokio::net::lookup_host;
 use crate::{
     audit::Audit,
     caller::Caller,
-    health::Health,
+    health::ServerHealth,
     http::{self, Address, Callers, Guard, Http, Listener},
     keys::Keys,
     limits::Limits,
@@ -68,7 +68,7 @@ impl Server {
         let has_keys = keys.as_ref().and_then(|keys| keys.count()).is_some_and(|count| count > 0);
         let listener = listener(settings, has_keys, tls.clone()).await?;
         let address = listener.address().map_err(|error| cannot_listen(settings, &error))?;
-        let health = Arc::new(Health::new(Arc::clone(&service), keys.clone()));
+        let health = Arc::new(ServerHealth::new(Arc::clone(&service), keys.clone()));
         let mut guard = Guard {
             allowed_hosts: settings.allowed_hosts.clone(),
             allowed_origins: settings.allowed_origins.clone(),

@@ -25,12 +25,12 @@ use tokio::{
 use tracing::Span;
 
 use crate::{
-    audit::{self, Audit, Line},
+    audit::{self, Audit, AuditLine},
     caller::Caller,
     limits::Limits,
     metrics::Metrics,
     ops::{
-        self, Reply, Row,
+        self, OperationReply, Row,
         call::{Call, Surface},
         file::LastStats,
         problem::{Code, Problem},
@@ -67,7 +67,7 @@ const TROUBLES: [(Code, &str); 2] = [(Code::ReadOnly, "read-only"), (Code::Corru
 
 /// One call, before it is decided whether it may be.
 #[derive(Debug)]
-pub struct Asked {
+pub struct CallRequest {
     /// Who asks.
     pub caller: Arc<Caller>,
     /// The user it is about: a name, or `id:<uuid>`.
@@ -102,13 +102,13 @@ pub struct Revision {
 #[derive(Debug)]
 pub struct Tagged {
     /// `None`: the caller has it.
-    pub reply: Option<Reply>,
+    pub reply: Option<OperationReply>,
     /// `None`: nobody knows the user.
     pub revision: Option<Revision>,
 }
 
 /// What is known of a call that runs, for what is noted of it.
-struct Noted {
+struct CallNote {
     row: &'static Row,
     service: Arc<Service>,
     caller: Arc<Caller>,
@@ -157,8 +157,12 @@ impl Service {
     }
 
     /// Runs an operation for a caller, if the caller may.
-    pub async fn run(self: &Arc<Self>, row: &'static Row, asked: Asked) -> Result<Reply, Problem> {
-        let Asked { caller, user, surface, request, spool } = asked;
+    pub async fn run(
+        self: &Arc<Self>,
+        row: &'static Row,
+        asked: CallRequest,
+    ) -> Result<OperationReply, Problem> {
+        let CallRequest { caller, user, surface, request, spool } = asked;
         self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
@@ -174,7 +178,7 @@ impl Service {
         let may = caller.may(row.spec, user.as_deref()).and_then(|()| self.limits.count(&caller));
         if let Err(problem) = may {
             self.metrics.rejected(problem.code);
-            let line = Line {
+            let line = AuditLine {
                 key: &caller.id,
                 surface: word_of(&surface),
                 operation: row.spec.name,
@@ -217,7 +221,7 @@ impl Service {
         }
     }
 
-    fn write_down(&self, line: &Line<'_>, is_synced: bool) {
+    fn write_down(&self, line: &AuditLine<'_>, is_synced: bool) {
         let Some(audit) = &self.audit else { return };
         if let Err(error) = audit.write(line, is_synced) {
             tracing::error!(kind = %error.kind(), "the audit file cannot be written");
@@ -227,7 +231,7 @@ impl Service {
 
 impl Admitted {
     /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
-    pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<Reply, Problem> {
+    pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
         self.in_place(request, run, |reply| Some(reply)).await
@@ -254,14 +258,14 @@ impl Admitted {
         self,
         request: Value,
         work: impl FnOnce(Call, Value) -> Result<T, Problem>,
-        reply_of: fn(&T) -> Option<&Reply>,
+        reply_of: fn(&T) -> Option<&OperationReply>,
     ) -> Result<T, Problem> {
         let Self { row, call } = self;
         let class = row.spec.class;
         let place = call.service.limits.place(class).await;
         let place = place.inspect_err(|problem| call.service.metrics.rejected(problem.code))?;
         let is_audited = call.service.audit.is_some() && Audit::is_for(row.spec);
-        let noted = Noted {
+        let noted = CallNote {
             row,
             service: Arc::clone(&call.service),
             caller: Arc::clone(&call.caller),
@@ -292,8 +296,8 @@ impl Revision {
     }
 }
 
-impl Noted {
-    fn note(self, done: Result<Option<&Reply>, &Problem>, is_audited: bool) {
+impl CallNote {
+    fn note(self, done: Result<Option<&OperationReply>, &Problem>, is_audited: bool) {
         let (name, surface) = (self.row.spec.name, word_of(&self.surface));
         let outcome = done.err().map_or("ok", |problem| problem.code.facts().word);
         let took = self.begun.elapsed();
@@ -320,7 +324,7 @@ impl Noted {
                 about.insert("memory".to_owned(), memory.to_string().into());
             }
             let key = &self.caller.id;
-            let line = Line { key, surface, operation: name, user_id, outcome, about };
+            let line = AuditLine { key, surface, operation: name, user_id, outcome, about };
             self.service.write_down(&line, self.row.spec.effect == Effect::Destroys);
         }
     }

@@ -41,17 +41,18 @@ impl fmt::Display for Unreadable {
 
 /// An answer's verdicts, as they were given.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct GivenVerdicts {
     pub(super) verdicts: Vec<Verdict>,
     /// Entries with no id, or one that was not asked for.
     pub(super) foreign_count: usize,
 }
 
 /// Reads an answer about the turns with these ids.
-pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<Answer, Unreadable> {
+pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<GivenVerdicts, Unreadable> {
     let entries = entries(text, "turns")?;
     let by_alias = by_alias(ids);
-    let mut read = Answer { verdicts: Vec::new(), foreign_count: entries.len().saturating_sub(MAX_ENTRIES) };
+    let mut read =
+        GivenVerdicts { verdicts: Vec::new(), foreign_count: entries.len().saturating_sub(MAX_ENTRIES) };
     for entry in entries.into_iter().take(MAX_ENTRIES) {
         let id =
             entry.get("id").and_then(Value::as_str).and_then(|alias| by_alias.get(alias.trim()).copied());

@@ -22,13 +22,13 @@ const MAX_TURNS: usize = 20;
 
 /// Turns that are asked about together.
 #[derive(Debug)]
-pub(super) struct Chunk<'a> {
+pub(super) struct TurnChunk<'a> {
     turns: Cow<'a, [Turn]>,
     /// Tokens that may be shown of one turn.
     max_shown_tokens: u32,
 }
 
-impl Chunk<'_> {
+impl TurnChunk<'_> {
     pub(super) fn turns(&self) -> &[Turn] {
         &self.turns
     }
@@ -53,7 +53,7 @@ impl Chunk<'_> {
 }
 
 /// The turns in their order, in as few chunks as hold them. Every turn is in one.
-pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<Chunk<'_>> {
+pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<TurnChunk<'_>> {
     let room = window_tokens.saturating_sub(INSTRUCTION_TOKENS);
     let max_shown_tokens = room.saturating_sub(FRAME_TOKENS + VERDICT_TOKENS) / MARGIN.0 * MARGIN.1;
     let mut chunks = Vec::new();
@@ -62,13 +62,13 @@ pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<Chunk<'_>> {
         let shown = turn.tokens.total_tokens.min(max_shown_tokens);
         let cost = shown.saturating_mul(MARGIN.0) / MARGIN.1 + FRAME_TOKENS + VERDICT_TOKENS;
         if at > start && (used.saturating_add(cost) > room || at - start >= MAX_TURNS) {
-            chunks.push(Chunk { turns: Cow::Borrowed(&turns[start..at]), max_shown_tokens });
+            chunks.push(TurnChunk { turns: Cow::Borrowed(&turns[start..at]), max_shown_tokens });
             (start, used) = (at, 0);
         }
         used = used.saturating_add(cost);
     }
     if start < turns.len() {
-        chunks.push(Chunk { turns: Cow::Borrowed(&turns[start..]), max_shown_tokens });
+        chunks.push(TurnChunk { turns: Cow::Borrowed(&turns[start..]), max_shown_tokens });
     }
     chunks
 }
@@ -118,7 +118,7 @@ mod tests {
         let turns: Vec<Turn> = sizes.iter().map(|&tokens| turn(tokens, 0)).collect();
         let chunks = pack(&turns, window_tokens);
         assert_eq!(chunks.iter().map(|chunk| chunk.turns().len()).collect::<Vec<_>>(), expected, "{sizes:?}");
-        let packed: Vec<TurnId> = chunks.iter().flat_map(Chunk::ids).collect();
+        let packed: Vec<TurnId> = chunks.iter().flat_map(TurnChunk::ids).collect();
         assert_eq!(packed, turns.iter().map(|turn| turn.id).collect::<Vec<_>>());
     }
 

@@ -21,7 +21,7 @@ pub use openai_compatible::OpenAiCompatible;
 use crate::{
     compress::{
         Proposal, Proposing, Summarizer, Summarizing, Verdict,
-        digest::chunks::Chunk,
+        digest::chunks::TurnChunk,
         verify::{self, Flaw},
     },
     error::{Error, ErrorKind, Result},
@@ -153,7 +153,7 @@ impl LlmSummarizer {
     }
 
     /// Asks about the turns of a chunk, and once more about those whose verdicts do not hold.
-    async fn digest(&self, chunk: &Chunk<'_>) -> Result<Digested> {
+    async fn digest(&self, chunk: &TurnChunk<'_>) -> Result<Digested> {
         let answer = self.ask(&prompt::first(chunk), chunk).await?;
         let mut digested = read(chunk, &answer);
         if digested.flawed.is_empty() {
@@ -174,7 +174,7 @@ impl LlmSummarizer {
     }
 
     /// One answer; a call that fails for now is tried again.
-    async fn ask(&self, prompt: &ChatPrompt, chunk: &Chunk<'_>) -> Result<String> {
+    async fn ask(&self, prompt: &ChatPrompt, chunk: &TurnChunk<'_>) -> Result<String> {
         let timeout = self.timeout;
         let mut attempt = 0;
         loop {
@@ -217,20 +217,20 @@ struct Digested {
     unreadable: Option<answer::Unreadable>,
 }
 
-fn read(chunk: &Chunk<'_>, answer: &str) -> Digested {
+fn read(chunk: &TurnChunk<'_>, answer: &str) -> Digested {
     match answer::parse(answer, &chunk.ids()) {
         Ok(answer) => read_verdicts(chunk, answer.verdicts),
         Err(unreadable) => Digested { unreadable: Some(unreadable), ..read_verdicts(chunk, Vec::new()) },
     }
 }
 
-fn read_verdicts(chunk: &Chunk<'_>, verdicts: Vec<Verdict>) -> Digested {
+fn read_verdicts(chunk: &TurnChunk<'_>, verdicts: Vec<Verdict>) -> Digested {
     let sorted = verify::sort(chunk.turns(), verdicts);
     Digested { good: sorted.good().cloned().collect(), flawed: sorted.flawed().collect(), unreadable: None }
 }
 
 /// What was wrong, a line for each turn; or one line for all, if nothing could be read.
-fn wrongs(rest: &Chunk<'_>, digested: &Digested) -> String {
+fn wrongs(rest: &TurnChunk<'_>, digested: &Digested) -> String {
     if let Some(unreadable) = digested.unreadable {
         return format!("{unreadable}\n");
     }

@@ -14,13 +14,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    aside::aside,
     compress::digest::{
         DEFAULT_TIMEOUT,
         chat::{ChatModel, ChatPrompt, Completing},
     },
-    endpoint::{Endpoint, Refused},
+    endpoint::{Endpoint, EndpointFailure},
     error::{Error, Result},
+    own_thread::on_own_thread,
 };
 
 /// An answer is read up to twice of what is parsed of it, since JSON in JSON is escaped. More is cut off the wire.
@@ -111,7 +111,7 @@ impl OpenAiCompatible {
         for (at, &mode) in JSON_MODES.iter().enumerate().skip(known) {
             match self.request(prompt, mode) {
                 // "Bad request" may mean that the form is unknown here; nobody says so in the same words.
-                Err(Refused { status: Some(400 | 415 | 422 | 501), error })
+                Err(EndpointFailure { status: Some(400 | 415 | 422 | 501), error })
                     if !error.is_misconfiguration() =>
                 {
                     failure = Some(error);
@@ -127,7 +127,7 @@ impl OpenAiCompatible {
             .unwrap_or_else(|| Error::provider_refused(format!("{} takes no request", self.endpoint.who()))))
     }
 
-    fn request(&self, prompt: &ChatPrompt, mode: JsonMode) -> std::result::Result<String, Refused> {
+    fn request(&self, prompt: &ChatPrompt, mode: JsonMode) -> std::result::Result<String, EndpointFailure> {
         let body = self.endpoint.post("/chat/completions", &self.body(prompt, mode), MAX_BODY_BYTES)?;
         answer_in(&body, self.endpoint.who())
     }
@@ -164,7 +164,7 @@ impl ChatModel for OpenAiCompatible {
     /// On a thread of its own, which nobody waits for when a runtime ends: a call may take a minute.
     fn complete<'a>(&'a self, prompt: &'a ChatPrompt) -> Completing<'a> {
         let (own, prompt) = (self.clone(), prompt.clone());
-        Box::pin(aside("thermocline-llm", move || own.ask(&prompt)))
+        Box::pin(on_own_thread("thermocline-llm", move || own.ask(&prompt)))
     }
 }
 
@@ -178,20 +178,20 @@ impl fmt::Debug for OpenAiCompatible {
 }
 
 /// The text of the first choice. Anything else in the body is none of our business.
-fn answer_in(body: &[u8], who: &str) -> std::result::Result<String, Refused> {
+fn answer_in(body: &[u8], who: &str) -> std::result::Result<String, EndpointFailure> {
     #[derive(Deserialize)]
-    struct Body {
+    struct ChatCompletionBody {
         choices: Vec<Choice>,
     }
     #[derive(Deserialize)]
     struct Choice {
-        message: Message,
+        message: ChatCompletionMessage,
     }
     #[derive(Deserialize)]
-    struct Message {
+    struct ChatCompletionMessage {
         content: Option<String>,
     }
-    let body: Body = serde_json::from_slice(body)
+    let body: ChatCompletionBody = serde_json::from_slice(body)
         .map_err(|_| Error::provider(format!("{who}'s endpoint sent no chat completion")))?;
     let choice = body.choices.into_iter().next();
     let content = choice.and_then(|choice| choice.message.content).filter(|content| !content.is_empty());

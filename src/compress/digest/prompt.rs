@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::LazyLock};
 use serde::Serialize;
 
 use crate::{
-    compress::digest::{chat::ChatPrompt, chunks::Chunk},
+    compress::digest::{chat::ChatPrompt, chunks::TurnChunk},
     model::{
         anchor::{Attribute, Cardinality, Stance},
         summary::{FEWEST_KEYWORDS, MAX_SUMMARY_TOKENS, MOST_KEYWORDS},
@@ -20,12 +20,12 @@ pub(super) fn alias(at: usize) -> String {
 }
 
 /// The prompt about all turns of a chunk.
-pub(super) fn first(chunk: &Chunk<'_>) -> ChatPrompt {
+pub(super) fn first(chunk: &TurnChunk<'_>) -> ChatPrompt {
     prompt(data(chunk))
 }
 
 /// The prompt after an answer that did not hold. `wrong` says what was wrong, in our words, a line for each turn.
-pub(super) fn repair(chunk: &Chunk<'_>, wrong: &str) -> ChatPrompt {
+pub(super) fn repair(chunk: &TurnChunk<'_>, wrong: &str) -> ChatPrompt {
     prompt(format!(
         "Your last answer was refused:\n{wrong}Answer again, for these turns only.\n{}",
         data(chunk)
@@ -37,20 +37,20 @@ fn prompt(user: String) -> ChatPrompt {
 }
 
 /// The turns as one line of JSON. Nothing in it can be taken for a tag of a chat template, nothing hides.
-pub(super) fn data(chunk: &Chunk<'_>) -> String {
-    let turns: Vec<ShownTurn<'_>> =
-        chunk.turns().iter().enumerate().map(|(at, turn)| ShownTurn::of(chunk, at, turn)).collect();
-    llm_json::quoted(&Data { turns })
+pub(super) fn data(chunk: &TurnChunk<'_>) -> String {
+    let turns: Vec<DigestTurn<'_>> =
+        chunk.turns().iter().enumerate().map(|(at, turn)| DigestTurn::of(chunk, at, turn)).collect();
+    llm_json::quoted(&DigestPromptData { turns })
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
-    turns: Vec<ShownTurn<'a>>,
+struct DigestPromptData<'a> {
+    turns: Vec<DigestTurn<'a>>,
 }
 
 /// A turn as the model sees it, in this order.
 #[derive(Serialize)]
-struct ShownTurn<'a> {
+struct DigestTurn<'a> {
     id: String,
     said_on: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,8 +69,8 @@ struct ShownSide<'a> {
     text: Cow<'a, str>,
 }
 
-impl<'a> ShownTurn<'a> {
-    fn of(chunk: &Chunk<'_>, at: usize, turn: &'a Turn) -> Self {
+impl<'a> DigestTurn<'a> {
+    fn of(chunk: &TurnChunk<'_>, at: usize, turn: &'a Turn) -> Self {
         let [user, reply] = chunk.shown(turn);
         let [user_subject, reply_subject] = subjects::subjects(&turn.said);
         Self {

@@ -10,7 +10,7 @@ use crate::{
         digest::{
             answer,
             chat::ChatPrompt,
-            chunks::Chunk,
+            chunks::TurnChunk,
             prompt::{data, list, object, one_of},
         },
     },
@@ -26,7 +26,7 @@ const MAX_ENTRIES: usize = 100;
 const ASKED_FOR: usize = 5;
 
 /// The prompt about the turns of a chunk.
-pub(super) fn prompt(chunk: &Chunk<'_>) -> ChatPrompt {
+pub(super) fn prompt(chunk: &TurnChunk<'_>) -> ChatPrompt {
     ChatPrompt { system: SYSTEM.clone(), user: data(chunk), answer_schema: SCHEMA.clone() }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     compress::verify::{
         answers, language, orders,
         plain::{self, tidy},
-        source::Source,
+        source::SourceText,
         told,
     },
     model::{anchor::FoundAnchor, turn::Turn},
@@ -27,10 +27,10 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
         return anchors;
     }
     let texts = [&turn.said.user_message, &turn.said.ai_response];
-    let sides: Vec<Side<'_>> = texts
+    let sides: Vec<SpeakerSide<'_>> = texts
         .into_iter()
         .zip(subjects(&turn.said))
-        .filter_map(|(text, subject)| Some(Side::new(text, subject?, turn)))
+        .filter_map(|(text, subject)| Some(SpeakerSide::new(text, subject?, turn)))
         .collect();
     let mut kept: Vec<FoundAnchor> = Vec::new();
     for anchor in anchors.into_iter().take(MAX_ANCHORS) {
@@ -44,17 +44,17 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
 }
 
 /// One side of a turn that may speak of itself.
-struct Side<'a> {
+struct SpeakerSide<'a> {
     text: &'a str,
     /// Whom its speaker may speak of: themself.
     subject: String,
     normal: Normal,
-    source: Source,
+    source: SourceText,
 }
 
-impl<'a> Side<'a> {
+impl<'a> SpeakerSide<'a> {
     fn new(text: &'a str, subject: String, turn: &Turn) -> Self {
-        let source = Source::of_text(text, turn.timestamp.date_naive());
+        let source = SourceText::of_text(text, turn.timestamp.date_naive());
         Self { text, subject, normal: Normal::of(text), source }
     }
 

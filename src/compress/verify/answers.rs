@@ -18,7 +18,7 @@ use crate::{
 
 /// What a value looks like.
 #[derive(Clone, Copy)]
-enum Form {
+enum ValueForm {
     /// Written with capitals where its script has them, and by the speaker too; no common word; right behind a cue.
     Name,
     /// Each of its words but small ones written with a capital by the speaker.
@@ -35,15 +35,15 @@ enum Form {
 
 /// The table: the form, and how many words at most. For `sister Anna` or `type 2 diabetes` eight words are many; a note
 /// is what fits nowhere else.
-const fn rule_of(attribute: Attribute) -> (Form, usize) {
+const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     match attribute {
-        Attribute::Name => (Form::Name, 4),
-        Attribute::Pronouns => (Form::Pronouns, 6),
-        Attribute::Birthday => (Form::Day, 5),
-        Attribute::Age => (Form::Age, 4),
-        Attribute::Home | Attribute::Hometown | Attribute::Employer => (Form::Proper, 6),
-        Attribute::Note => (Form::Phrase, 16),
-        _ => (Form::Phrase, 8),
+        Attribute::Name => (ValueForm::Name, 4),
+        Attribute::Pronouns => (ValueForm::Pronouns, 6),
+        Attribute::Birthday => (ValueForm::Day, 5),
+        Attribute::Age => (ValueForm::Age, 4),
+        Attribute::Home | Attribute::Hometown | Attribute::Employer => (ValueForm::Proper, 6),
+        Attribute::Note => (ValueForm::Phrase, 16),
+        _ => (ValueForm::Phrase, 8),
     }
 }
 
@@ -63,12 +63,12 @@ pub(super) fn answers(found: &FoundAnchor, value: &str, quote: &str) -> bool {
     let (form, most_words) = rule_of(attribute);
     let parts: Vec<&str> = value.split_whitespace().collect();
     let is_of_form = match form {
-        Form::Name => is_proper(&parts, quote) && parts.iter().all(|part| is_no_common_word(part)),
-        Form::Proper => is_proper(&parts, quote),
-        Form::Age => is_age(value),
-        Form::Day => is_day(value),
-        Form::Pronouns => is_pronouns(value),
-        Form::Phrase => is_phrase(value),
+        ValueForm::Name => is_proper(&parts, quote) && parts.iter().all(|part| is_no_common_word(part)),
+        ValueForm::Proper => is_proper(&parts, quote),
+        ValueForm::Age => is_age(value),
+        ValueForm::Day => is_day(value),
+        ValueForm::Pronouns => is_pronouns(value),
+        ValueForm::Phrase => is_phrase(value),
     };
     parts.len() <= most_words
         && is_of_form

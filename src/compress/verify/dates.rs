@@ -126,12 +126,12 @@ static RELATIVE_UNSPACED: List = list!("relative_times_unspaced");
 const YEARS: &str =
     "year years yr yrs jahr jahre jahren an ans annee annees ano anos anni anno jaar год года лет";
 
-struct Token<'a> {
+struct DateToken<'a> {
     text: &'a str,
     start: usize,
 }
 
-impl Token<'_> {
+impl DateToken<'_> {
     fn number(&self, from: u32, to: u32) -> Option<u32> {
         let number = self.text.parse().ok().filter(|_| self.text.len() <= 4)?;
         (from..=to).contains(&number).then_some(number)
@@ -148,8 +148,8 @@ impl Token<'_> {
 
 /// Digits, words, and every other character but blanks and commas. Words that only join a date together, and the
 /// letters of ordinals, are left out.
-fn tokens(folded: &str) -> Vec<Token<'_>> {
-    let mut tokens: Vec<Token<'_>> = Vec::new();
+fn tokens(folded: &str) -> Vec<DateToken<'_>> {
+    let mut tokens: Vec<DateToken<'_>> = Vec::new();
     let mut at = 0;
     while let Some(first) = folded[at..].chars().next() {
         let rest = &folded[at..];
@@ -166,7 +166,7 @@ fn tokens(folded: &str) -> Vec<Token<'_>> {
             && tokens.last().is_some_and(|last| last.start + last.text.len() == at && last.day().is_some());
         if !is_suffix && !first.is_whitespace() && !matches!(text, "," | "of" | "de" | "del" | "den" | "the")
         {
-            tokens.push(Token { text, start: at });
+            tokens.push(DateToken { text, start: at });
         }
         at += len;
     }
@@ -186,13 +186,13 @@ const SHAPES: &[&str] = &[
 ];
 
 /// The readings of the longest date at the start of these tokens, and how many of them it takes.
-fn date_at(tokens: &[Token<'_>]) -> Option<(Vec<Date>, usize)> {
+fn date_at(tokens: &[DateToken<'_>]) -> Option<(Vec<Date>, usize)> {
     let fits: Vec<(Date, usize)> = SHAPES.iter().filter_map(|shape| fit(shape, tokens)).collect();
     let longest = fits.iter().map(|(_, used)| *used).max()?;
     Some((fits.into_iter().filter(|(_, used)| *used == longest).map(|(date, _)| date).collect(), longest))
 }
 
-fn fit(shape: &str, tokens: &[Token<'_>]) -> Option<(Date, usize)> {
+fn fit(shape: &str, tokens: &[DateToken<'_>]) -> Option<(Date, usize)> {
     let (mut date, mut used) = (Date::default(), 0);
     for element in shape.split(' ') {
         let token = tokens.get(used)?;
@@ -212,12 +212,12 @@ fn fit(shape: &str, tokens: &[Token<'_>]) -> Option<(Date, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::compress::verify::source::Source;
+    use crate::compress::verify::source::SourceText;
 
     /// What is said on 2023-05-08, a Monday, and whether a claim's dates and numbers follow from it.
     #[track_caller]
     fn check(source: &str, claim: &str, holds: bool) {
-        let source = Source::of_text(source, "2023-05-08".parse().unwrap());
+        let source = SourceText::of_text(source, "2023-05-08".parse().unwrap());
         assert_eq!(source.check_facts(claim).is_ok(), holds, "{claim:?}");
     }
 

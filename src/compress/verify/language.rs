@@ -36,14 +36,14 @@ const WRITTEN_ONE_IN: u32 = 4;
 const MAX_PROFILED_BYTES: usize = 20_000;
 
 /// How a text is written.
-struct Profile {
+struct LanguageProfile {
     letters: u32,
     by_script: HashMap<&'static str, u32>,
     kana: u32,
     language: Option<usize>,
 }
 
-impl Profile {
+impl LanguageProfile {
     fn of(text: &str) -> Self {
         let text = &text[..text.floor_char_boundary(MAX_PROFILED_BYTES)];
         let mut new = Self { letters: 0, by_script: HashMap::new(), kana: 0, language: None };
@@ -103,8 +103,9 @@ fn script_of(c: char) -> &'static str {
 
 /// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
 pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
-    let summary = Profile::of(summary);
-    let agreed: Vec<Option<bool>> = sides.iter().map(|side| Profile::of(side).agrees(&summary)).collect();
+    let summary = LanguageProfile::of(summary);
+    let agreed: Vec<Option<bool>> =
+        sides.iter().map(|side| LanguageProfile::of(side).agrees(&summary)).collect();
     agreed.contains(&Some(true)) || !agreed.contains(&Some(false))
 }
 

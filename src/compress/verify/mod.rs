@@ -25,7 +25,7 @@ pub(crate) use proposals::{Proven, proposals};
 use crate::{
     compress::{
         Verdict,
-        verify::{plain::tidy, source::Source},
+        verify::{plain::tidy, source::SourceText},
     },
     model::{
         ids::TurnId,
@@ -102,7 +102,7 @@ fn clean(turn: &Turn, verdict: Verdict) -> Result<Verdict, Flaw> {
         return Err(Flaw::TooLong); // Before anything reads it.
     }
     let summary_text = tidy(&verdict.summary_text);
-    let source = Source::of_turn(turn);
+    let source = SourceText::of_turn(turn);
     check_summary(&summary_text, turn, &source)?;
     Ok(Verdict {
         turn_id: turn.id,
@@ -114,7 +114,7 @@ fn clean(turn: &Turn, verdict: Verdict) -> Result<Verdict, Flaw> {
 }
 
 /// The cheap checks first, so that hostile text meets the costly ones only when it is short and plain.
-fn check_summary(summary: &str, turn: &Turn, source: &Source) -> Result<(), Flaw> {
+fn check_summary(summary: &str, turn: &Turn, source: &SourceText) -> Result<(), Flaw> {
     if !summary.chars().any(char::is_alphanumeric) {
         return Err(Flaw::Empty);
     }
@@ -140,7 +140,7 @@ fn check_summary(summary: &str, turn: &Turn, source: &Source) -> Result<(), Flaw
 
 /// Keywords that are bad, or not the turn's own words, are dropped, too many are cut, and too few are none: then built-in
 /// ones are used.
-fn clean_keywords(keywords: &[String], source: &Source) -> Vec<String> {
+fn clean_keywords(keywords: &[String], source: &SourceText) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut folded: HashSet<String> = HashSet::new();
     for keyword in keywords.iter().take(MAX_KEYWORDS_READ) {

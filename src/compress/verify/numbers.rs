@@ -5,18 +5,18 @@
 
 use std::collections::HashSet;
 
-use crate::english::numbers::{InWords, Token, east_asian, in_words, loose, tokens, zeros_of};
+use crate::english::numbers::{InWords, NumberToken, east_asian, in_words, loose, tokens, zeros_of};
 
 /// A number that a claim makes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct NumberClaim {
     /// One of these must be supplied ...
     readings: Vec<String>,
     /// ... or all of these, if there are any: the parts of `07.05.2023`.
     parts: Vec<String>,
 }
 
-impl Claim {
+impl NumberClaim {
     pub(super) fn is_supported(&self, supplied: &HashSet<String>) -> bool {
         self.readings.iter().any(|reading| supplied.contains(reading))
             || (!self.parts.is_empty() && self.parts.iter().all(|part| supplied.contains(part)))
@@ -29,7 +29,7 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
     let mut previous: Option<(usize, String)> = None;
     for (token, at) in tokens(folded) {
         match token {
-            Token::Digits(raw) => {
+            NumberToken::Digits(raw) => {
                 let behind = &folded[at + raw.len()..];
                 let (readings, parts) = readings_of(raw);
                 found.extend(moved(&readings, raw, behind).0);
@@ -48,11 +48,11 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
                     previous = Some((at + raw.len(), raw.to_owned()));
                 }
             }
-            Token::Word(word) => {
+            NumberToken::Word(word) => {
                 previous = None;
                 found.extend(loose(word).chain(east_asian(word)).map(|number| number.to_string()));
             }
-            Token::Other(_) => {}
+            NumberToken::Other(_) => {}
         }
     }
     let in_words: Vec<u64> = in_words(folded).iter().map(InWords::number).collect();
@@ -65,11 +65,11 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
 
 /// Every number that this text names for sure. Words that count nothing most of the time ("one of them", "first",
 /// "a couple") are none.
-pub(super) fn claimed(folded: &str) -> Vec<Claim> {
+pub(super) fn claimed(folded: &str) -> Vec<NumberClaim> {
     const COUNT_NOTHING: [&str; 3] = ["one", "first", "second"];
     let mut claims = Vec::new();
     for (token, at) in tokens(folded) {
-        if let Token::Digits(raw) = token {
+        if let NumberToken::Digits(raw) = token {
             if folded[..at].ends_with(':') && raw == "00" {
                 continue; // "7:00" for "at seven"
             }
@@ -79,11 +79,13 @@ pub(super) fn claimed(folded: &str) -> Vec<Claim> {
                 readings.clear(); // "9 billion" is not shown by a 9.
             }
             readings.extend(moved);
-            claims.push(Claim { readings, parts });
+            claims.push(NumberClaim { readings, parts });
         }
     }
     let words = in_words(folded).into_iter().filter(|found| !COUNT_NOTHING.contains(&found.only_word));
-    claims.extend(words.map(|found| Claim { readings: vec![found.number().to_string()], parts: Vec::new() }));
+    claims.extend(
+        words.map(|found| NumberClaim { readings: vec![found.number().to_string()], parts: Vec::new() }),
+    );
     claims
 }
 

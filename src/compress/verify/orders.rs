@@ -7,7 +7,7 @@ use std::{collections::HashSet, sync::LazyLock};
 use crate::{
     compress::verify::{
         flaw::Flaw,
-        told::{ToldWord, Whose, stems},
+        told::{ToldWord, WordOrigin, stems},
     },
     english::lists::{List, is_in, list},
     text::words::Word,
@@ -32,7 +32,7 @@ static DUTIES: List = list!("duties");
 /// reader about must not stand alone for what was said.
 pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     let is_flawed = told.split_inclusive(|word| word.is_last).any(is_order)
-        || has_command(told, Whose::Foreign)
+        || has_command(told, WordOrigin::Foreign)
         || (0..told.len()).any(|at| is_duty_of_its_own(&told[at..]));
     if is_flawed { Err(Flaw::Instruction) } else { Ok(()) }
 }
@@ -56,12 +56,13 @@ fn is_order(sentence: &[ToldWord<'_>]) -> bool {
 /// What stands alone, as an anchor does, speaks of no order at all, whoever gave it.
 pub(super) fn check_alone(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     check(told)?;
-    if has_command(told, Whose::Turns) { Err(Flaw::Instruction) } else { Ok(()) }
+    if has_command(told, WordOrigin::Turns) { Err(Flaw::Instruction) } else { Ok(()) }
 }
 
 /// `... ignore all instructions ...`, with a word of this kind among the two.
-fn has_command(told: &[ToldWord<'_>], whose: Whose) -> bool {
-    let content: Vec<(Word, Whose)> = told.iter().filter_map(|word| Some((word.word?, word.whose))).collect();
+fn has_command(told: &[ToldWord<'_>], whose: WordOrigin) -> bool {
+    let content: Vec<(Word, WordOrigin)> =
+        told.iter().filter_map(|word| Some((word.word?, word.whose))).collect();
     let of = |set: &'static HashSet<Word>| {
         content.iter().enumerate().filter(|(_, (word, _))| set.contains(word)).map(|(at, _)| at)
     };
@@ -84,5 +85,5 @@ fn is_duty_of_its_own(told: &[ToldWord<'_>]) -> bool {
     let end = told.iter().position(|word| word.is_last).map_or(told.len(), |at| at + 1);
     told[1..end]
         .iter()
-        .any(|word| word.whose == Whose::Foreign && DUTIES.lines().all(|duty| duty != word.text))
+        .any(|word| word.whose == WordOrigin::Foreign && DUTIES.lines().all(|duty| duty != word.text))
 }

@@ -1,7 +1,7 @@
 //! Plain text: no markup, nothing hidden, no frame, no control token, no refusal.
 
 use crate::{
-    compress::verify::{flaw::Flaw, source::Source},
+    compress::verify::{flaw::Flaw, source::SourceText},
     english::lists::{List, list},
     text::{
         control,
@@ -79,7 +79,7 @@ fn has_markup(text: &str) -> bool {
 static REFUSALS: List = list!("refusals");
 
 /// A summary is no refusal, unless it repeats the turn to the letter.
-pub(super) fn check_voice(summary: &str, source: &Source) -> Result<(), Flaw> {
+pub(super) fn check_voice(summary: &str, source: &SourceText) -> Result<(), Flaw> {
     let folded = words::fold(summary).replace('\u{2019}', "'").replace(' ', "_");
     let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
     if REFUSALS.words().any(|refusal| folded.starts_with(refusal)) && !source.has_text(summary) {

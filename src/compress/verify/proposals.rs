@@ -7,7 +7,7 @@ use crate::{
             anchors::Normal,
             language, orders,
             plain::{self, tidy},
-            source::Source,
+            source::SourceText,
             told,
         },
     },
@@ -72,7 +72,7 @@ fn prove(turns: &[Turn], proposal: Proposal) -> Option<Proven> {
     let quotes: Vec<(Turn, Origin, String)> = quotes.collect::<Option<_>>()?;
     let (title, content) = (tidy(&title), tidy(&content));
     let steps: Vec<String> = steps.iter().map(|step| tidy(step)).collect();
-    let proof = Proof::of(&quotes);
+    let proof = QuoteProof::of(&quotes);
     let texts = [&title, &content].into_iter().chain(&steps);
     if content.ends_with('?') || !texts.into_iter().all(|text| proof.proves(text)) {
         return None;
@@ -94,16 +94,16 @@ fn side_of<'t>(turn: &'t Turn, quote: &str) -> Option<(Origin, &'t str)> {
 }
 
 /// What the quotes of a proposal prove: the sentences quoted, and no more of their turns.
-struct Proof {
+struct QuoteProof {
     quoted: Vec<String>,
-    source: Source,
+    source: SourceText,
 }
 
-impl Proof {
+impl QuoteProof {
     fn of(quotes: &[(Turn, Origin, String)]) -> Self {
         let sides: Vec<String> = quotes.iter().map(|(.., quote)| quote.clone()).collect();
         let said_on = quotes.iter().map(|(turn, ..)| turn.timestamp.date_naive()).max().unwrap_or_default();
-        let source = Source::of_text(&sides.join("\n"), said_on);
+        let source = SourceText::of_text(&sides.join("\n"), said_on);
         Self { quoted: sides, source }
     }
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A text, read once, that claims are measured against.
-pub(super) struct Source {
+pub(super) struct SourceText {
     /// Compatible forms unified, lower case, blanks as single spaces: accents stay, since a link without its accents
     /// is another link.
     text: String,
@@ -21,7 +21,7 @@ pub(super) struct Source {
     dates: Dates,
 }
 
-impl Source {
+impl SourceText {
     /// All of a turn: both sides, and who spoke.
     pub(super) fn of_turn(turn: &Turn) -> Self {
         let said = &turn.said;

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use crate::{
-    compress::verify::{flaw::Flaw, language, source::Source},
+    compress::verify::{flaw::Flaw, language, source::SourceText},
     english::lists::{List, list},
     text::words::{self, Word},
 };
@@ -36,7 +36,7 @@ pub(super) fn stems(list: &List) -> HashSet<Word> {
 
 /// Whose word it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum WordOrigin {
     /// The turn has it.
     Turns,
     /// The turn lacks it.
@@ -45,8 +45,8 @@ pub(super) enum Whose {
     Nobodys,
 }
 
-impl Whose {
-    fn of(word: Word, source: &Source) -> Self {
+impl WordOrigin {
+    fn of(word: Word, source: &SourceText) -> Self {
         if source.has_word(word) { Self::Turns } else { Self::Foreign }
     }
 }
@@ -58,14 +58,14 @@ pub(super) struct ToldWord<'a> {
     pub(super) text: &'a str,
     /// As words are compared; none: a stop word.
     pub(super) word: Option<Word>,
-    pub(super) whose: Whose,
+    pub(super) whose: WordOrigin,
     /// Whether a sentence, or a part of one behind a semicolon or colon, ends with it.
     pub(super) is_last: bool,
 }
 
 /// The folded words of a summary whose dates are taken out, in their order. A run of a script without spaces is one word,
 /// and nobody's.
-pub(super) fn told<'a>(folded: &'a str, source: &Source) -> Vec<ToldWord<'a>> {
+pub(super) fn told<'a>(folded: &'a str, source: &SourceText) -> Vec<ToldWord<'a>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '\'';
     let mut told: Vec<ToldWord<'_>> = Vec::new();
     let mut rest = folded;
@@ -80,9 +80,9 @@ pub(super) fn told<'a>(folded: &'a str, source: &Source) -> Vec<ToldWord<'a>> {
         let whose = match word {
             Some(word) if !text.starts_with(|c: char| c.is_numeric()) && !TELLING.contains(&word) => {
                 let is_unspaced = text.contains(language::is_unspaced_char);
-                if is_unspaced { Whose::Nobodys } else { Whose::of(word, source) }
+                if is_unspaced { WordOrigin::Nobodys } else { WordOrigin::of(word, source) }
             }
-            _ => Whose::Nobodys,
+            _ => WordOrigin::Nobodys,
         };
         told.push(ToldWord { text, word, whose, is_last: false });
     }
@@ -90,12 +90,12 @@ pub(super) fn told<'a>(folded: &'a str, source: &Source) -> Vec<ToldWord<'a>> {
 }
 
 /// The folded summary as [`told`] takes it.
-pub(super) fn folded(summary: &str, source: &Source) -> String {
+pub(super) fn folded(summary: &str, source: &SourceText) -> String {
     source.without_supported_dates(&words::fold(summary).replace('\u{2019}', "'"))
 }
 
 /// A summary is about its turn, and no part of it is about something else.
-pub(super) fn check(told: &[ToldWord<'_>], source: &Source) -> Result<(), Flaw> {
+pub(super) fn check(told: &[ToldWord<'_>], source: &SourceText) -> Result<(), Flaw> {
     let is_by_chance = source.word_count() >= LONG_TURN_WORDS;
     let one_in = if is_by_chance { SHARED_BY_CHANCE_ONE_IN } else { SHARED_ONE_IN };
     let is_little = |(shared, all): (usize, usize)| shared < all.div_ceil(one_in).max(1);
@@ -113,27 +113,27 @@ pub(super) fn check(told: &[ToldWord<'_>], source: &Source) -> Result<(), Flaw> 
 }
 
 /// How many content words stand in the turn, and how many there are.
-fn shared(told: &[ToldWord<'_>], source: &Source) -> (usize, usize) {
+fn shared(told: &[ToldWord<'_>], source: &SourceText) -> (usize, usize) {
     let (mut shared, mut all) = (0, 0);
     for word in told {
         let is_unspaced = word.text.contains(language::is_unspaced_char);
         let content = if is_unspaced { words::query_words(word.text) } else { Vec::new() };
         let is_number = word.text.starts_with(|c: char| c.is_numeric()); // Measured already: the turn has it.
         shared += content.iter().filter(|&&word| source.has_word(word)).count();
-        shared += usize::from(word.whose == Whose::Turns || is_number);
-        all += content.len() + usize::from(word.whose != Whose::Nobodys || is_number);
+        shared += usize::from(word.whose == WordOrigin::Turns || is_number);
+        all += content.len() + usize::from(word.whose != WordOrigin::Nobodys || is_number);
     }
     (shared, all)
 }
 
 /// In pairs of characters; a word with spaces around it counts as [`PAIRS_PER_WORD`].
-fn longest_foreign_run(told: &[ToldWord<'_>], source: &Source) -> usize {
+fn longest_foreign_run(told: &[ToldWord<'_>], source: &SourceText) -> usize {
     let (mut longest, mut run) = (0, 0);
-    let mut count = |whose: Whose, weight: usize| {
+    let mut count = |whose: WordOrigin, weight: usize| {
         run = match whose {
-            Whose::Turns => 0,
-            Whose::Foreign => run + weight,
-            Whose::Nobodys => run,
+            WordOrigin::Turns => 0,
+            WordOrigin::Foreign => run + weight,
+            WordOrigin::Nobodys => run,
         };
         longest = longest.max(run);
     };
@@ -144,7 +144,9 @@ fn longest_foreign_run(told: &[ToldWord<'_>], source: &Source) -> usize {
             let pair: String = pair.iter().collect();
             // Of two characters their words are each of them, and both.
             count(
-                words::query_words(&pair).last().map_or(Whose::Nobodys, |&word| Whose::of(word, source)),
+                words::query_words(&pair)
+                    .last()
+                    .map_or(WordOrigin::Nobodys, |&word| WordOrigin::of(word, source)),
                 1,
             );
         }

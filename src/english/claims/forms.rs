@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::{
     english::{
-        claims::values::{Reader, reader},
+        claims::values::{ValueReader, reader},
         classes::CLASSES,
         cues::Cues,
         lists::{List, list},
@@ -14,16 +14,16 @@ use crate::{
 
 /// One form: the words before a value, and what the value is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
+pub(super) struct ClaimForm {
     pub(super) pattern: &'static str,
     pub(super) attribute: Attribute,
     pub(super) kind: &'static str,
-    pub(super) read: Reader,
+    pub(super) read: ValueReader,
     /// `ends`, `mine`, `since`, `until`, or nothing.
     pub(super) manner: &'static str,
 }
 
-impl Form {
+impl ClaimForm {
     pub(super) fn stance(&self) -> Stance {
         if self.manner == "ends" { Stance::Ends } else { Stance::Holds }
     }
@@ -32,18 +32,24 @@ impl Form {
 static LINES: List = list!("forms");
 
 /// The forms, and their patterns in the same order.
-pub(super) static FORMS: LazyLock<(Vec<Form>, Cues)> = LazyLock::new(|| {
-    let forms: Vec<Form> = LINES.lines().filter_map(form).collect();
+pub(super) static FORMS: LazyLock<(Vec<ClaimForm>, Cues)> = LazyLock::new(|| {
+    let forms: Vec<ClaimForm> = LINES.lines().filter_map(form).collect();
     let cues = Cues::new(forms.iter().map(|form| form.pattern), CLASSES);
     (forms, cues)
 });
 
-fn form(line: &'static str) -> Option<Form> {
+fn form(line: &'static str) -> Option<ClaimForm> {
     let (about, pattern) = line.split_once(": ")?;
     let mut words = about.split(' ');
     let attribute = Attribute::from_word(words.next()?)?;
     let kind = words.next()?;
-    Some(Form { pattern, attribute, kind, read: reader(kind)?, manner: words.next().unwrap_or_default() })
+    Some(ClaimForm {
+        pattern,
+        attribute,
+        kind,
+        read: reader(kind)?,
+        manner: words.next().unwrap_or_default(),
+    })
 }
 
 #[cfg(test)]

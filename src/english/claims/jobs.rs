@@ -1,7 +1,7 @@
 //! What somebody does for a living: a title, its last word a known one.
 
 use crate::english::{
-    claims::words::{Read, Words},
+    claims::words::{ReadToken, StatementWords},
     classes::is_of,
     lists::{List, list},
 };
@@ -23,7 +23,7 @@ fn ends_like_a_job(word: &str) -> bool {
 }
 
 /// `a nurse`, `structural engineer`, `head of sales`.
-pub(super) fn title(words: Words<'_, '_>, first: usize) -> Option<Read> {
+pub(super) fn title(words: StatementWords<'_, '_>, first: usize) -> Option<ReadToken> {
     let is_before = |at: usize| words.is(at, "a an the now new") || words.lower(at).ends_with("-year-old");
     let start = words.skip_while(first, is_before);
     let start = if words.is(start + 1, "year yr") && words.is(start + 2, "old") { start + 3 } else { start };

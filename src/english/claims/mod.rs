@@ -16,7 +16,7 @@ use crate::english::{
     claims::{
         claim::Claim,
         walk::{Before, Walk, greets},
-        words::Words,
+        words::StatementWords,
     },
     statements::Statement,
 };
@@ -26,7 +26,7 @@ pub(crate) fn claims(statements: &[Statement<'_>]) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut before = Before { is_first: true, greets: false, is_mine: true, name: None };
     for statement in statements {
-        let words = Words { statement };
+        let words = StatementWords { statement };
         let count = statement.tokens.len();
         let is_mine = (0..4).any(|at| words.is_mine(at)) || count <= 5 && before.is_mine;
         let (claims, name) = Walk::new(statement, &before).claims();

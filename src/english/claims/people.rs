@@ -1,7 +1,7 @@
 //! Family and animals by their names: `my sister Anna`, `two cats, Miso and Tofu`.
 
 use crate::english::{
-    claims::words::{Read, TOOLS, Words},
+    claims::words::{ReadToken, StatementWords, TOOLS},
     lists::{List, list},
     stop_words::is_stop_word,
 };
@@ -10,7 +10,7 @@ static BEHIND_NAMES: List = list!("behind_names");
 static NOT_MINE: List = list!("not_mine");
 
 /// Those who are named behind a relation, which is the form's last word.
-pub(super) fn relatives(words: Words<'_, '_>, at: usize) -> Option<Read> {
+pub(super) fn relatives(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let relation = at.checked_sub(1)?;
     // What stands before it, up to `my` or a number, must only describe it.
     let is_start = |at: usize| words.is(at, "my our a an have had got 've two three four five 2 3 4");
@@ -41,11 +41,11 @@ pub(super) fn relatives(words: Words<'_, '_>, at: usize) -> Option<Read> {
     }
     let one = singular(words.lower(relation));
     let values = names.iter().map(|name| format!("{one} {name}").trim_start().to_owned()).collect();
-    Some(Read { values, end })
+    Some(ReadToken { values, end })
 }
 
 /// One name, or those of a list; ages in brackets behind them are passed over.
-fn names(words: Words<'_, '_>, from: usize, is_many: bool) -> Option<(Vec<String>, usize)> {
+fn names(words: StatementWords<'_, '_>, from: usize, is_many: bool) -> Option<(Vec<String>, usize)> {
     let mut found = Vec::new();
     let (mut at, mut end) = (from, from);
     while let Some(behind) = words.person(at, 2).filter(|_| is_many || found.is_empty()) {
@@ -63,7 +63,7 @@ fn names(words: Words<'_, '_>, from: usize, is_many: bool) -> Option<(Vec<String
 }
 
 /// Whether what was read has gone: `died`, `is dead`.
-pub(super) fn is_gone(words: Words<'_, '_>, end: usize) -> bool {
+pub(super) fn is_gone(words: StatementWords<'_, '_>, end: usize) -> bool {
     let from = words.skip(end, ",");
     (from..from + 3)
         .take_while(|&at| !words.is_end(at))

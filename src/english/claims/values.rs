@@ -3,7 +3,7 @@
 use crate::english::{
     claims::{
         jobs, people,
-        words::{DEMONYMS, Read, TOOLS, Words},
+        words::{DEMONYMS, ReadToken, StatementWords, TOOLS},
     },
     classes::is_of,
     lists::{List, list},
@@ -16,10 +16,10 @@ static NOT_EMPLOYERS: List = list!("not_employers");
 static WORKPLACES: List = list!("workplaces");
 
 /// Takes the value that begins at a token of a statement.
-pub(super) type Reader = fn(Words<'_, '_>, usize) -> Option<Read>;
+pub(super) type ValueReader = fn(StatementWords<'_, '_>, usize) -> Option<ReadToken>;
 
 /// The reader of a kind of value, by its name in the list of forms.
-pub(super) fn reader(kind: &str) -> Option<Reader> {
+pub(super) fn reader(kind: &str) -> Option<ValueReader> {
     Some(match kind {
         "told" => told,
         "called" => called,
@@ -51,25 +51,25 @@ pub(super) fn reader(kind: &str) -> Option<Reader> {
 }
 
 /// A name, as told: `my name is anna`.
-pub(super) fn told(words: Words<'_, '_>, at: usize) -> Option<Read> {
+pub(super) fn told(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 3).or_else(|| words.low_name(at))?;
     (!words.is(end, "'s")).then(|| words.read(at, end))
 }
 
 /// A name that people call one by, and nothing behind it.
-fn called(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn called(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const BEHIND: &str = "and but please instead not by in at these now to any anymore from since";
     words.person(at, 2).filter(|&end| words.ends_or_is(end, BEHIND)).map(|end| words.read(at, end))
 }
 
 /// A name by itself (`I'm Anna`): believed only where more of an introduction stands around it.
-fn bare(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn bare(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 2).filter(|&end| words.ends_or_is(end, "and from a an but"))?;
     (words.known_place(at).is_none() && !TOOLS.contains(words.lower(at))).then(|| words.read(at, end))
 }
 
 /// `Anne, not Anna`: names that begin alike.
-fn spelling(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn spelling(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 1).filter(|&end| words.is(end, ",") && words.is(end + 1, "not"))?;
     let wrong = words.person(end + 2, 1)?;
     let is_near = words.lower(at).chars().take(2).eq(words.lower(end + 2).chars().take(2));
@@ -77,18 +77,18 @@ fn spelling(words: Words<'_, '_>, at: usize) -> Option<Read> {
 }
 
 /// `they/them`, `he and they`: one pronoun alone may be anything.
-pub(super) fn pronouns(words: Words<'_, '_>, at: usize) -> Option<Read> {
+pub(super) fn pronouns(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const PRONOUNS: &str = "he she they him them her hers his theirs ze zir xe xem it its";
     let mut end = at + 1;
     while words.is(end, "/ and or") && words.is(end + 1, PRONOUNS) {
         end += 2;
     }
     let said: Vec<&str> = (at..end).step_by(2).map(|at| words.lower(at)).collect();
-    (words.is(at, PRONOUNS) && said.len() > 1).then(|| Read { values: vec![said.join("/")], end })
+    (words.is(at, PRONOUNS) && said.len() > 1).then(|| ReadToken { values: vec![said.join("/")], end })
 }
 
 /// A day and a month in any order, and the year behind them.
-fn day(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn day(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let at = words.skip(at, "the :");
     let is_month = |at: usize| is_of("month", words.lower(at));
     let is_day = |at: usize| {
@@ -109,7 +109,7 @@ fn is_age(years: u32) -> bool {
 }
 
 /// `34`, `forty-two`, `forty two`: not `20 minutes`, `100%`, `30 next week`.
-fn age(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn age(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let token = words.token(at)?;
     let years: u32 = token.lower.parse().ok().or_else(|| numbers::cardinal(&token.lower))?;
     let is_percent = words.statement.text[token.end()..].starts_with('%');
@@ -121,22 +121,22 @@ fn age(words: Words<'_, '_>, at: usize) -> Option<Read> {
     let ends = says_years
         || words.ends_or_is(behind, "and today yesterday last this but so from living yo y.o")
             && !words.is(behind, ": / \"");
-    (is_age(years) && !is_percent && ends).then(|| Read {
+    (is_age(years) && !is_percent && ends).then(|| ReadToken {
         values: vec![words.slice(at, last + 1)],
         end: if says_years { behind + 2 } else { last + 1 },
     })
 }
 
 /// `34-year-old`
-fn years_old(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn years_old(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let digits = words.lower(at).trim_end_matches("-year-old");
     let is_said =
         digits.len() < words.lower(at).len() || words.is(at + 1, "year yr") && words.is(at + 2, "old");
-    (is_said && is_age(digits.parse().ok()?)).then(|| Read { values: vec![digits.to_owned()], end: at })
+    (is_said && is_age(digits.parse().ok()?)).then(|| ReadToken { values: vec![digits.to_owned()], end: at })
 }
 
 /// A place: words with capitals and the larger place behind a comma, or a known one in lower case.
-fn place(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let start = if words.is(at, "the") { at + 1 } else { at };
     let known = words.known_place(start);
     if (start > at && known.is_none()) || !words.is_name(start) {
@@ -156,17 +156,17 @@ fn place(words: Words<'_, '_>, at: usize) -> Option<Read> {
 }
 
 /// In passing, only a place that is known is one.
-fn known_place(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn known_place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     place(words, at).filter(|_| words.known_place(at).is_some())
 }
 
 /// Where one works, joins or leaves: a tool is none (`I joined Slack`).
-fn employer(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn employer(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     firm(words, at).filter(|_| !TOOLS.contains(words.lower(words.skip(at, "the"))))
 }
 
 /// `Acme`, `the Dutch tax office`, `St Vincent's`.
-fn firm(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn firm(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let start = words.skip(at, "the");
     let mut end = words.capitals(start, 5)?;
     if (start..=end).any(|at| NOT_EMPLOYERS.contains(words.lower(at))) {
@@ -181,20 +181,20 @@ fn firm(words: Words<'_, '_>, at: usize) -> Option<Read> {
 }
 
 /// What one retired from or when may follow.
-fn retired(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn retired(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let retired = (0..at).rev().find(|&at| words.is(at, "retired"))?;
     let ends = words.ends_or_is(at, "and so from last in this after at now but since");
-    ends.then(|| Read { values: vec!["retired".to_owned()], end: at.max(retired + 1) })
+    ends.then(|| ReadToken { values: vec!["retired".to_owned()], end: at.max(retired + 1) })
 }
 
 /// `maths` of `I teach maths`, as `maths teacher`.
-fn taught(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn taught(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let mut read = field(words, at)?;
     read.values[0] += " teacher";
     Some(read)
 }
 
-fn field(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn field(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const MOST: usize = 3;
     let within = |at: &usize| !words.ends_or_is(*at, "the a an my this at in for with of how to and");
     let is_field = |at: &usize| FIELDS.contains(words.lower(*at)) || words.lower(*at).ends_with("ology");
@@ -203,7 +203,7 @@ fn field(words: Words<'_, '_>, at: usize) -> Option<Read> {
 }
 
 /// Known allergens, with commas and `and` between.
-fn allergens(words: Words<'_, '_>, from: usize) -> Option<Read> {
+fn allergens(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     listed(words, from, |at| {
         let at = words.skip(at, "all most some both any");
         let within = |at: &usize| !words.ends_or_is(*at, "and or to the my");
@@ -214,7 +214,7 @@ fn allergens(words: Words<'_, '_>, from: usize) -> Option<Read> {
 }
 
 /// `nut allergy`, `lactose intolerant`, `coeliac`.
-fn condition(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn condition(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     if words.is(at, "coeliac celiac lactose-intolerant gluten-intolerant") {
         return (words.is_whole(at + 1) || words.is(at + 1, "disease")).then(|| words.read(at, at + 1));
     }
@@ -223,7 +223,7 @@ fn condition(words: Words<'_, '_>, at: usize) -> Option<Read> {
 }
 
 /// What one has or is, of a closed list: `type 2 diabetes`, `hard of hearing`.
-fn ailment(words: Words<'_, '_>, from: usize) -> Option<Read> {
+fn ailment(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     const ENDS: &str = "and so but since because which disease or at for from";
     listed(words, from, |at| {
         let start = words.skip(at, "severe mild bad chronic both");
@@ -238,12 +238,12 @@ fn ailment(words: Words<'_, '_>, from: usize) -> Option<Read> {
     })
 }
 
-fn aid(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn aid(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (words.is(at, "wheelchair pacemaker cane crutches inhaler") && words.is_whole(at + 1))
         .then(|| words.read(at, at + 1))
 }
 
-fn languages(words: Words<'_, '_>, from: usize) -> Option<Read> {
+fn languages(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     const AMOUNTS: &str = "a little bit of some fluent good decent basic native both conversational broken enough passable rusty perfect";
     listed(words, from, |at| {
         let at = words.skip(at, AMOUNTS);
@@ -253,28 +253,32 @@ fn languages(words: Words<'_, '_>, from: usize) -> Option<Read> {
 }
 
 /// `first language` behind `Tamil is my`.
-fn native(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn native(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let is_tongue =
         words.is(at, "first second third native mother other") && words.is(at + 1, "language tongue one");
-    is_tongue.then(|| Read { values: vec![words.slice(at - 3, at - 2)], end: at + 2 })
+    is_tongue.then(|| ReadToken { values: vec![words.slice(at - 3, at - 2)], end: at + 2 })
 }
 
-fn diet(words: Words<'_, '_>, at: usize) -> Option<Read> {
+fn diet(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const BEHIND: &str =
         "and but so because since for now who at these any anymore diet myself again too in after last this";
     (is_of("diet", words.lower(at)) && words.ends_or_is(at + 1, BEHIND)).then(|| words.read(at, at + 1))
 }
 
 /// `meat`, `meat or fish`: what one never eats, as `no meat`.
-fn foods(words: Words<'_, '_>, from: usize) -> Option<Read> {
+fn foods(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     let mut read = listed(words, from, |at| is_of("food", words.lower(at)).then_some((at, at + 1)))?;
     read.values.iter_mut().for_each(|food| *food = format!("no {food}"));
     words.ends_or_is(read.end, "but so because since any anymore either at").then_some(read)
 }
 
 /// One value after another, as long as `one` finds where each begins and ends.
-fn listed(words: Words<'_, '_>, from: usize, one: impl Fn(usize) -> Option<(usize, usize)>) -> Option<Read> {
-    let mut read = Read { values: Vec::new(), end: from };
+fn listed(
+    words: StatementWords<'_, '_>,
+    from: usize,
+    one: impl Fn(usize) -> Option<(usize, usize)>,
+) -> Option<ReadToken> {
+    let mut read = ReadToken { values: Vec::new(), end: from };
     let mut at = from;
     while let Some((start, end)) = one(at) {
         read.values.push(words.slice(start, end));

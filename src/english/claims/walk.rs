@@ -4,12 +4,12 @@ use crate::{
     english::{
         claims::{
             claim::{Claim, quote},
-            forms::{FORMS, Form},
+            forms::{ClaimForm, FORMS},
             people, values,
-            words::{DEMONYMS, Read, Words},
+            words::{DEMONYMS, ReadToken, StatementWords},
         },
         lists::{List, list},
-        statements::{Statement, Token},
+        statements::{Statement, StatementToken},
     },
     model::anchor::{
         Attribute::{
@@ -48,7 +48,7 @@ enum Subject {
 }
 
 pub(super) struct Walk<'s, 'a> {
-    words: Words<'s, 'a>,
+    words: StatementWords<'s, 'a>,
     before: &'s Before,
     subject: Subject,
     found: Vec<Claim>,
@@ -63,7 +63,7 @@ pub(super) struct Walk<'s, 'a> {
 impl<'s, 'a> Walk<'s, 'a> {
     pub(super) fn new(statement: &'s Statement<'a>, before: &'s Before) -> Self {
         Self {
-            words: Words { statement },
+            words: StatementWords { statement },
             before,
             subject: if statement.starts_sentence { Subject::Open } else { Subject::Other },
             found: Vec::new(),
@@ -158,7 +158,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let is_cut = end == words.statement.tokens.len() && self.is_cut();
         for lead in leads.iter().filter(|lead| lead.is_empty() || !is_cut) {
             // Of the first word of all nobody knows whether it is a name: `Ha.`
-            let may = |form: &Form| form.kind != "bare" || !is_open;
+            let may = |form: &ClaimForm| form.kind != "bare" || !is_open;
             if let Some((last, read_end)) = self.forms(lead, start, may) {
                 let read_end = self.tails(last, start, read_end);
                 self.has_fragments |= is_open && !lead.is_empty();
@@ -185,7 +185,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// `I'm Anna`: a name behind a greeting, or if more of an introduction follows.
-    fn introduce(&mut self, read: &Read, start: usize) {
+    fn introduce(&mut self, read: &ReadToken, start: usize) {
         let name = self.claim(Name, Holds, read.value(), start, read.end);
         if greets(self.words, start) || start == 0 && self.before.greets {
             self.found.push(name);
@@ -197,7 +197,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// Whether more of the sentence follows that is no statement: `a nurse told me ...`.
     fn is_cut(&self) -> bool {
         let statement = self.words.statement;
-        let end = statement.tokens.last().map_or(0, Token::end);
+        let end = statement.tokens.last().map_or(0, StatementToken::end);
         statement.text[end..].trim_start().starts_with(char::is_alphanumeric)
     }
 
@@ -228,12 +228,12 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// What goes on behind a claim of what I am: `a nurse` + `at Acme` + `in Rome`.
-    fn tails(&mut self, mut last: Form, start: usize, mut end: usize) -> usize {
+    fn tails(&mut self, mut last: ClaimForm, start: usize, mut end: usize) -> usize {
         let words = self.words;
         while matches!(last.attribute, Name | Job | Age | Hometown | Birthday | Field | Employer)
             && self.found.last().is_none_or(|claim| claim.stance == Holds)
         {
-            let may_follow = |form: &Form| match form.attribute {
+            let may_follow = |form: &ClaimForm| match form.attribute {
                 Hometown if form.pattern.ends_with(" in") => last.attribute == Birthday,
                 Home if form.pattern.ends_with(" in") => {
                     last.attribute == Job || last.pattern.starts_with('+')
@@ -269,22 +269,22 @@ impl<'s, 'a> Walk<'s, 'a> {
         &mut self,
         lead: &[&'static str],
         start: usize,
-        may: impl Fn(&Form) -> bool,
-    ) -> Option<(Form, usize)> {
+        may: impl Fn(&ClaimForm) -> bool,
+    ) -> Option<(ClaimForm, usize)> {
         /// No form is longer.
         const LONGEST: usize = 16;
         let words = self.words;
         let (forms, cues) = &*FORMS;
         let tokens = &words.statement.tokens;
-        let restored = lead.iter().map(|word| Token {
+        let restored = lead.iter().map(|word| StatementToken {
             lower: (*word).to_owned(),
             text: "",
             start: 0,
             is_passed_over: false,
         });
-        let restored: Vec<Token<'_>> =
+        let restored: Vec<StatementToken<'_>> =
             restored.chain(tokens.iter().skip(start).take(LONGEST).cloned()).collect();
-        let mut last: Option<(Form, usize)> = None;
+        let mut last: Option<(ClaimForm, usize)> = None;
         for found in cues.starting(&restored) {
             let form = forms[found.pattern];
             let at = words.skip_adverbs((start + found.end).saturating_sub(lead.len()));
@@ -303,7 +303,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// Whether a claim stands in words that make it one.
-    fn fits(&self, form: &Form, start: usize, read: &Read) -> bool {
+    fn fits(&self, form: &ClaimForm, start: usize, read: &ReadToken) -> bool {
         let words = self.words;
         let rest = read.end..words.statement.tokens.len();
         let lasts = match form.manner {
@@ -326,7 +326,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         lasts && !is_denied && is_answer && !words.is(read.end, "?")
     }
 
-    fn state(&mut self, form: &Form, start: usize, read: &Read) {
+    fn state(&mut self, form: &ClaimForm, start: usize, read: &ReadToken) {
         let words = self.words;
         if form.kind == "bare" {
             self.introduce(read, start);
@@ -360,7 +360,7 @@ impl<'s, 'a> Walk<'s, 'a> {
 }
 
 /// Whether a greeting is all that stands before `end`.
-pub(super) fn greets(words: Words<'_, '_>, end: usize) -> bool {
+pub(super) fn greets(words: StatementWords<'_, '_>, end: usize) -> bool {
     const MOST: usize = 5;
     end <= MOST && words.any_of(0..end.min(2), &GREETINGS)
 }

@@ -6,7 +6,7 @@ use crate::english::{
     classes::is_of,
     dull_words::is_dull,
     lists::{List, list},
-    statements::{Statement, Token},
+    statements::{Statement, StatementToken},
     stop_words::is_stop_word,
 };
 
@@ -17,12 +17,12 @@ static NOT_NAMES: List = list!("not_names");
 
 /// What was read, and the token behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Read {
+pub(super) struct ReadToken {
     pub(super) values: Vec<String>,
     pub(super) end: usize,
 }
 
-impl Read {
+impl ReadToken {
     pub(super) fn value(&self) -> &str {
         self.values.first().map_or("", String::as_str)
     }
@@ -30,12 +30,12 @@ impl Read {
 
 /// The tokens of a statement; beyond its end stands nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'s, 'a> {
+pub(super) struct StatementWords<'s, 'a> {
     pub(super) statement: &'s Statement<'a>,
 }
 
-impl<'s> Words<'s, '_> {
-    pub(super) fn token(self, at: usize) -> Option<&'s Token<'s>> {
+impl<'s> StatementWords<'s, '_> {
+    pub(super) fn token(self, at: usize) -> Option<&'s StatementToken<'s>> {
         self.statement.tokens.get(at)
     }
 
@@ -50,7 +50,7 @@ impl<'s> Words<'s, '_> {
 
     /// Whether a mark stands here, or nothing.
     pub(super) fn is_end(self, at: usize) -> bool {
-        self.token(at).is_none_or(Token::is_mark)
+        self.token(at).is_none_or(StatementToken::is_mark)
     }
 
     /// Whether a mark, nothing or one of these words stands here.
@@ -96,8 +96,8 @@ impl<'s> Words<'s, '_> {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    pub(super) fn read(self, start: usize, end: usize) -> Read {
-        Read { values: vec![self.slice(start, end)], end }
+    pub(super) fn read(self, start: usize, end: usize) -> ReadToken {
+        ReadToken { values: vec![self.slice(start, end)], end }
     }
 
     /// Whether what follows leaves what was read whole: an end, a small word, an adverb.

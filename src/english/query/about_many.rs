@@ -7,7 +7,7 @@ use crate::{
         classes::CLASSES,
         cues::Cues,
         lists::list,
-        statements::{Token, spoken},
+        statements::{StatementToken, spoken},
     },
     text::words::MAX_QUERY_BYTES,
 };
@@ -23,7 +23,7 @@ pub(super) fn topic(sentence: &str) -> Option<String> {
         for found in MANY.all(&statement) {
             let tokens = &statement.tokens[found.start..found.end];
             // `The Order of the Phoenix` is a name.
-            let is_name = |(at, token): (usize, &Token<'_>)| {
+            let is_name = |(at, token): (usize, &StatementToken<'_>)| {
                 found.start + at > 0 && token.is_capital() && token.lower != "i"
             };
             if let [first, .., last] | [first @ last] = tokens

@@ -7,14 +7,14 @@ use crate::{
         classes::{CLASSES, is_of},
         cues::Cues,
         lists::{List, list},
-        query::reading::{Part, Reading},
+        query::reading::{MessageReading, QuerySentence},
     },
     model::anchor::Attribute::{self, Dislikes, Family, Likes, Pets},
 };
 
 /// An attribute that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct AskedAttribute {
     pub(crate) attribute: Attribute,
     pub(crate) of: Whom,
 }
@@ -43,9 +43,9 @@ static CUES: LazyLock<(Vec<Option<Attribute>>, Cues)> = LazyLock::new(|| {
 /// What the message asks for, each once, in the order of the attributes. What is asked of nobody in particular is
 /// asked of the user, unless the message speaks of others only.
 /// And whether it asks how things used to be: `where did I live`, `my old job`.
-pub(super) fn asked(reading: &Reading<'_>, of_others: bool) -> (Vec<Asked>, bool) {
+pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<AskedAttribute>, bool) {
     let (attributes, cues) = &*CUES;
-    let (mut found, mut of_past): (Vec<Asked>, bool) = (Vec::new(), false);
+    let (mut found, mut of_past): (Vec<AskedAttribute>, bool) = (Vec::new(), false);
     for part in reading.parts() {
         for place in cues.all(part.sentence) {
             let Some(attribute) = attributes[place.pattern] else {
@@ -54,7 +54,7 @@ pub(super) fn asked(reading: &Reading<'_>, of_others: bool) -> (Vec<Asked>, bool
             };
             let of = whom(attribute, part, place.start, place.end);
             let of = of.unwrap_or(if of_others { Whom::Other } else { Whom::User });
-            let asked = Asked { attribute, of };
+            let asked = AskedAttribute { attribute, of };
             if !found.contains(&asked) {
                 found.push(asked);
             }
@@ -70,7 +70,7 @@ pub(super) fn asked(reading: &Reading<'_>, of_others: bool) -> (Vec<Asked>, bool
 
 /// Of whom the words of a pattern ask, if they say so. `my sister's birthday` is hers, not mine; that she is my sister is
 /// mine.
-fn whom(attribute: Attribute, part: Part<'_>, start: usize, end: usize) -> Option<Whom> {
+fn whom(attribute: Attribute, part: QuerySentence<'_>, start: usize, end: usize) -> Option<Whom> {
     let words = || (start..end).map(|at| part.lower(at));
     let has = |list: &[&str]| words().any(|word| list.contains(&word));
     // What leads up to the pattern: `my sister 's` of `my sister's birthday`.

@@ -3,7 +3,9 @@
 use crate::{
     english::{
         lists::{List, is_in, list, spaced},
-        query::{asked::Asked, names::name_end, pronouns::has_open_pronoun, reading::Reading},
+        query::{
+            asked::AskedAttribute, names::name_end, pronouns::has_open_pronoun, reading::MessageReading,
+        },
     },
     text::words::MAX_QUERY_BYTES,
 };
@@ -16,10 +18,10 @@ const ENOUGH_CONTENT: usize = 5;
 /// True for `and what did he say about it?`, `why?`, `tell me more`, `what about the other one?`. In doubt false: a
 /// question that stands on its own must not be searched for with the words of another.
 pub(super) fn is_follow_up(
-    reading: &Reading<'_>,
+    reading: &MessageReading<'_>,
     is_only_time: bool,
     refers_back: bool,
-    asked: &[Asked],
+    asked: &[AskedAttribute],
 ) -> bool {
     /// Longer ones say something, if only in words that are too common to count.
     const SHORT: usize = 6;
@@ -67,7 +69,7 @@ fn continues(words: &[&str], contents: usize) -> bool {
 }
 
 /// `which restaurant?`, `who won?`: a question without its sentence.
-fn is_elliptic(reading: &Reading<'_>, words: &[&str], contents: usize) -> bool {
+fn is_elliptic(reading: &MessageReading<'_>, words: &[&str], contents: usize) -> bool {
     const VERBS: &str = "is are was were am 's do does did can could will would should has have to";
     let asks = matches!(words[0], "which" | "what" | "how" | "when" | "where" | "who" | "why" | "whose");
     let has_verb = words.iter().any(|word| is_in(VERBS, word));

@@ -19,13 +19,13 @@ use crate::{
     english::{
         dull_words::is_dull,
         lists::is_in,
-        query::{asks::Asks, reading::Reading},
+        query::{asks::Asks, reading::MessageReading},
     },
     text::words::{self, MAX_QUERY_BYTES, Word},
     times::{self, TimeSpan},
 };
 
-pub(crate) use asked::{Asked, Whom};
+pub(crate) use asked::{AskedAttribute, Whom};
 
 /// A message, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(crate) struct Query {
     /// Names in it, folded as subjects of anchors are, each once, at most 16.
     pub(crate) names: Vec<String>,
     /// What it asks to know of whom.
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<AskedAttribute>,
     /// Whether it asks how things used to be, so that values that hold no longer are wanted too.
     pub(crate) asks_of_past: bool,
     /// Whether it asks how things are, not how they were: what was said last counts.
@@ -85,7 +85,7 @@ impl Query {
         let message = &*message;
         let spans = times::find(message, now);
         let is_only_time = times::is_only_time(message, &spans);
-        let reading = Reading::of(message, &spans);
+        let reading = MessageReading::of(message, &spans);
         let names = names::names(&reading);
         let refers_to_self = refers_to_self::refers_to_self(&reading);
         let (asked, asks_of_past) = asked::asked(&reading, !refers_to_self && !names.is_empty());

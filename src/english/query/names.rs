@@ -5,7 +5,7 @@ use crate::{
         classes::is_of,
         dull_words::is_dull,
         lists::{is_in, without_possessive},
-        query::reading::{Part, Reading},
+        query::reading::{MessageReading, QuerySentence},
         stop_words::is_stop_word,
     },
     text::subjects::folded_name,
@@ -14,9 +14,9 @@ use crate::{
 const MOST: usize = 16;
 
 /// Words with a capital, those side by side as one name, folded as subjects of anchors are.
-pub(super) fn names(reading: &Reading<'_>) -> Vec<String> {
+pub(super) fn names(reading: &MessageReading<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let is_shouted = |part: Part<'_>| !part.sentence.text.contains(char::is_lowercase);
+    let is_shouted = |part: QuerySentence<'_>| !part.sentence.text.contains(char::is_lowercase);
     if reading.parts().all(is_shouted) {
         return found; // Its capitals say nothing.
     }
@@ -39,14 +39,14 @@ pub(super) fn names(reading: &Reading<'_>) -> Vec<String> {
 }
 
 /// The end of the name that starts here; `at` itself where none does.
-pub(super) fn name_end(part: Part<'_>, at: usize) -> usize {
+pub(super) fn name_end(part: QuerySentence<'_>, at: usize) -> usize {
     const LONGEST: usize = 4;
     let run = (at..part.tokens.len()).take(LONGEST).take_while(|&at| can_be_name(part, at)).count();
     let is_first = at == 0 || part.is_end(at - 1);
     if run == 1 && is_first && !is_spoken_of(part, at) { at } else { at + run }
 }
 
-fn can_be_name(part: Part<'_>, at: usize) -> bool {
+fn can_be_name(part: QuerySentence<'_>, at: usize) -> bool {
     let lower = part.lower(at);
     let bare = lower.replace('\'', "");
     // Days and months are no names here, but `April` and `May` are, where they are no time.
@@ -62,14 +62,14 @@ fn can_be_name(part: Part<'_>, at: usize) -> bool {
 }
 
 /// `New` of `New York`, inside a sentence.
-fn begins_name(part: Part<'_>, at: usize) -> bool {
+fn begins_name(part: QuerySentence<'_>, at: usize) -> bool {
     let is_inside = at > 0 && !part.is_end(at - 1);
     let next = part.lower(at + 1);
     is_inside && part.is_capital(at + 1) && !is_dull(next) && next != "i"
 }
 
 /// Every sentence begins with a capital; it is a name's where the word is spoken of: `Anna's`, `Anna likes`, `Anna is`.
-fn is_spoken_of(part: Part<'_>, at: usize) -> bool {
+fn is_spoken_of(part: QuerySentence<'_>, at: usize) -> bool {
     let next = part.lower(at + 1);
     let is_verb =
         next.len() > 3 && next.ends_with('s') && !["ss", "us", "is"].iter().any(|end| next.ends_with(end));

@@ -8,7 +8,7 @@ use crate::english::{
     lists::{List, is_in, list},
     query::{
         names::name_end,
-        reading::{Part, Reading},
+        reading::{MessageReading, QuerySentence},
     },
 };
 
@@ -22,7 +22,7 @@ static SPEAKING: List = list!("speaking");
 static BEFORE_NOUNS: List = list!("before_nouns");
 
 /// Whether a pronoun stands where nothing before it says whom or what it means.
-pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
+pub(super) fn has_open_pronoun(reading: &MessageReading<'_>) -> bool {
     // Whom and what pronouns so far may stand for.
     let (mut has_person, mut has_thing) = (false, false);
     for part in reading.parts() {
@@ -72,6 +72,6 @@ pub(super) fn has_open_pronoun(reading: &Reading<'_>) -> bool {
 }
 
 /// `cats are`, `music and`
-fn begins_with_noun(part: Part<'_>, at: usize) -> bool {
+fn begins_with_noun(part: QuerySentence<'_>, at: usize) -> bool {
     at == 0 && is_in("is are was were can do does have has will and or of in", part.lower(1))
 }

@@ -4,7 +4,7 @@ use crate::{
     english::{
         dull_words::is_dull,
         lists::{List, list, spaced},
-        statements::{Statement, Token, spoken},
+        statements::{Statement, StatementToken, spoken},
         stop_words::is_stop_word,
     },
     text::words::MAX_QUERY_BYTES,
@@ -13,27 +13,27 @@ use crate::{
 
 /// The sentences of a message.
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct MessageReading<'a> {
     pub(super) sentences: Vec<Statement<'a>>,
     /// For each sentence, which of its tokens belong to a time.
     is_time: Vec<Vec<bool>>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> MessageReading<'a> {
     pub(super) fn of(message: &'a str, spans: &[TimeSpan]) -> Self {
         let sentences = spoken(message, MAX_QUERY_BYTES);
         let is_time = |sentence: &Statement<'_>| {
             let at = sentence.text.as_ptr() as usize - message.as_ptr() as usize;
             let is_inside =
-                |token: &Token<'_>| spans.iter().any(|span| span.text.contains(&(at + token.start)));
+                |token: &StatementToken<'_>| spans.iter().any(|span| span.text.contains(&(at + token.start)));
             sentence.tokens.iter().map(is_inside).collect()
         };
         Self { is_time: sentences.iter().map(is_time).collect(), sentences }
     }
 
     /// Every sentence with the places of its tokens that are no time.
-    pub(super) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| Part {
+    pub(super) fn parts(&self) -> impl Iterator<Item = QuerySentence<'_>> {
+        self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| QuerySentence {
             sentence,
             tokens: &sentence.tokens,
             is_time,
@@ -54,13 +54,13 @@ impl<'a> Reading<'a> {
 
 /// One sentence.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'r> {
+pub(super) struct QuerySentence<'r> {
     pub(super) sentence: &'r Statement<'r>,
-    pub(super) tokens: &'r [Token<'r>],
+    pub(super) tokens: &'r [StatementToken<'r>],
     is_time: &'r [bool],
 }
 
-impl<'r> Part<'r> {
+impl<'r> QuerySentence<'r> {
     /// The word here in lower case; nothing beyond the ends, and for a mark.
     pub(super) fn lower(self, at: usize) -> &'r str {
         self.tokens.get(at).filter(|token| !token.is_mark()).map_or("", |token| &token.lower)
@@ -72,11 +72,11 @@ impl<'r> Part<'r> {
 
     /// Whether a sentence or clause ends here.
     pub(super) fn is_end(self, at: usize) -> bool {
-        self.tokens.get(at).is_none_or(Token::is_mark)
+        self.tokens.get(at).is_none_or(StatementToken::is_mark)
     }
 
     pub(super) fn is_capital(self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(Token::is_capital)
+        self.tokens.get(at).is_some_and(StatementToken::is_capital)
     }
 
     pub(super) fn is_time(self, at: usize) -> bool {

@@ -6,7 +6,7 @@ use crate::english::{
     classes::CLASSES,
     cues::Cues,
     lists::{is_in, list},
-    query::reading::{Part, Reading},
+    query::reading::{MessageReading, QuerySentence},
 };
 
 const OWN: &str = "my mine myself our ours ich mein meine meinen meinem meiner mich mir je j'ai mes moi yo mis conmigo io mio mia \
@@ -21,7 +21,7 @@ static TOGETHER: LazyLock<Cues> =
 
 /// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
 /// Rome`.
-pub(super) fn refers_to_self(reading: &Reading<'_>) -> bool {
+pub(super) fn refers_to_self(reading: &MessageReading<'_>) -> bool {
     reading.parts().any(|part| {
         let asking = ASKING.all(part.sentence);
         let is_asking = |at: usize| asking.iter().any(|place| (place.start..place.end).contains(&at));
@@ -35,7 +35,7 @@ pub(super) fn refers_to_self(reading: &Reading<'_>) -> bool {
 }
 
 /// Not the `i` of `arr[i]`, `i++` or `for i in`.
-fn is_word(part: Part<'_>, at: usize) -> bool {
+fn is_word(part: QuerySentence<'_>, at: usize) -> bool {
     let is_code = |at: usize| part.tokens.get(at).is_some_and(|token| "+=[]()<>;/".contains(&*token.lower));
     let is_loop = part.before(at) == "for" && part.lower(at + 1) == "in";
     part.is_capital(at) || !(is_loop || is_code(at + 1) || at.checked_sub(1).is_some_and(is_code))

@@ -14,13 +14,13 @@ use crate::{
     },
     vault::{
         edges::EdgeEdit,
-        export::{Known, named},
+        export::{ExportState, named},
         incoming::{Incoming, new_edge},
         outgoing::There,
         read::Hidden,
         relation::Relation,
-        state::{Fields, State, Written, hash_of},
-        ties::{self, Names, Ties},
+        state::{FieldHashes, VaultState, WrittenFile, hash_of},
+        ties::{self, MemoryNames, Ties},
     },
 };
 
@@ -28,14 +28,14 @@ use crate::{
 const AT_ONCE: usize = 32;
 
 /// What people did, while it is done here, too.
-pub(super) struct Taking<'v> {
+pub(super) struct VaultIntake<'v> {
     pub(super) memories: &'v Memories,
-    pub(super) known: &'v Known,
+    pub(super) known: &'v ExportState,
     pub(super) hidden: &'v Hidden,
-    pub(super) state: &'v mut State,
+    pub(super) state: &'v mut VaultState,
     pub(super) there: &'v mut There,
     pub(super) report: &'v mut VaultReport,
-    names: Names,
+    names: MemoryNames,
     to_tie: Vec<ToTie>,
 }
 
@@ -46,14 +46,14 @@ struct ToTie {
     ties: Ties,
 }
 
-impl<'v> Taking<'v> {
+impl<'v> VaultIntake<'v> {
     pub(super) fn new(
         memories: &'v Memories,
-        (known, hidden): (&'v Known, &'v Hidden),
-        (state, there): (&'v mut State, &'v mut There),
+        (known, hidden): (&'v ExportState, &'v Hidden),
+        (state, there): (&'v mut VaultState, &'v mut There),
         report: &'v mut VaultReport,
     ) -> Self {
-        let names = Names::of(&known.memories);
+        let names = MemoryNames::of(&known.memories);
         Self { memories, known, hidden, state, there, report, names, to_tie: Vec::new() }
     }
 
@@ -242,10 +242,10 @@ impl<'v> Taking<'v> {
     }
 
     /// Notes that a file keeps the name that a person gave it.
-    fn keeps_its_name(&self, memory: &Memory, path: &str) -> Written {
+    fn keeps_its_name(&self, memory: &Memory, path: &str) -> WrittenFile {
         let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
-        let fields = Fields::of(&named(memory));
-        Written {
+        let fields = FieldHashes::of(&named(memory));
+        WrittenFile {
             id: Some(*memory.id.as_uuid()),
             hash,
             pending: None,

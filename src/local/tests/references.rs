@@ -8,7 +8,7 @@ use super::*;
 use crate::rerank::Reranker;
 
 #[derive(Debug, Deserialize)]
-struct Expected {
+struct ReferenceOutput {
     text: String,
     query: Vec<f32>,
     document: Vec<f32>,
@@ -47,7 +47,7 @@ fn scaled(vector: &[f32]) -> Vec<f32> {
 #[track_caller]
 fn check_vectors(name: &str) {
     let embedder = LocalEmbedder::open(model(name)).unwrap();
-    let references: Vec<Expected> = expected(name);
+    let references: Vec<ReferenceOutput> = expected(name);
     assert!(references.len() > 5);
     let texts: Vec<&str> = references.iter().map(|reference| &*reference.text).collect();
     let queries = embed_for(&embedder, &texts, EmbeddingPurpose::Query);

@@ -16,9 +16,9 @@ use crate::{
         statements::{Statement, statements},
     },
     memory::{
-        copies::Foreign,
+        copies::ForeignWords,
         extract::{
-            Found, Learned, Proof,
+            Finding, Learned, Proof,
             echo::stems,
             steps::{Steps, steps},
         },
@@ -44,15 +44,15 @@ const MOST_FOUND: usize = 64;
 /// What is heard of a session so far.
 #[derive(Debug, Default)]
 pub(crate) struct Hearing {
-    foreign: Foreign,
-    problems: VecDeque<Told>,
+    foreign: ForeignWords,
+    problems: VecDeque<UserSentence>,
     offered: Option<Offered>,
-    found: VecDeque<Found>,
+    found: VecDeque<Finding>,
 }
 
 /// A sentence of a user, and where it stands.
 #[derive(Debug)]
-struct Told {
+struct UserSentence {
     turn_number: u32,
     /// Its quote is the sentence.
     proof: Proof,
@@ -85,7 +85,7 @@ impl Hearing {
     }
 
     /// All that it gave, in its order.
-    pub(crate) fn found(self) -> Vec<Found> {
+    pub(crate) fn found(self) -> Vec<Finding> {
         self.found.into()
     }
 
@@ -99,9 +99,9 @@ impl Hearing {
         });
         for statement in &heard {
             let told = lessons(statement);
-            let said = |cue: Option<cues::Found>| {
+            let said = |cue: Option<cues::CueMatch>| {
                 let until = cue.map_or(statement.tokens.len(), |cue| told_until(statement, cue));
-                Said { turn, statement, until }
+                UserStatement { turn, statement, until }
             };
             let is_known = || {
                 let folded = words::fold(statement.text);
@@ -121,7 +121,7 @@ impl Hearing {
                 let said = said(Some(cue));
                 if said.is_sentence() {
                     let proof = self.proof(turn, said.sentence(), Origin::User);
-                    self.problems.push_back(Told { turn_number: turn.turn_number, proof });
+                    self.problems.push_back(UserSentence { turn_number: turn.turn_number, proof });
                 }
             }
             if tells(Lesson::Worked, &told).is_some() {
@@ -132,18 +132,18 @@ impl Hearing {
     }
 
     /// Its title is the clause that says what was chosen.
-    fn decide(&mut self, said: &Said<'_>, cue: cues::Found) {
+    fn decide(&mut self, said: &UserStatement<'_>, cue: cues::CueMatch) {
         let sentence = said.sentence();
         let proof = self.proof(said.turn, sentence, Origin::User);
         let learned = Learned::headed(MemoryKind::Decision, said.from(cue.start), sentence, vec![proof]);
-        self.keep(Found { learned: learned.ended(Outcome::Decision), solves: None });
+        self.keep(Finding { learned: learned.ended(Outcome::Decision), solves: None });
     }
 
     /// Something was mended: the problem is the nearest before it that shares a word with it, or stands right before it.
-    fn mend(&mut self, said: &Said<'_>) {
+    fn mend(&mut self, said: &UserStatement<'_>) {
         let (sentence, now) = (said.sentence(), said.turn.turn_number);
         let own = stems(sentence);
-        let shares = |told: &&Told| {
+        let shares = |told: &&UserSentence| {
             now - told.turn_number <= NEAR || stems(&told.proof.quote).intersection(&own).next().is_some()
         };
         let Some(problem) = self.problems.iter().rev().find(shares) else { return };
@@ -155,7 +155,7 @@ impl Hearing {
         }
         let place = problem.proof.clone();
         self.problems.retain(|told| told.proof != place);
-        self.keep(Found { learned: fix.ended(Outcome::Success), solves: Some(solved) });
+        self.keep(Finding { learned: fix.ended(Outcome::Success), solves: Some(solved) });
     }
 
     /// What was offered step by step worked.
@@ -169,7 +169,7 @@ impl Hearing {
         let worked = self.proof(turn, statement.stated(), Origin::User);
         let proofs = vec![offered.proof, worked];
         let learned = Learned::titled(MemoryKind::Procedure, &title, &lead, proofs);
-        self.keep(Found {
+        self.keep(Finding {
             learned: learned.in_steps(offered.steps.listed).ended(Outcome::Success),
             solves: None,
         });
@@ -198,7 +198,7 @@ impl Hearing {
         }
     }
 
-    fn keep(&mut self, found: Found) {
+    fn keep(&mut self, found: Finding) {
         if found.learned.is_fleeting() {
             return;
         }
@@ -210,14 +210,14 @@ impl Hearing {
 }
 
 /// A statement of a user's side.
-struct Said<'s> {
+struct UserStatement<'s> {
     turn: &'s Turn,
     statement: &'s Statement<'s>,
     /// The token behind the last one that counts.
     until: usize,
 }
 
-impl Said<'_> {
+impl UserStatement<'_> {
     /// What is stated, to the letter.
     fn sentence(&self) -> &str {
         self.from(0)

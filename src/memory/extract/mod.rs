@@ -52,7 +52,7 @@ pub(crate) struct Learned {
 
 /// Something to keep, with the problem that it solves, if it solves one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct Finding {
     pub(crate) learned: Learned,
     pub(crate) solves: Option<Learned>,
 }
@@ -110,7 +110,7 @@ impl Learned {
     }
 }
 
-impl Found {
+impl Finding {
     /// How many memories it is.
     pub(crate) fn count(&self) -> usize {
         1 + usize::from(self.solves.is_some())
@@ -119,15 +119,15 @@ impl Found {
 
 /// Those that are kept of what a session gave, beside others of it: what was repaired first, then what was done step by
 /// step, then what was decided, the newest of each first, and nothing twice.
-pub(crate) fn best(mut found: Vec<Found>, beside: &[Found]) -> Vec<Found> {
-    let worth = |found: &Found| match (&found.solves, found.learned.new.kind) {
+pub(crate) fn best(mut found: Vec<Finding>, beside: &[Finding]) -> Vec<Finding> {
+    let worth = |found: &Finding| match (&found.solves, found.learned.new.kind) {
         (Some(_), _) => 0,
         (None, MemoryKind::Procedure) => 1,
         _ => 2,
     };
     found.reverse();
     found.sort_by_key(worth);
-    let mut room = MOST.saturating_sub(beside.iter().map(Found::count).sum());
+    let mut room = MOST.saturating_sub(beside.iter().map(Finding::count).sum());
     let mut known: Vec<Runs> = beside.iter().map(|found| found.learned.runs()).collect();
     found.retain(|one| {
         let runs = one.learned.runs();

@@ -10,7 +10,7 @@ fn session(said: &[NewTurn]) -> Vec<Turn> {
     said.iter().enumerate().map(turn).collect()
 }
 
-fn heard(said: &[NewTurn]) -> Vec<Found> {
+fn heard(said: &[NewTurn]) -> Vec<Finding> {
     let mut hearing = Hearing::default();
     for turn in &session(said) {
         hearing.hear(turn);
@@ -149,7 +149,7 @@ fn a_session_gives_five_at_most_what_was_mended_first_and_nothing_twice() {
     let decided = |what: &str| says(&format!("We decided to keep the {what} in the northern cellar room."));
     let mut said: Vec<NewTurn> = ["wine", "coal", "bikes", "skis", "paint", "ropes"].map(decided).to_vec();
     said.push(decided("ropes"));
-    let kinds = |found: &[Found]| found.iter().map(|found| found.learned.new.kind).collect::<Vec<_>>();
+    let kinds = |found: &[Finding]| found.iter().map(|found| found.learned.new.kind).collect::<Vec<_>>();
     assert_eq!(heard(&said).len(), MOST);
     assert!(heard(&said)[0].learned.new.content.contains("ropes"), "the newest first");
     said.splice(0..0, [says(LEAK), says(WASHER)]);
@@ -158,7 +158,7 @@ fn a_session_gives_five_at_most_what_was_mended_first_and_nothing_twice() {
         kinds(&found),
         [MemoryKind::Fix, MemoryKind::Decision, MemoryKind::Decision, MemoryKind::Decision]
     );
-    assert_eq!(found.iter().map(Found::count).sum::<usize>(), MOST);
+    assert_eq!(found.iter().map(Finding::count).sum::<usize>(), MOST);
 }
 
 #[test]

@@ -11,25 +11,25 @@ use crate::{
     recall::pack::{
         item::{FoundBy, most_bytes},
         part::between_words,
-        spans::{Hits, clipped, overlap, spans},
+        spans::{WordHits, clipped, overlap, spans},
     },
     text::{cuts::GAP, render, tokens::Tokenizer, words::Word},
 };
 
 /// What can be shown of a turn.
-pub(super) struct Extract<'t> {
+pub(super) struct TurnExtract<'t> {
     said: &'t Said,
     words: &'t [(Word, f64)],
     /// In the order of the text.
-    spans: Vec<Span>,
+    spans: Vec<ExtractSpan>,
     /// The one that matched best.
     best: usize,
 }
 
-struct Span {
+struct ExtractSpan {
     side: Side,
     bytes: Range<usize>,
-    hits: Hits,
+    hits: WordHits,
     /// How well it answers: what its words of the query weigh, less in code, which repeats its names.
     weight: f64,
     is_in_focus: bool,
@@ -52,13 +52,13 @@ const LEAST_SENTENCE_TOKENS: u32 = 8;
 /// Of ordinary text. What has more bytes for the tokens that are left is not tried.
 const BYTES_PER_TOKEN: usize = 6;
 
-impl<'t> Extract<'t> {
+impl<'t> TurnExtract<'t> {
     pub(super) fn of(turn: &'t Turn, found_by: &FoundBy<'t>) -> Self {
         let (said, words) = (&turn.said, found_by.words);
         let mut found = Vec::new();
         for side in [Side::User, Side::Reply] {
             let focus = found_by.focus.as_ref().filter(|focus| focus.side == side).map(|focus| &focus.bytes);
-            found.extend(spans(said.side(side), words, focus).into_iter().map(|span| Span {
+            found.extend(spans(said.side(side), words, focus).into_iter().map(|span| ExtractSpan {
                 side,
                 weight: span.hits.weight(words) * if span.is_prose { 1.0 } else { CODE_WEIGHT },
                 is_in_focus: focus.is_some_and(|focus| overlap(focus, &span.bytes)),
@@ -66,7 +66,7 @@ impl<'t> Extract<'t> {
                 hits: span.hits,
             }));
         }
-        let is_better = |a: &Span, b: &Span| {
+        let is_better = |a: &ExtractSpan, b: &ExtractSpan| {
             let by_weight = a.weight.total_cmp(&b.weight);
             by_weight.then(a.is_in_focus.cmp(&b.is_in_focus)).is_gt()
         };
@@ -77,7 +77,7 @@ impl<'t> Extract<'t> {
 
     /// Whether anything in the turn is a reason to show just that.
     pub(super) fn has_match(&self) -> bool {
-        self.spans.get(self.best).is_some_and(|best| best.is_in_focus || best.hits != Hits::default())
+        self.spans.get(self.best).is_some_and(|best| best.is_in_focus || best.hits != WordHits::default())
     }
 
     /// As much as says something in at most `room` tokens. What stands around the match is added while there are
@@ -140,7 +140,12 @@ impl<'t> Extract<'t> {
     }
 
     /// The best span, or as much of it around its hits as fits.
-    fn best_within(&self, best: &Span, room: u32, tokenizer: Tokenizer) -> Option<(Chosen, (String, u32))> {
+    fn best_within(
+        &self,
+        best: &ExtractSpan,
+        room: u32,
+        tokenizer: Tokenizer,
+    ) -> Option<(Chosen, (String, u32))> {
         /// What is shorter shows nothing.
         const LEAST_BYTES: usize = 24;
         let text = self.said.side(best.side);

@@ -16,7 +16,7 @@ use crate::{
     },
     recall::{
         pack::section::Section,
-        wishes::{Standing, WishId},
+        wishes::{StandingWish, WishId},
     },
     text::{render, tokens::Tokenizer, words::Word},
 };
@@ -32,7 +32,7 @@ pub(crate) enum Item<'t> {
     Summary(&'t Summary, i64),
     Anchor(&'t Anchor),
     /// And whether it stands for its turn, which says nothing else.
-    Wish(&'t Standing, bool),
+    Wish(&'t StandingWish, bool),
     Memory(&'t RecalledMemory),
 }
 
@@ -119,7 +119,7 @@ impl<'t> Candidate<'t> {
 
 /// What is never shown twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum ShownKey {
     Turn(i64),
     Anchor(AnchorId),
     Wish(WishId),
@@ -128,7 +128,7 @@ pub(super) enum Key {
 
 /// Where in its section something stands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place<'t> {
+pub(super) enum SectionPlace<'t> {
     /// What is known of the user comes first.
     Anchor(bool, &'t str, Attribute, DateTime<Utc>, AnchorId),
     Turn(NaiveDate, i64),
@@ -147,13 +147,13 @@ impl<'t> Item<'t> {
         }
     }
 
-    pub(super) fn key(self) -> Key {
+    pub(super) fn key(self) -> ShownKey {
         match self {
-            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Key::Turn(seq),
-            Item::Anchor(anchor) => Key::Anchor(anchor.id),
-            Item::Wish(wish, true) => Key::Turn(wish.seq.into()),
-            Item::Wish(wish, false) => Key::Wish(wish.id()),
-            Item::Memory(memory) => Key::Memory(memory.memory.id),
+            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => ShownKey::Turn(seq),
+            Item::Anchor(anchor) => ShownKey::Anchor(anchor.id),
+            Item::Wish(wish, true) => ShownKey::Turn(wish.seq.into()),
+            Item::Wish(wish, false) => ShownKey::Wish(wish.id()),
+            Item::Memory(memory) => ShownKey::Memory(memory.memory.id),
         }
     }
 
@@ -166,12 +166,13 @@ impl<'t> Item<'t> {
     }
 
     /// Whether all of it is said by what is shown: itself, or one of the turns that a memory rests on.
-    pub(super) fn is_among(self, shown: &HashSet<Key>) -> bool {
+    pub(super) fn is_among(self, shown: &HashSet<ShownKey>) -> bool {
         let rests_on = match self {
             Item::Memory(memory) => &memory.sources[..],
             _ => &[],
         };
-        shown.contains(&self.key()) || rests_on.iter().any(|source| shown.contains(&Key::Turn(source.seq)))
+        shown.contains(&self.key())
+            || rests_on.iter().any(|source| shown.contains(&ShownKey::Turn(source.seq)))
     }
 
     /// The day that stands above it.
@@ -185,7 +186,7 @@ impl<'t> Item<'t> {
     }
 
     /// A session is shown in the order in which it went; what comes from many, day by day, whenever it was recorded.
-    pub(super) fn place(self, section: Section) -> Place<'t> {
+    pub(super) fn place(self, section: Section) -> SectionPlace<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
             Section::WhoTheUserIs
@@ -194,12 +195,12 @@ impl<'t> Item<'t> {
             | Section::EarlierConversations => self.said_on().unwrap_or_default(),
         };
         match self {
-            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Place::Turn(on, seq),
-            Item::Wish(wish, _) => Place::Wish(on, wish.id()),
-            Item::Memory(memory) => Place::Memory(memory.memory.said_at.date_naive(), memory.seq),
+            Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => SectionPlace::Turn(on, seq),
+            Item::Wish(wish, _) => SectionPlace::Wish(on, wish.id()),
+            Item::Memory(memory) => SectionPlace::Memory(memory.memory.said_at.date_naive(), memory.seq),
             Item::Anchor(anchor) => {
                 let Anchor { subject, attribute, valid_from, id, .. } = anchor;
-                Place::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
+                SectionPlace::Anchor(subject != Anchor::USER, subject, *attribute, *valid_from, *id)
             }
         }
     }

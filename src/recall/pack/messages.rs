@@ -11,8 +11,8 @@ use crate::{
         turn::{Side, Turn},
     },
     recall::pack::{
-        Item, LEAST_PART_TOKENS, Outcome, Packed, Packer, Piece, Request, Section, item::most_bytes,
-        part::between_words,
+        Item, LEAST_PART_TOKENS, PackOutcome, Packed, Packer, RenderedPiece, Request, Section,
+        item::most_bytes, part::between_words,
     },
     text::{
         cuts::{LEFT_OUT_LINE_TOKENS, left_out_line},
@@ -51,18 +51,19 @@ pub(crate) fn pack_messages<'t>(
     let mut left = budget_tokens.saturating_sub(packed.tokens).min(newest.most_tokens);
     for (index, candidate) in newest.candidates.iter().enumerate() {
         let Item::Turn(turn) = candidate.item else { continue };
-        let with_lines = |shown: &Shown| match (shown.quote.is_empty() || !quotes.is_empty(), &*packed.text) {
-            (true, _) => shown.all_tokens(),
-            (false, "") => shown.all_tokens() + quotes_begin + text_begins,
-            (false, _) => shown.all_tokens() + quotes_begin,
-        };
+        let with_lines =
+            |shown: &QuotedTurn| match (shown.quote.is_empty() || !quotes.is_empty(), &*packed.text) {
+                (true, _) => shown.all_tokens(),
+                (false, "") => shown.all_tokens() + quotes_begin + text_begins,
+                (false, _) => shown.all_tokens() + quotes_begin,
+            };
         let Some(shown) = as_much_as_fits(turn, left, &with_lines, tokenizer) else { break };
         let (tokens, packed_as) = (with_lines(&shown), shown.packed_as);
         (packed.tokens, left) = (packed.tokens + tokens, left - tokens);
-        packed.outcomes[0][index] = Outcome::Packed(packed_as);
+        packed.outcomes[0][index] = PackOutcome::Packed(packed_as);
         let (item, section) = (candidate.item, candidate.section);
         let text = String::new();
-        pieces.push(Piece {
+        pieces.push(RenderedPiece {
             item,
             section,
             packed_as,
@@ -104,7 +105,7 @@ fn counted(packed: &Packed<'_>, tokenizer: Tokenizer) -> u32 {
 }
 
 /// A turn, or its beginning, as messages, and what the text quotes of it.
-struct Shown {
+struct QuotedTurn {
     messages: Vec<ChatMessage>,
     quote: String,
     packed_as: PackedAs,
@@ -112,7 +113,7 @@ struct Shown {
     tokens: u32,
 }
 
-impl Shown {
+impl QuotedTurn {
     fn all_tokens(&self) -> u32 {
         let frames = u32::try_from(self.messages.len()).unwrap_or(u32::MAX);
         self.tokens.saturating_add(frames.saturating_mul(ChatMessage::FRAME_TOKENS))
@@ -159,12 +160,12 @@ impl Shown {
 fn as_much_as_fits(
     turn: &Turn,
     room: u32,
-    cost: &dyn Fn(&Shown) -> u32,
+    cost: &dyn Fn(&QuotedTurn) -> u32,
     tokenizer: Tokenizer,
-) -> Option<Shown> {
+) -> Option<QuotedTurn> {
     let [user, reply] = [Side::User, Side::Reply].map(|side| turn.said.side(side));
     if turn.text_bytes() as u64 <= most_bytes(room) {
-        let whole = Shown::of(turn, [user, reply], None, tokenizer);
+        let whole = QuotedTurn::of(turn, [user, reply], None, tokenizer);
         if cost(&whole) <= room {
             return Some(whole);
         }
@@ -182,13 +183,13 @@ fn as_much_as_fits(
     while too_long - fits > 1 {
         let middle = usize::midpoint(fits, too_long);
         // No mark is longer than this one.
-        let shown = Shown::of(turn, cut(middle), Some(u32::MAX), tokenizer);
+        let shown = QuotedTurn::of(turn, cut(middle), Some(u32::MAX), tokenizer);
         if cost(&shown) <= room { fits = middle } else { too_long = middle }
     }
     let parts = cut(fits);
     let shown_tokens: u32 = parts.iter().map(|part| tokenizer.count(part)).sum();
     let left_out = turn.tokens.total_tokens.saturating_sub(shown_tokens);
-    let part = Shown::of(turn, parts, Some(left_out), tokenizer);
+    let part = QuotedTurn::of(turn, parts, Some(left_out), tokenizer);
     (!part.messages.is_empty() && cost(&part) <= room).then_some(part)
 }
 

@@ -28,19 +28,19 @@ mod request;
 mod section;
 mod spans;
 
-use extract::Extract;
+use extract::TurnExtract;
 pub(crate) use item::{Candidate, Focus, FoundBy, Item};
-use item::{Key, counted_within, summary_piece};
+use item::{ShownKey, counted_within, summary_piece};
 pub(crate) use messages::pack_messages;
-pub(crate) use outcome::Outcome;
+pub(crate) use outcome::PackOutcome;
 use part::part_of;
 use request::Serving;
 pub(crate) use request::{Request, fit_whole};
 pub use section::Section;
-pub(super) use spans::Hits;
+pub(super) use spans::WordHits;
 
 /// Something in its rendered form.
-pub(crate) struct Piece<'t> {
+pub(crate) struct RenderedPiece<'t> {
     pub(crate) item: Item<'t>,
     pub(crate) section: Section,
     pub(crate) packed_as: PackedAs,
@@ -60,9 +60,9 @@ pub(crate) struct Packed<'t> {
     pub(crate) recent: Vec<ChatMessage>,
     pub(crate) tokens: u32,
     /// In the order of the text.
-    pub(crate) pieces: Vec<Piece<'t>>,
+    pub(crate) pieces: Vec<RenderedPiece<'t>>,
     /// What became of each candidate, in the order of the requests and of their candidates.
-    pub(crate) outcomes: Vec<Vec<Outcome>>,
+    pub(crate) outcomes: Vec<Vec<PackOutcome>>,
 }
 
 /// Parts smaller than this say too little for the room of their date and mark.
@@ -110,26 +110,26 @@ struct Packer<'r, 't> {
     mark_tokens: u32,
     title_tokens: [u32; Section::ALL.len()],
     /// What is in each section, in the order of the text.
-    sections: [Vec<Piece<'t>>; Section::ALL.len()],
+    sections: [Vec<RenderedPiece<'t>>; Section::ALL.len()],
     /// Of all sections as rendered: pieces and lines of the frame may be added up.
     tokens: u32,
     /// What each request has taken, lines of the frame included.
     tokens_of: Vec<u32>,
-    shown: HashSet<Key>,
+    shown: HashSet<ShownKey>,
     /// The turns that the memories which are shown rest on.
     told: HashSet<i64>,
-    outcomes: Vec<Vec<Outcome>>,
+    outcomes: Vec<Vec<PackOutcome>>,
     /// Of the turns that were looked through for what matched; it takes longer than all the rest.
-    extracts: HashMap<(usize, usize), Extract<'t>>,
+    extracts: HashMap<(usize, usize), TurnExtract<'t>>,
 }
 
 impl<'r, 't> Packer<'r, 't> {
     fn new(requests: &'r [Request<'t>], budget_tokens: u32, last_line: &str, tokenizer: Tokenizer) -> Self {
         let ends_tokens = tokenizer.count(PREAMBLE) + tokenizer.count(last_line);
         let outcome_of = |candidate: &Candidate<'_>| match candidate {
-            Candidate { is_below_floor: true, .. } => Outcome::BelowFloor,
-            Candidate { is_already_shown: true, .. } => Outcome::AlreadyShown,
-            _ => Outcome::NoRoom,
+            Candidate { is_below_floor: true, .. } => PackOutcome::BelowFloor,
+            Candidate { is_already_shown: true, .. } => PackOutcome::AlreadyShown,
+            _ => PackOutcome::NoRoom,
         };
         Self {
             requests,
@@ -211,7 +211,7 @@ impl<'r, 't> Packer<'r, 't> {
             let tokens = pieces.remove(at).tokens + self.frame_tokens(candidate);
             self.tokens -= tokens;
             self.tokens_of[of.0] -= tokens;
-            self.outcomes[of.0][of.1] = Outcome::AlreadyShown;
+            self.outcomes[of.0][of.1] = PackOutcome::AlreadyShown;
         }
     }
 
@@ -256,10 +256,10 @@ impl<'r, 't> Packer<'r, 't> {
     fn awaits(&mut self, of: (usize, usize)) -> bool {
         let is_shown = self.candidate(of).item.is_among(&self.shown) || self.is_told(of);
         let outcome = &mut self.outcomes[of.0][of.1];
-        if *outcome == Outcome::NoRoom && is_shown {
-            *outcome = Outcome::AlreadyShown;
+        if *outcome == PackOutcome::NoRoom && is_shown {
+            *outcome = PackOutcome::AlreadyShown;
         }
-        *outcome == Outcome::NoRoom
+        *outcome == PackOutcome::NoRoom
     }
 
     /// Whether this turn was recalled, and a memory that rests on it is shown. What stands in a stretch is shown for its place.
@@ -335,7 +335,7 @@ impl<'r, 't> Packer<'r, 't> {
             {
                 self.add_brief(newest, found_by, limit);
             }
-            if self.outcomes[newest.0][newest.1] == Outcome::NoRoom {
+            if self.outcomes[newest.0][newest.1] == PackOutcome::NoRoom {
                 return;
             }
         }
@@ -371,7 +371,7 @@ impl<'r, 't> Packer<'r, 't> {
         if room < LEAST_EXTRACT_TOKENS && summary.is_none() {
             return;
         }
-        let is_enough = |extract: &Extract<'t>| {
+        let is_enough = |extract: &TurnExtract<'t>| {
             // Of a turn in which nothing matched, a summary says more than its beginning.
             room >= LEAST_EXTRACT_TOKENS && (summary.is_none() || extract.has_match())
         };
@@ -383,14 +383,14 @@ impl<'r, 't> Packer<'r, 't> {
         }
     }
 
-    fn extract(&mut self, of: (usize, usize), turn: &'t Turn, found_by: &FoundBy<'t>) -> &Extract<'t> {
-        self.extracts.entry(of).or_insert_with(|| Extract::of(turn, found_by))
+    fn extract(&mut self, of: (usize, usize), turn: &'t Turn, found_by: &FoundBy<'t>) -> &TurnExtract<'t> {
+        self.extracts.entry(of).or_insert_with(|| TurnExtract::of(turn, found_by))
     }
 
     /// Shows more of a turn of which a part is shown, if there is room left.
     fn grow(&mut self, of: (usize, usize)) {
         let candidate = self.candidate(of);
-        let Outcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
+        let PackOutcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
             self.outcomes[of.0][of.1]
         else {
             return;
@@ -416,7 +416,7 @@ impl<'r, 't> Packer<'r, 't> {
         (piece.packed_as, piece.text, piece.tokens) = (packed_as, text, tokens);
         self.tokens += tokens - now;
         self.tokens_of[of.0] += tokens - now;
-        self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
+        self.outcomes[of.0][of.1] = PackOutcome::Packed(packed_as);
     }
 
     fn add(&mut self, of: (usize, usize), packed_as: PackedAs, text: String, tokens: u32) {
@@ -428,16 +428,16 @@ impl<'r, 't> Packer<'r, 't> {
         if let Item::Memory(memory) = candidate.item {
             self.told.extend(memory.sources.iter().map(|source| source.seq));
         }
-        self.outcomes[of.0][of.1] = Outcome::Packed(packed_as);
+        self.outcomes[of.0][of.1] = PackOutcome::Packed(packed_as);
         let Candidate { item, section, .. } = *candidate;
         let newer_on = candidate.newer_on();
         let pieces = &mut self.sections[section as usize];
         let place = place_among(pieces, candidate);
-        pieces.insert(place, Piece { item, section, packed_as, text, tokens, newer_on, of });
+        pieces.insert(place, RenderedPiece { item, section, packed_as, text, tokens, newer_on, of });
     }
 
     fn finish(self, last_line: &str) -> Packed<'t> {
-        let pieces: Vec<Piece<'t>> = self.sections.into_iter().flatten().collect();
+        let pieces: Vec<RenderedPiece<'t>> = self.sections.into_iter().flatten().collect();
         let (text, block_bytes) = written(&pieces, last_line);
         let tokens = if text.is_empty() { 0 } else { self.ends_tokens + self.tokens };
         // Pieces and lines of the frame may be added up (tests of `text::tokens`).
@@ -447,7 +447,7 @@ impl<'r, 't> Packer<'r, 't> {
 }
 
 /// Whether a turn that is shown has the sentence of a wish.
-fn tells(piece: &Piece<'_>, wish: &Piece<'_>) -> bool {
+fn tells(piece: &RenderedPiece<'_>, wish: &RenderedPiece<'_>) -> bool {
     let (Item::Turn(turn), Item::Wish(told, _)) = (piece.item, wish.item) else { return false };
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = wish.text.split_once(": ").map_or("", |(_, sentence)| sentence.trim_end());
@@ -455,7 +455,7 @@ fn tells(piece: &Piece<'_>, wish: &Piece<'_>) -> bool {
 }
 
 /// Where a candidate stands, or would, among what is in its section.
-fn place_among(pieces: &[Piece<'_>], candidate: &Candidate<'_>) -> usize {
+fn place_among(pieces: &[RenderedPiece<'_>], candidate: &Candidate<'_>) -> usize {
     let place = candidate.item.place(candidate.section);
     pieces.partition_point(|piece| piece.item.place(piece.section) < place)
 }
@@ -467,7 +467,7 @@ fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
 }
 
 /// The final string: frame, titles, dates, pieces; and how much of it stands before the recent turns.
-fn written(pieces: &[Piece<'_>], last_line: &str) -> (String, usize) {
+fn written(pieces: &[RenderedPiece<'_>], last_line: &str) -> (String, usize) {
     let (mut text, mut block_bytes) = (String::new(), 0);
     let mut above: Option<(Section, Option<NaiveDate>)> = None;
     for piece in pieces {

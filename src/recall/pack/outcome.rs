@@ -4,7 +4,7 @@ use crate::model::receipt::{ItemOutcome, PackedAs};
 
 /// What became of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum PackOutcome {
     /// It is in the context, in this form.
     Packed(PackedAs),
     /// It is in the context already, by another request.
@@ -15,7 +15,7 @@ pub(crate) enum Outcome {
     BelowFloor,
 }
 
-impl Outcome {
+impl PackOutcome {
     /// As a receipt says it.
     pub(crate) fn of_item(self) -> ItemOutcome {
         match self {

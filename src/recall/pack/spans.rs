@@ -12,20 +12,20 @@ use crate::{
 
 /// A part of a side that can be shown by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct SideSpan {
     pub(super) bytes: Range<usize>,
-    pub(super) hits: Hits,
+    pub(super) hits: WordHits,
     /// A sentence, not a line of code or of a table.
     pub(super) is_prose: bool,
 }
 
 /// Which words of a query a text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::recall) struct Hits(u64);
+pub(in crate::recall) struct WordHits(u64);
 
 const _: () = assert!(MAX_QUERY_WORDS <= u64::BITS as usize, "each word of a query is a bit");
 
-impl Hits {
+impl WordHits {
     pub(in crate::recall) fn of(text: &str, words: &[(Word, f64)]) -> Self {
         let mut hits = 0;
         for_each_word(text, |word| {
@@ -69,12 +69,12 @@ const BLOCKS_BY_WORDS: usize = 2;
 const BLOCKS_BY_FOCUS: usize = 2;
 
 /// The spans of `text` in order, all of it if it is short, else those around what matched and those it begins with.
-pub(super) fn spans(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<Span> {
+pub(super) fn spans(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<SideSpan> {
     let mut found = Vec::new();
     for block in looked_at(text, words, focus) {
         for (bytes, is_prose) in parts(text, block) {
-            let hits = Hits::of(&text[bytes.clone()], words);
-            found.push(Span { bytes, hits, is_prose });
+            let hits = WordHits::of(&text[bytes.clone()], words);
+            found.push(SideSpan { bytes, hits, is_prose });
         }
     }
     found
@@ -88,7 +88,7 @@ fn looked_at(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) ->
     let last = blocks.len().saturating_sub(LAST_BLOCKS).max(FIRST_BLOCKS);
     let mut by_weight: Vec<(f64, usize)> = (0..blocks.len())
         .filter(|&index| index < FIRST_BLOCKS || index >= last)
-        .map(|index| (Hits::of(&text[blocks[index].clone()], words).weight(words), index))
+        .map(|index| (WordHits::of(&text[blocks[index].clone()], words).weight(words), index))
         .filter(|(weight, _)| *weight > 0.0)
         .collect();
     by_weight.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -169,13 +169,13 @@ pub(super) fn clipped(
     const MAX_BYTES: usize = 16 * 1_024;
     let end = text.floor_char_boundary(bytes.end.min(bytes.start + MAX_BYTES)).max(bytes.start);
     let pieces = pieces(text, bytes.start..end);
-    let hits: Vec<Hits> = pieces.iter().map(|piece| Hits::of(&text[piece.clone()], words)).collect();
+    let hits: Vec<WordHits> = pieces.iter().map(|piece| WordHits::of(&text[piece.clone()], words)).collect();
     let fits = |first: usize, last: usize| pieces[last].end - pieces[first].start <= max_bytes;
 
     let mut best = (0.0, 0..0);
     for first in 0..pieces.len() {
         // A window that begins without a word of the query is no better than one that begins later.
-        if hits[first] == Hits::default() {
+        if hits[first] == WordHits::default() {
             continue;
         }
         let (mut seen, mut last_hit) = (hits[first], first);

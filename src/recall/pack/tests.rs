@@ -86,7 +86,7 @@ fn recalled(
     query: &str,
     focus: Option<&Focus>,
     budget_tokens: u32,
-) -> (String, Vec<Outcome>) {
+) -> (String, Vec<PackOutcome>) {
     let words = weighed(query);
     let candidate = |turn| {
         Candidate::new(Item::Turn(turn), Section::EarlierConversations).found_by(&words, focus.cloned())
@@ -227,8 +227,8 @@ fn an_extract_grows_where_others_leave_room() {
     let reply = format!("{}The boat sank. {}", filler(), filler());
     let turns = [turn(1, 1, NewTurn::new("What happened?", reply).said)];
     let whole = turns[0].tokens.piece_tokens;
-    assert_eq!(recalled(&turns, "boat", None, 150).1, [Outcome::Packed(PackedAs::Extract)]);
-    assert_eq!(recalled(&turns, "boat", None, whole + 100).1, [Outcome::Packed(PackedAs::Whole)]);
+    assert_eq!(recalled(&turns, "boat", None, 150).1, [PackOutcome::Packed(PackedAs::Extract)]);
+    assert_eq!(recalled(&turns, "boat", None, whole + 100).1, [PackOutcome::Packed(PackedAs::Whole)]);
 }
 
 #[test]
@@ -245,11 +245,11 @@ fn every_candidate_learns_what_became_of_it() {
         request(u32::MAX, vec![found(3), found(2).below_floor(true), found(1), found(0)]),
     ];
     let packed = pack(&requests, 115, LAST_LINE, TOKENIZER);
-    let whole = Outcome::Packed(PackedAs::Whole);
+    let whole = PackOutcome::Packed(PackedAs::Whole);
     assert_eq!(packed.outcomes[0], [whole]);
     assert_eq!(
         packed.outcomes[1],
-        [Outcome::AlreadyShown, Outcome::BelowFloor, Outcome::NoRoom, whole],
+        [PackOutcome::AlreadyShown, PackOutcome::BelowFloor, PackOutcome::NoRoom, whole],
         "what does not fit is skipped"
     );
 }
@@ -267,11 +267,11 @@ fn the_stretch_goes_on_from_request_to_request_and_ends_where_not_even_a_part_fi
         Request::older(100, earlier(1)),
         Request::older(0, earlier(0)),
     ];
-    let (whole, cut) = (Outcome::Packed(PackedAs::Whole), Outcome::Packed(PackedAs::Extract));
+    let (whole, cut) = (PackOutcome::Packed(PackedAs::Whole), PackOutcome::Packed(PackedAs::Extract));
     let outcomes = |budget| pack(&requests, budget, LAST_LINE, TOKENIZER).outcomes.concat();
     assert_eq!(
         outcomes(140),
-        [whole, whole, Outcome::NoRoom, Outcome::NoRoom],
+        [whole, whole, PackOutcome::NoRoom, PackOutcome::NoRoom],
         "the last would have had room"
     );
     assert_eq!(outcomes(400), [whole, whole, cut, whole]);
@@ -314,7 +314,8 @@ fn so_many_of_the_newest_turns_fit_whole_as_come_in_whole() {
             LAST_LINE,
             TOKENIZER,
         );
-        let whole = packed.outcomes[0].iter().filter(|outcome| matches!(outcome, Outcome::Packed(_))).count();
+        let whole =
+            packed.outcomes[0].iter().filter(|outcome| matches!(outcome, PackOutcome::Packed(_))).count();
         assert_eq!(fit, whole, "{room}");
     }
 }
@@ -403,7 +404,7 @@ fn a_request_never_takes_more_than_its_most() {
 
 /// What becomes of a turn that a memory of this text rests on, beside that of the memory, in so many tokens for memories.
 #[track_caller]
-fn check_told(content: &str, most_tokens: u32, expected: [Outcome; 2]) {
+fn check_told(content: &str, most_tokens: u32, expected: [PackOutcome; 2]) {
     let said = turn(7, 1, NewTurn::new("The boat is moored at pier nine.", "").said);
     let mut memory = RecalledMemory::sample(8, "Pier", content);
     memory.sources = vec![SourceTurn { turn_id: said.id, caller_id: None, seq: 7 }];
@@ -417,7 +418,7 @@ fn check_told(content: &str, most_tokens: u32, expected: [Outcome; 2]) {
 
 #[test]
 fn a_turn_is_told_by_the_memory_that_rests_on_it_if_that_has_room() {
-    let whole = Outcome::Packed(PackedAs::Whole);
-    check_told("The boat is at pier nine.", 300, [whole, Outcome::AlreadyShown]);
-    check_told("The boat is at pier nine.", 5, [Outcome::AlreadyShown, whole]);
+    let whole = PackOutcome::Packed(PackedAs::Whole);
+    check_told("The boat is at pier nine.", 300, [whole, PackOutcome::AlreadyShown]);
+    check_told("The boat is at pier nine.", 5, [PackOutcome::AlreadyShown, whole]);
 }

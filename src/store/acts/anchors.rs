@@ -13,7 +13,7 @@ use crate::{
     store::{
         rows::{
             anchor_reads,
-            anchors::{self, Source},
+            anchors::{self, StatementSource},
             users,
         },
         scope::Scope,
@@ -34,7 +34,7 @@ impl WriteTx<'_> {
         if let Some(held) = held.filter(|held| held.is_current() && said(held)) {
             return Ok(held.id);
         }
-        let source = Source { turn: None, seq: last_seq, said_at: now, made_by: by };
+        let source = StatementSource { turn: None, seq: last_seq, said_at: now, made_by: by };
         let (id, fold) = anchors::state(self.sql, scope, found, source, now)?;
         anchors::set_retracted(self.sql, scope, id, None)?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold]))?;
@@ -63,7 +63,7 @@ impl WriteTx<'_> {
         // Behind what was set by hand in the same instant.
         let last = old.evidence.iter().filter(|of| of.turn_id.is_none()).map(|of| of.said_at).max();
         let said_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
-        let source = Source { turn: None, seq: last_seq, said_at, made_by: by };
+        let source = StatementSource { turn: None, seq: last_seq, said_at, made_by: by };
         let (new_id, fold) = anchors::state(self.sql, scope, &new, source, now)?;
         let mut folds = BTreeSet::from([fold]);
         // Under an attribute with one value the new one supersedes the old by itself.

@@ -30,7 +30,7 @@ use crate::{
         job_tx::JobTx,
         rows::{
             all_users,
-            anchors::{self, Source, Stated},
+            anchors::{self, Stated, StatementSource},
             jobs as job_rows, memories, originals, summaries, turns, units, users,
         },
         scope::Scope,
@@ -73,7 +73,7 @@ pub(crate) struct Rederived {
     epoch: i64,
     last_seq: u32,
     pub(crate) until: u32,
-    changed: Vec<Changed>,
+    changed: Vec<ChangedUnit>,
     /// Texts of memories, and the words that they are to have.
     memories: Vec<(Seq, Vec<u8>)>,
     /// What cannot be read of them, and stays as it is.
@@ -82,7 +82,7 @@ pub(crate) struct Rederived {
 
 /// A unit, and what is new of it.
 #[derive(Debug)]
-struct Changed {
+struct ChangedUnit {
     place: Place,
     turn_id: TurnId,
     /// The words that its row is to have.
@@ -183,7 +183,7 @@ impl JobTx<'_, '_> {
     fn state_anew(
         &mut self,
         scope: &Scope,
-        unit: &Changed,
+        unit: &ChangedUnit,
         new: &NewAnchors,
         folds: &mut BTreeSet<anchors::Fold>,
     ) -> Result<()> {
@@ -197,8 +197,12 @@ impl JobTx<'_, '_> {
                 anchors::take_away(sql, scope, unit.turn_id, (anchor, found.stance))?;
             }
         }
-        let source =
-            Source { turn: Some(unit.turn_id), seq: new.seq, said_at: new.said_at, made_by: BUILT_IN };
+        let source = StatementSource {
+            turn: Some(unit.turn_id),
+            seq: new.seq,
+            said_at: new.said_at,
+            made_by: BUILT_IN,
+        };
         let mut stated = Vec::new();
         for found in &new.found {
             let (anchor, fold) = anchors::state(sql, scope, found, source, now)?;
@@ -216,14 +220,14 @@ impl JobTx<'_, '_> {
 }
 
 /// What makes two statements of a turn the same in the file.
-type Key = (String, Attribute, String, &'static str);
+type StatementKey = (String, Attribute, String, &'static str);
 
-fn key_of(found: &FoundAnchor) -> Key {
+fn key_of(found: &FoundAnchor) -> StatementKey {
     (found.subject.clone(), found.attribute, value_key(&found.value), found.stance.as_str())
 }
 
 /// By what they say; of two that say the same the first counts.
-fn by_key(found: &[FoundAnchor]) -> BTreeMap<Key, &FoundAnchor> {
+fn by_key(found: &[FoundAnchor]) -> BTreeMap<StatementKey, &FoundAnchor> {
     found.iter().rev().map(|found| (key_of(found), found)).collect()
 }
 
@@ -242,8 +246,8 @@ pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<
         memories: Vec::new(),
         damaged: Vec::new(),
     };
-    let (mut reader, mut bytes) = (originals::Reader::new(sql, scope), 0);
-    for units::Listed { unit, words, .. } in units::list(sql, scope, (Seq(begun.after), Seq(until)))? {
+    let (mut reader, mut bytes) = (originals::OriginalsReader::new(sql, scope), 0);
+    for units::ListedUnit { unit, words, .. } in units::list(sql, scope, (Seq(begun.after), Seq(until)))? {
         if new.changed.len() + new.memories.len() >= SLICE_UNITS || bytes >= READ_BYTES {
             new.until = unit.seq - 1;
             break;
@@ -294,7 +298,7 @@ fn of_turn(
     stale: Kinds,
     (seq, place, words): (u32, Place, Option<Vec<u8>>),
     turn: &Turn,
-) -> Result<Option<Changed>> {
+) -> Result<Option<ChangedUnit>> {
     let is_cold = turn.memory_tier == MemoryTier::Cold;
     let words = words.filter(|_| stale.words).and_then(|old| {
         let words = WordCounts::of(&turn.said).encode();
@@ -312,14 +316,14 @@ fn of_turn(
         if !is_cold || stated.iter().any(|stated| stated.made_by != BUILT_IN) {
             // What is not compressed is heard then; where a summarizer spoke, rules add nothing.
             let by_rules = stated.iter().filter(|stated| stated.made_by == BUILT_IN);
-            let known: BTreeSet<Key> = by_rules.map(|stated| key_of(&stated.found)).collect();
+            let known: BTreeSet<StatementKey> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
         }
         new_anchors(&stated, found, (Seq(seq), turn.timestamp))
     } else {
         None
     };
-    Ok(changed(Changed { place, turn_id: turn.id, words, rule, anchors }))
+    Ok(changed(ChangedUnit { place, turn_id: turn.id, words, rule, anchors }))
 }
 
 /// The same where a summary is left: what was found in quotes that do not say it any more goes.
@@ -329,7 +333,7 @@ fn of_summary(
     stale: Kinds,
     (seq, place): (u32, Place),
     summary: &Summary,
-) -> Result<Option<Changed>> {
+) -> Result<Option<ChangedUnit>> {
     let turn_id = summary.original_turn_id;
     let mut anchors = None;
     if stale.anchors {
@@ -342,10 +346,10 @@ fn of_summary(
         let found = by_rules.filter(says_so).cloned().collect();
         anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp));
     }
-    Ok(changed(Changed { place, turn_id, words: None, rule: None, anchors }))
+    Ok(changed(ChangedUnit { place, turn_id, words: None, rule: None, anchors }))
 }
 
-fn changed(unit: Changed) -> Option<Changed> {
+fn changed(unit: ChangedUnit) -> Option<ChangedUnit> {
     (unit.words.is_some() || unit.rule.is_some() || unit.anchors.is_some()).then_some(unit)
 }
 
@@ -355,7 +359,7 @@ fn new_anchors(
     found: Vec<FoundAnchor>,
     (seq, said_at): (Seq, DateTime<Utc>),
 ) -> Option<NewAnchors> {
-    let by_rules: BTreeMap<Key, &FoundAnchor> = stated
+    let by_rules: BTreeMap<StatementKey, &FoundAnchor> = stated
         .iter()
         .filter(|stated| stated.made_by == BUILT_IN)
         .map(|stated| (key_of(&stated.found), &stated.found))

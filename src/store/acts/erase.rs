@@ -13,7 +13,7 @@ use crate::{
         job_tx::JobTx,
         rows::{
             anchors,
-            erase::{self, Doomed, USER_TABLES},
+            erase::{self, TurnToErase, USER_TABLES},
             jobs::{self as job_rows, Lease},
             sessions, unit_texts, users,
         },
@@ -80,7 +80,7 @@ impl JobTx<'_, '_> {
             erased.add(table.name, counted);
             room = room.saturating_sub(u32::try_from(rows).unwrap_or(u32::MAX));
             if room == 0 {
-                self.got_on(&erased)?;
+                self.note_progress(&erased)?;
                 return Ok((erased, false));
             }
         }
@@ -107,7 +107,7 @@ impl JobTx<'_, '_> {
                 for turn in &turns {
                     erase_turn(self.tx, scope, turn, &mut erased)?;
                 }
-                self.got_on(&erased)?;
+                self.note_progress(&erased)?;
                 return Ok((erased, false));
             }
             if memories::erase::empty_episodes(self.tx, scope, row.session_no, SLICE)? {
@@ -127,7 +127,7 @@ impl JobTx<'_, '_> {
     }
 
     /// An erase that gets on is never given up, however often it is cut short.
-    fn got_on(&mut self, slice: &Erased) -> Result<()> {
+    fn note_progress(&mut self, slice: &Erased) -> Result<()> {
         let turns = u32::try_from(slice.turns).unwrap_or(u32::MAX);
         job_rows::progress(self.tx.sql, self.lease, turns, 1)
     }
@@ -141,8 +141,8 @@ impl JobTx<'_, '_> {
 }
 
 /// Takes turns out of the words and the vectors.
-pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> Result<()> {
-    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::Reader::new(tx.sql, scope));
+pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]) -> Result<()> {
+    let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::UnitReader::new(tx.sql, scope));
     for turn in turns {
         gone.push((turn.seq.0, texts.sound_words_at(turn.place)?));
     }
@@ -153,7 +153,7 @@ pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[Doomed]) -> 
 pub(super) fn erase_turn(
     tx: &mut WriteTx<'_>,
     scope: &Scope,
-    turn: &Doomed,
+    turn: &TurnToErase,
     erased: &mut Erased,
 ) -> Result<()> {
     erased.memories += memories::erase::erase_made_of(tx, scope, turn.turn_id)?;

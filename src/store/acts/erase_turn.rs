@@ -30,7 +30,7 @@ pub(crate) struct Repacked {
 /// The turn's frame without it; `None`: the turn is not in the archive.
 pub(crate) fn repack(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
     let Some((frame_no, position)) = originals::archived_at(sql, scope, id)? else { return Ok(None) };
-    let frame = originals::Reader::new(sql, scope).lines(frame_no)?.without(position)?;
+    let frame = originals::OriginalsReader::new(sql, scope).lines(frame_no)?.without(position)?;
     Ok(Some(Repacked { was_at: (frame_no, position), frame }))
 }
 

@@ -33,12 +33,13 @@ use crate::{
             originals, sessions, summaries,
             transfer::{self, AnchorRow, DerivationRow},
             turn_row, turns, units, users,
-            uses::{self, Hits},
+            uses::{self, UseHits},
         },
         scope::{Scope, UserKey},
         sql::Sql,
         transfer::{
-            AnchorLine, AsideLine, DeletedTurn, DerivationLine, Line, Transferred, UseCountLine, UseLine,
+            AnchorLine, AsideLine, DeletedTurn, DerivationLine, TransferLine, Transferred, UseCountLine,
+            UseLine,
             bounds::hash_from_hex,
             import::Import,
             memories::{ErasedLine, ExtractedLine, KnowledgeLine},
@@ -71,7 +72,7 @@ impl WriteTx<'_> {
             sessions: HashMap::new(),
             seqs: HashMap::new(),
             folds: BTreeSet::new(),
-            memories: memories::Imported::default(),
+            memories: memories::ImportedMemories::default(),
             rules: user.rules.with_derived(Kinds::ALL),
         };
         for line in import.lines {
@@ -83,33 +84,33 @@ impl WriteTx<'_> {
 }
 
 /// Ids are unique in a file, over all of its users.
-fn expect_unowned(sql: &dyn Sql, lines: &[Line]) -> Result<()> {
+fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
     let (mut sessions, mut turns, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
     let (mut summaries, mut summarized, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     for line in lines {
         match line {
-            Line::Session(session) => sessions.push(session.id),
-            Line::Turn(turn) => turns.push(turn.id),
-            Line::Aside(aside) => beside.push(aside.turn.id),
-            Line::Summary { summary, .. } => {
+            TransferLine::Session(session) => sessions.push(session.id),
+            TransferLine::Turn(turn) => turns.push(turn.id),
+            TransferLine::Aside(aside) => beside.push(aside.turn.id),
+            TransferLine::Summary { summary, .. } => {
                 summaries.push(summary.id);
                 summarized.push(summary.original_turn_id);
             }
-            Line::Anchor(anchor) => anchors.push(anchor.id),
+            TransferLine::Anchor(anchor) => anchors.push(anchor.id),
             // An archived or deleted turn is known by its summary.
-            Line::Memory { .. }
-            | Line::Archived(_)
-            | Line::Deleted(_)
-            | Line::Derivation(_)
-            | Line::Transition(_)
-            | Line::Use(_)
-            | Line::UseCount(_)
-            | Line::Knowledge(_)
-            | Line::Edge(_)
-            | Line::Episode(_)
-            | Line::Extracted(_)
-            | Line::Erased(_)
-            | Line::End(_) => {}
+            TransferLine::Memory { .. }
+            | TransferLine::Archived(_)
+            | TransferLine::Deleted(_)
+            | TransferLine::Derivation(_)
+            | TransferLine::Transition(_)
+            | TransferLine::Use(_)
+            | TransferLine::UseCount(_)
+            | TransferLine::Knowledge(_)
+            | TransferLine::Edge(_)
+            | TransferLine::Episode(_)
+            | TransferLine::Extracted(_)
+            | TransferLine::Erased(_)
+            | TransferLine::End(_) => {}
         }
     }
     if transfer::is_any_owned(sql, transfer::OWNER_OF_SESSION, &sessions)?
@@ -136,16 +137,16 @@ struct Writing<'a, 'b> {
     /// The newest unit before, and now.
     first_seq: Seq,
     last_seq: Seq,
-    sessions: HashMap<SessionId, Imported>,
+    sessions: HashMap<SessionId, ImportedSession>,
     seqs: HashMap<TurnId, (Seq, Original)>,
     folds: BTreeSet<Fold>,
-    memories: memories::Imported,
+    memories: memories::ImportedMemories,
     /// The oldest that anything of it was derived by.
     rules: RuleVersions,
 }
 
 /// A session that was written.
-struct Imported {
+struct ImportedSession {
     info: SessionInfo,
     /// Its number here.
     session_no: SessionNo,
@@ -154,19 +155,19 @@ struct Imported {
 }
 
 impl Writing<'_, '_> {
-    fn line(&mut self, line: Line) -> Result<()> {
+    fn line(&mut self, line: TransferLine) -> Result<()> {
         match line {
-            Line::Session(session) => self.session(session),
-            Line::Turn(turn) => self.turn(turn),
-            Line::Archived(turn) => self.archived(turn),
-            Line::Deleted(turn) => self.deleted(&turn),
-            Line::Aside(AsideLine { replaced_by, replaced_at, turn }) => {
+            TransferLine::Session(session) => self.session(session),
+            TransferLine::Turn(turn) => self.turn(turn),
+            TransferLine::Archived(turn) => self.archived(turn),
+            TransferLine::Deleted(turn) => self.deleted(&turn),
+            TransferLine::Aside(AsideLine { replaced_by, replaced_at, turn }) => {
                 let Said { user_message, ai_response, .. } = &turn.said;
                 let content_hash = measure::content_hash(user_message, ai_response);
                 let replaced = replaced_by.zip(replaced_at);
                 aside::insert(self.tx.sql, &self.scope, &Aside { turn, content_hash, replaced })
             }
-            Line::Summary { snapshot_id, summary } => {
+            TransferLine::Summary { snapshot_id, summary } => {
                 let (seq, original) = self.seq(Some(summary.original_turn_id))?;
                 let session_no = self.session_no(summary.session_id)?;
                 if original != summary.original {
@@ -174,38 +175,38 @@ impl Writing<'_, '_> {
                 }
                 summaries::insert(self.tx.sql, &self.scope, session_no, seq, snapshot_id, &summary)
             }
-            Line::Anchor(anchor) => self.anchor(anchor),
-            Line::Derivation(derivation) => self.derivation(derivation),
-            Line::Transition(transition) => self.transition(&transition),
-            Line::Use(UseLine { turn_id, hits, best, last_hit }) => {
+            TransferLine::Anchor(anchor) => self.anchor(anchor),
+            TransferLine::Derivation(derivation) => self.derivation(derivation),
+            TransferLine::Transition(transition) => self.transition(&transition),
+            TransferLine::Use(UseLine { turn_id, hits, best, last_hit }) => {
                 let (seq, _) = self.seq(Some(turn_id))?;
-                let hits = Hits { all: hits, best };
+                let hits = UseHits { all: hits, best };
                 uses::count_unit(self.tx.sql, &self.scope, seq.into(), hits, last_hit)
             }
-            Line::UseCount(UseCountLine { aspect, name, hits }) => {
+            TransferLine::UseCount(UseCountLine { aspect, name, hits }) => {
                 uses::count(self.tx.sql, &self.scope, (aspect, &name), hits)
             }
-            Line::Knowledge(memory) => self.knowledge(*memory),
-            Line::Edge(edge) => self.memories.add_edge((self.tx.sql, &self.scope), &edge),
-            Line::Episode(episode) => {
+            TransferLine::Knowledge(memory) => self.knowledge(*memory),
+            TransferLine::Edge(edge) => self.memories.add_edge((self.tx.sql, &self.scope), &edge),
+            TransferLine::Episode(episode) => {
                 let session_no = episode.session_id.map(|id| self.session_no(id)).transpose()?;
                 self.memories.add_episode((self.tx.sql, &self.scope), *episode, session_no)
             }
-            Line::Extracted(ExtractedLine { session_id, extracted_at }) => {
+            TransferLine::Extracted(ExtractedLine { session_id, extracted_at }) => {
                 let session_no = self.session_no(session_id)?;
                 memory_rows::insert_extracted(self.tx.sql, &self.scope, session_no, extracted_at)
             }
-            Line::Erased(ErasedLine { id_hash }) => {
+            TransferLine::Erased(ErasedLine { id_hash }) => {
                 erased::insert(self.tx.sql, &self.scope, hash_from_hex(&id_hash)?)
             }
-            Line::Memory { rules, .. } => {
+            TransferLine::Memory { rules, .. } => {
                 let [critical, anchors] = rules
                     .map_or([RuleVersions::FIRST; 2], |rules| [rules.critical, rules.anchors].map(i64::from));
                 self.rules.critical = self.rules.critical.min(critical);
                 self.rules.anchors = self.rules.anchors.min(anchors);
                 Ok(())
             }
-            Line::End(_) => Ok(()),
+            TransferLine::End(_) => Ok(()),
         }
     }
 
@@ -223,7 +224,7 @@ impl Writing<'_, '_> {
 
     fn session(&mut self, info: SessionInfo) -> Result<()> {
         let session_no = sessions::insert_imported(self.tx.sql, &self.scope, &info)?;
-        self.sessions.insert(info.id, Imported { info, session_no, unpacked: Vec::new() });
+        self.sessions.insert(info.id, ImportedSession { info, session_no, unpacked: Vec::new() });
         Ok(())
     }
 
@@ -344,7 +345,7 @@ impl Writing<'_, '_> {
         anchors::refold(self.tx.sql, &self.scope, &self.folds).map(drop)
     }
 
-    fn pack(&self, session: &Imported) -> Result<()> {
+    fn pack(&self, session: &ImportedSession) -> Result<()> {
         let sizes: Vec<usize> = session.unpacked.iter().map(Turn::kept_bytes).collect();
         for slice in plan::slices(&sizes) {
             let turns: Vec<&Turn> = session.unpacked[slice].iter().collect();

@@ -13,7 +13,7 @@ use std::{
 use crate::{
     compress::derived::RuleVersions,
     error::Result,
-    index::{BLOCK_UNITS, INDEX_AFTER, block_of, facts::Facts, postings::Posting},
+    index::{BLOCK_UNITS, INDEX_AFTER, block_of, facts::UnitFacts, postings::Posting},
     model::{job::JobKind, place::Seq},
     store::{
         job_tx::JobTx,
@@ -37,14 +37,14 @@ const DROPPED_AT_ONCE: u32 = 2_000;
 
 /// Some blocks to be flushed, read and turned around outside of any transaction.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct FlushBatch {
     extent: Extent,
     until: Seq,
-    facts: Vec<Facts>,
+    facts: Vec<UnitFacts>,
     words: Vec<(Word, Vec<Posting>)>,
 }
 
-impl Batch {
+impl FlushBatch {
     /// How many different words it has.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
@@ -75,7 +75,7 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Res
 }
 
 /// The next whole blocks that are not in the index; `None`: there is none.
-pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> {
+pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<FlushBatch>> {
     let extent = units::extent(sql, scope)?;
     let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
     let until = Seq(whole.min(extent.indexed_seq.0.saturating_add(BATCH_BLOCKS * BLOCK_UNITS)));
@@ -83,7 +83,7 @@ pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> 
         return Ok(None);
     }
     let (mut facts, mut postings) = (Vec::new(), BTreeMap::<Word, Vec<Posting>>::new());
-    unit_texts::Reader::new(sql, scope).for_each((extent.indexed_seq, until), |unit| {
+    unit_texts::UnitReader::new(sql, scope).for_each((extent.indexed_seq, until), |unit| {
         if let Some(words) = EncodedWords::parse(&unit.words) {
             for (word, counts) in words.iter() {
                 postings.entry(word).or_default().push(Posting { seq: unit.facts.seq, counts });
@@ -92,7 +92,7 @@ pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<Batch>> 
         facts.push(unit.facts);
         Ok(())
     })?;
-    Ok(Some(Batch { extent, until, facts, words: postings.into_iter().collect() }))
+    Ok(Some(FlushBatch { extent, until, facts, words: postings.into_iter().collect() }))
 }
 
 impl JobTx<'_, '_> {
@@ -109,7 +109,7 @@ impl JobTx<'_, '_> {
     pub(crate) fn flush_postings(
         &mut self,
         scope: &Scope,
-        batch: &Batch,
+        batch: &FlushBatch,
         words: Range<usize>,
     ) -> SliceResult<()> {
         self.expect_unchanged(scope, batch)?;
@@ -117,7 +117,7 @@ impl JobTx<'_, '_> {
     }
 
     /// Writes the batch's facts, and says that its units are indexed.
-    pub(crate) fn finish_batch(&mut self, scope: &Scope, batch: &Batch) -> SliceResult<()> {
+    pub(crate) fn finish_batch(&mut self, scope: &Scope, batch: &FlushBatch) -> SliceResult<()> {
         self.expect_unchanged(scope, batch)?;
         let sql = self.tx.sql;
         for block in batch.facts.chunk_by(|a, b| block_of(a.seq) == block_of(b.seq)) {
@@ -129,7 +129,7 @@ impl JobTx<'_, '_> {
     }
 
     /// What was erased or replaced meanwhile must not come back.
-    fn expect_unchanged(&self, scope: &Scope, batch: &Batch) -> SliceResult<()> {
+    fn expect_unchanged(&self, scope: &Scope, batch: &FlushBatch) -> SliceResult<()> {
         let now = self.lock(scope)?;
         let is_unchanged = (now.epoch, now.indexed_seq) == (batch.extent.epoch, batch.extent.indexed_seq);
         if is_unchanged { Ok(()) } else { Err(SliceError::Changed) }
@@ -204,7 +204,7 @@ pub(crate) fn replace(
     let block = block_of(seq);
     if let Some(mut units) = unit_blocks::of_block(sql, scope, block)? {
         for unit in units.iter_mut().filter(|unit| unit.seq == seq) {
-            *unit = Facts { event: None, ..unit.with_words(new) };
+            *unit = UnitFacts { event: None, ..unit.with_words(new) };
         }
         unit_blocks::write(sql, scope, block, &units)?;
     }

@@ -9,7 +9,7 @@ use crate::{
     },
     store::{
         job_tx::JobTx,
-        rows::jobs::{self, Found, Lease, LeaseTime, NewJob, Owed, Unfinished},
+        rows::jobs::{self, FoundJob, Lease, LeaseTime, NewJob, Owed, Unfinished},
         scope::Scope,
         slice_error::SliceResult,
         sql::missing,
@@ -57,7 +57,7 @@ impl WriteTx<'_> {
     }
 
     /// Takes a job that was found, or gives it up if every try so far was cut short.
-    pub(crate) fn take_job(&mut self, found: Found) -> Result<Taken> {
+    pub(crate) fn take_job(&mut self, found: FoundJob) -> Result<Taken> {
         if found.attempts() >= MAX_ATTEMPTS && found.kind().may_be_given_up() {
             let is_ours = jobs::give_up(self.sql, &found)?;
             return Ok(if is_ours { Taken::GivenUp(found.into()) } else { Taken::Gone });

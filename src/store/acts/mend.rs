@@ -19,7 +19,7 @@ pub(crate) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"]
 
 /// What is to be made anew of one user.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Damage {
+pub(crate) struct MendPlan {
     /// Rows of postings, or blocks of facts.
     index: bool,
     /// Blocks of vectors: their spaces and numbers.
@@ -27,8 +27,8 @@ pub(crate) struct Damage {
 }
 
 /// Looks at every row of the user's index.
-pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<Damage> {
-    Ok(Damage {
+pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<MendPlan> {
+    Ok(MendPlan {
         index: postings::are_damaged(sql, scope)? || unit_blocks::are_damaged(sql, scope)?,
         vectors: vectors::damaged_blocks(sql, scope)?,
     })
@@ -36,7 +36,7 @@ pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<Damage> {
 
 impl JobTx<'_, '_> {
     /// Takes what is damaged away, queues what makes it anew, and ends the job.
-    pub(crate) fn mend(&mut self, scope: &Scope, damage: &Damage) -> SliceResult<()> {
+    pub(crate) fn mend(&mut self, scope: &Scope, damage: &MendPlan) -> SliceResult<()> {
         self.lock(scope)?;
         if damage.index {
             index::begin_anew(self.tx, scope)?;

@@ -15,13 +15,13 @@ use crate::{
         uses::Aspect,
     },
     store::{
-        behind::{Behind, NewReceipt},
+        behind::{NewReceipt, WriteBehind},
         rows::{
             jobs,
-            memories::uses::Answer,
+            memories::uses::AnsweringTurn,
             receipts::{self, Considered},
             sessions,
-            uses::{self, Hits},
+            uses::{self, UseHits},
         },
         scope::Scope,
         sensor_reads::is_to_look_at,
@@ -30,10 +30,10 @@ use crate::{
 };
 
 /// How often things were of use to one user.
-struct Tally {
+struct UseTally {
     scope: Scope,
     /// By units.
-    units: BTreeMap<i64, Hits>,
+    units: BTreeMap<i64, UseHits>,
     /// Contexts that showed memories.
     memories: BTreeMap<MemoryNo, u32>,
     /// By an aspect and a name under it: `tier` and `cold`.
@@ -42,7 +42,7 @@ struct Tally {
     at_hand: BTreeMap<SessionId, Vec<Vec<Seq>>>,
 }
 
-impl Tally {
+impl UseTally {
     fn of(scope: Scope) -> Self {
         Self {
             scope,
@@ -66,16 +66,16 @@ impl Tally {
 
 impl WriteTx<'_> {
     /// Writes all of it.
-    pub(crate) fn write_behind(&mut self, entries: &[Behind]) -> Result<()> {
+    pub(crate) fn write_behind(&mut self, entries: &[WriteBehind]) -> Result<()> {
         let (mut tallies, mut kept) = (BTreeMap::new(), BTreeMap::new());
         for entry in entries {
             match entry {
-                Behind::Receipt(scope, new) => {
+                WriteBehind::Receipt(scope, new) => {
                     if self.keep_receipt(scope, new)? {
                         kept.insert(scope.user_no, *scope);
                     }
                 }
-                Behind::Use(scope, answer) => self.use_receipt(&mut tallies, scope, answer)?,
+                WriteBehind::Use(scope, answer) => self.use_receipt(&mut tallies, scope, answer)?,
             }
         }
         for scope in kept.values() {
@@ -118,9 +118,9 @@ impl WriteTx<'_> {
     /// What the receipt's context showed was of use: counted once. A receipt that is gone counts nothing.
     fn use_receipt(
         &mut self,
-        tallies: &mut BTreeMap<UserNo, Tally>,
+        tallies: &mut BTreeMap<UserNo, UseTally>,
         scope: &Scope,
-        answer: &Answer,
+        answer: &AnsweringTurn,
     ) -> Result<()> {
         if self.sql.lock_user(scope.user_no)?.is_none_or(|row| row.user_id != scope.user_id) {
             return Ok(());
@@ -129,7 +129,7 @@ impl WriteTx<'_> {
         let Some(answered) = receipts::set_used(self.sql, scope, answer.receipt_id, now)? else {
             return Ok(());
         };
-        let tally = tallies.entry(scope.user_no).or_insert_with(|| Tally::of(*scope));
+        let tally = tallies.entry(scope.user_no).or_insert_with(|| UseTally::of(*scope));
         tally.name(Aspect::Profile, &answered.profile);
         let is_shown = |of: &Considered| of.seq.is_some() && of.shown_as.is_some();
         let shows_recalled = answered.considered.iter().any(is_shown);
@@ -196,7 +196,7 @@ impl WriteTx<'_> {
         receipts::prune_promotions(self.sql, scope, session.session_no)
     }
 
-    fn count(&mut self, tally: &Tally) -> Result<()> {
+    fn count(&mut self, tally: &UseTally) -> Result<()> {
         for (seq, hits) in &tally.units {
             uses::count_unit(self.sql, &tally.scope, *seq, *hits, self.now())?;
         }

@@ -18,11 +18,11 @@ use crate::{
     },
     store::{
         acts::{index, lifecycle},
-        behind::Behind,
+        behind::WriteBehind,
         rows::{
             aside::{self, Aside},
             jobs,
-            memories::uses::Answer,
+            memories::uses::AnsweringTurn,
             originals,
             sessions::{self, SessionRow},
             turn_row, turns, units, users,
@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// A session that takes a turn, as this transaction has left it so far.
-pub(super) struct Taking {
+pub(super) struct RecordingSession {
     user: UserRow,
     pub(super) session: SessionRow,
     /// The session that had ended, if this one is its successor.
@@ -125,28 +125,28 @@ impl WriteTx<'_> {
         scope: &Scope,
         session: SessionId,
         (id, replacing): (TurnId, Option<TurnId>),
-    ) -> Result<Taking> {
+    ) -> Result<RecordingSession> {
         let (mut session, continues) = self.session_to_write(scope, session, self.now())?;
         if let Some(replaced) = replacing {
             session = self.set_aside(scope, session, (replaced, id))?;
         }
         let user = self.lock(scope)?;
         let waiting = session.info.incomplete_turn;
-        let mut taking = Taking { continues, ..self.take(scope, user, session)? };
+        let mut taking = RecordingSession { continues, ..self.take(scope, user, session)? };
         if waiting.is_some() {
             self.settle(scope, &mut taking)?;
         }
         Ok(taking)
     }
 
-    fn take(&self, scope: &Scope, user: UserRow, session: SessionRow) -> Result<Taking> {
+    fn take(&self, scope: &Scope, user: UserRow, session: SessionRow) -> Result<RecordingSession> {
         let hot = self.hot(scope, &session)?;
-        Ok(Taking { user, session, continues: None, hot, evicted: Vec::new() })
+        Ok(RecordingSession { user, session, continues: None, hot, evicted: Vec::new() })
     }
 
     /// Makes the message of a session that waits for its reply a turn without one: none will come. One that is damaged
     /// stays aside.
-    fn settle(&mut self, scope: &Scope, taking: &mut Taking) -> Result<()> {
+    fn settle(&mut self, scope: &Scope, taking: &mut RecordingSession) -> Result<()> {
         let Some(id) = taking.session.info.incomplete_turn else { return Ok(()) };
         match aside::incomplete(self.sql, scope, taking.session.info.id) {
             Ok(Some(Aside { turn, content_hash, .. })) => {
@@ -176,7 +176,7 @@ impl WriteTx<'_> {
     fn complete_waiting(
         &mut self,
         scope: &Scope,
-        taking: &mut Taking,
+        taking: &mut RecordingSession,
         id: TurnId,
         measured: MeasuredTurn,
     ) -> Result<(u32, Seq)> {
@@ -191,7 +191,7 @@ impl WriteTx<'_> {
     fn write_turn(
         &mut self,
         scope: &Scope,
-        taking: &mut Taking,
+        taking: &mut RecordingSession,
         id: TurnId,
         measured: MeasuredTurn,
     ) -> Result<(u32, Seq)> {
@@ -216,14 +216,17 @@ impl WriteTx<'_> {
         self.note_rules(scope, &taking.user, Kinds::WORDS)?;
         sessions::set_counts(self.sql, scope, session)?;
         if let Some(receipt_id) = answering {
-            self.behind.push(Behind::Use(*scope, Answer { session_id, turn_number, receipt_id, said_at }));
+            self.behind.push(WriteBehind::Use(
+                *scope,
+                AnsweringTurn { session_id, turn_number, receipt_id, said_at },
+            ));
         }
         index::queue_if_due(self, scope, seq)?;
         self.push_hot(scope, taking, turn)?;
         Ok((turn_number, seq))
     }
 
-    fn push_hot(&mut self, scope: &Scope, taking: &mut Taking, turn: Turn) -> Result<()> {
+    fn push_hot(&mut self, scope: &Scope, taking: &mut RecordingSession, turn: Turn) -> Result<()> {
         let (session, now) = (&taking.session, self.now());
         for Evicted { turn, reason } in taking.hot.push(Arc::new(turn)) {
             let number = turn.turn_number;
@@ -234,8 +237,12 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, taking: Taking, (turn_id, turn_number, seq): (TurnId, u32, Seq)) -> Recorded {
-        let Taking { session, continues, hot, evicted, .. } = taking;
+    fn finish(
+        &mut self,
+        taking: RecordingSession,
+        (turn_id, turn_number, seq): (TurnId, u32, Seq),
+    ) -> Recorded {
+        let RecordingSession { session, continues, hot, evicted, .. } = taking;
         let session_id = session.info.id;
         self.staged.insert(session_id, Some((Arc::new(hot), session.version())));
         Recorded {

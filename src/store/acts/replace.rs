@@ -12,7 +12,7 @@ use crate::{
         acts::{erase, erased::Erased, reload},
         rows::{
             aside::{self, Aside},
-            erase::Doomed,
+            erase::TurnToErase,
             sessions::{self, SessionRow},
             turns, units, users,
         },
@@ -37,12 +37,12 @@ impl WriteTx<'_> {
         let gone = turns::from(sql, scope, session.session_no, first)?;
         let seqs = gone.iter().map(|turn| Seq::of(turn.seq)).collect::<Result<Vec<_>>>()?;
         let hashes = units::content_hashes(sql, scope, seqs.iter().copied().map(Ok))?;
-        let doomed = |(turn, seq): (&Turn, &Seq)| Doomed {
+        let doomed = |(turn, seq): (&Turn, &Seq)| TurnToErase {
             turn_id: turn.id,
             place: session.place(turn.turn_number),
             seq: *seq,
         };
-        let doomed: Vec<Doomed> = gone.iter().zip(&seqs).map(doomed).collect();
+        let doomed: Vec<TurnToErase> = gone.iter().zip(&seqs).map(doomed).collect();
         erase::unindex(self, scope, &doomed)?;
         for ((turn, content_hash), doomed) in gone.into_iter().zip(hashes).zip(&doomed) {
             erase::erase_turn(self, scope, doomed, &mut Erased::default())?;

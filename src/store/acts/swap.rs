@@ -10,7 +10,7 @@ use crate::{
     compress::{
         archive::Frame,
         derived::Kinds,
-        plan::{NewSummary, Plan},
+        plan::{NewSummary, TurnPlan},
     },
     error::Result,
     model::{
@@ -25,7 +25,7 @@ use crate::{
         acts::index,
         job_tx::JobTx,
         rows::{
-            anchors::{self, Source},
+            anchors::{self, StatementSource},
             jobs, originals, sessions, summaries, turns, units, users, vectors,
         },
         scope::Scope,
@@ -47,7 +47,7 @@ pub(crate) struct Swap {
 #[derive(Debug)]
 pub(crate) struct Fate {
     pub(crate) turn: Turn,
-    pub(crate) plan: Plan,
+    pub(crate) plan: TurnPlan,
 }
 
 impl Fate {
@@ -80,7 +80,7 @@ impl JobTx<'_, '_> {
         let (mut folds, mut position) = (BTreeSet::new(), 0);
         for Fate { turn, plan } in &swap.fates {
             let place = session_no.turn(turn.turn_number);
-            let source = Source {
+            let source = StatementSource {
                 turn: Some(turn.id),
                 seq: Seq::of(turn.seq)?,
                 said_at: turn.timestamp,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     /// The first turn is critical, the second and the third are summarized and name the user, the last is short.
-    fn plan(turn: &Turn) -> Plan {
+    fn plan(turn: &Turn) -> TurnPlan {
         let is_summarized = matches!(turn.turn_number, 2 | 3);
         let text = turn.said.user_message.clone();
         let name = FoundAnchor {
@@ -265,7 +265,7 @@ mod tests {
             reliability: 1.0,
             original: Original::Archived,
         };
-        Plan {
+        TurnPlan {
             rule: (turn.turn_number == 1).then_some(CriticalRule::FirstTurn),
             sketch: is_summarized.then_some(sketch),
             anchors: is_summarized.then_some(name).into_iter().collect(),

@@ -6,8 +6,8 @@ use crate::{
     compress::derived::RuleVersions,
     error::Result,
     index::{
-        facts::{self, Facts},
-        postings::{self, Chunk},
+        facts::{self, UnitFacts},
+        postings::{self, PostingsChunk},
     },
     model::place::Seq,
     store::{
@@ -51,7 +51,7 @@ fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()
         // Older rules made it of the words, and a job makes it anew.
         return vectors_of(sql, scope, &live, &mut found.vectors);
     }
-    let mut texts = unit_texts::Reader::new(sql, scope);
+    let mut texts = unit_texts::UnitReader::new(sql, scope);
     for &seq in &live {
         let facts = blocks.remove(&seq);
         // One by one: a unit that cannot be read, which is a problem of another check, hides no other.
@@ -143,7 +143,7 @@ impl Posted {
 }
 
 /// The postings of a row. `None` if they cannot be read, or are not what its columns say.
-fn postings_of(chunk: &Chunk) -> Option<Vec<(u32, FieldCounts)>> {
+fn postings_of(chunk: &PostingsChunk) -> Option<Vec<(u32, FieldCounts)>> {
     let mut found = Vec::new();
     let is_read = postings::for_each(chunk.first, &chunk.data, |seq, counts| found.push((seq, counts)));
     let is_ascending = found.is_sorted_by(|a, b| a.0 < b.0);
@@ -163,7 +163,7 @@ fn mixed(word: Word, counts: FieldCounts) -> u64 {
 }
 
 /// The facts of every unit in the blocks.
-fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<u32, Facts>> {
+fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<u32, UnitFacts>> {
     let mut found = HashMap::new();
     checks::each_unit_block(sql, scope, |block| {
         match block.and_then(|(block, body)| facts::decode(block, body)) {
@@ -177,7 +177,7 @@ fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<
 /// Vectors that belong to no living unit. A unit may have none: not every text means something to every model.
 fn vectors_of(sql: &dyn Sql, scope: &Scope, live: &[u32], problems: &mut u64) -> Result<()> {
     for space in checks::spaces(sql, scope)? {
-        let each = |block: vectors::Block<'_>| {
+        let each = |block: vectors::VectorBlock<'_>| {
             *problems += block.owners().filter(|(seq, _)| live.binary_search(seq).is_err()).count() as u64;
         };
         *problems += vectors::for_each_block(sql, scope, space, 0, each)? as u64;

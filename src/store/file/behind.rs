@@ -7,7 +7,7 @@ use tokio::{
     sync::mpsc,
 };
 
-use crate::{clock::Deadline, store::behind::Behind};
+use crate::{clock::Deadline, store::behind::WriteBehind};
 
 /// More do not wait: a transaction of them holds up a record for less than a millisecond.
 const MOST: usize = 16;
@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_millis(100);
 /// The waiting entries, in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct WrittenLater {
-    entries: Vec<Behind>,
+    entries: Vec<WriteBehind>,
     /// Of the oldest.
     deadline: Option<Deadline>,
     /// Waits for an order until the deadline. `None` until it is needed.
@@ -25,7 +25,7 @@ pub(super) struct WrittenLater {
 }
 
 impl WrittenLater {
-    pub(super) fn add(&mut self, entries: impl IntoIterator<Item = Behind>) {
+    pub(super) fn add(&mut self, entries: impl IntoIterator<Item = WriteBehind>) {
         self.entries.extend(entries);
         if !self.entries.is_empty() && self.deadline.is_none() {
             self.deadline = Some(Deadline::after(LONGEST));
@@ -36,7 +36,7 @@ impl WrittenLater {
         self.entries.len() >= MOST || self.deadline.is_some_and(Deadline::has_passed)
     }
 
-    pub(super) fn take(&mut self) -> Vec<Behind> {
+    pub(super) fn take(&mut self) -> Vec<WriteBehind> {
         self.deadline = None;
         std::mem::take(&mut self.entries)
     }

@@ -37,7 +37,7 @@ pub(crate) struct FileKey(
 
 /// What lies under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum FileOccupant {
     Ours,
     Nothing,
     Another,
@@ -50,14 +50,14 @@ pub(crate) struct DbFile {
     path: PathBuf,
     key: FileKey,
     /// The log and the log's index. `None` if the file is only looked at: who writes to it minds them.
-    beside: Option<[Beside; 2]>,
+    beside: Option<[SideFile; 2]>,
     /// What is read instead of the file.
     image: Option<Image>,
     lost: OnceLock<Error>,
 }
 
 #[derive(Debug)]
-struct Beside {
+struct SideFile {
     path: PathBuf,
     key: FileKey,
 }
@@ -66,9 +66,9 @@ impl DbFile {
     /// The file at `path`, which had this key before this connection was opened.
     pub(crate) fn opened(path: PathBuf, key: FileKey, conn: &Connection) -> Result<Self> {
         connect::data_version(conn)?; // The first read makes the files beside it.
-        let beside = |suffix: &str| -> Result<Beside> {
+        let beside = |suffix: &str| -> Result<SideFile> {
             let path = beside(&path, suffix);
-            Ok(Beside { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })
+            Ok(SideFile { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })
         };
         let beside = Some([beside("-wal")?, beside("-shm")?]);
         let file = Self { path, key, beside, image: None, lost: OnceLock::new() };
@@ -137,7 +137,7 @@ impl DbFile {
     pub(crate) fn check(&self) -> Result<()> {
         self.check_itself()?;
         for beside in self.beside.iter().flatten() {
-            if look(&beside.path, &beside.key)? != Found::Ours {
+            if look(&beside.path, &beside.key)? != FileOccupant::Ours {
                 let message = format!(
                     "{} was deleted or replaced while it was open, and nothing is acknowledged any more; what was \
                      recorded is in {} as far as that could be saved: open it again, and run doctor",
@@ -153,7 +153,7 @@ impl DbFile {
     /// Looks at the database file alone, which is enough for a reader (0.5 microseconds).
     pub(crate) fn check_itself(&self) -> Result<()> {
         self.noticed()?;
-        if look(&self.path, &self.key)? == Found::Ours {
+        if look(&self.path, &self.key)? == FileOccupant::Ours {
             return Ok(());
         }
         let message = format!(
@@ -171,12 +171,13 @@ impl DbFile {
     /// we cannot tell to which file its commits belong, and must not move them.
     pub(crate) fn should_empty_log(&self, is_unshared: bool) -> bool {
         let Some([log, shm]) = &self.beside else { return false };
-        let look = |path, key| look(path, key).unwrap_or(Found::Another);
-        let is_unshared = is_unshared && look(&shm.path, &shm.key) == Found::Ours;
+        let look = |path, key| look(path, key).unwrap_or(FileOccupant::Another);
+        let is_unshared = is_unshared && look(&shm.path, &shm.key) == FileOccupant::Ours;
         match (look(&self.path, &self.key), look(&log.path, &log.key)) {
             // We alone have the log, and nobody has begun another one.
-            (Found::Ours, Found::Nothing) => true,
-            (Found::Ours, Found::Another) | (Found::Nothing | Found::Another, Found::Ours) => is_unshared,
+            (FileOccupant::Ours, FileOccupant::Nothing) => true,
+            (FileOccupant::Ours, FileOccupant::Another)
+            | (FileOccupant::Nothing | FileOccupant::Another, FileOccupant::Ours) => is_unshared,
             // If only the index is gone, the next opening makes it anew from the log. In all other cases the files that
             // lie there now are not ours.
             _ => false,
@@ -191,11 +192,13 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-fn look(path: &Path, key: &FileKey) -> Result<Found> {
+fn look(path: &Path, key: &FileKey) -> Result<FileOccupant> {
     match file_key(path) {
-        Ok(found) if found == *key => Ok(Found::Ours),
-        Ok(_) => Ok(Found::Another),
-        Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(Found::Nothing),
+        Ok(found) if found == *key => Ok(FileOccupant::Ours),
+        Ok(_) => Ok(FileOccupant::Another),
+        Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => {
+            Ok(FileOccupant::Nothing)
+        }
         Err(error) => Err(from_look(error, path)),
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         db_file::{DbFile, beside},
         errors::from_io,
         migrate,
-        row_check::{self, Damage},
+        row_check::{self, RowDamage},
     },
 };
 
@@ -61,7 +61,7 @@ pub(crate) struct Soundness {
     pub(crate) page_problems: u64,
     /// References between tables that lead nowhere.
     pub(crate) reference_problems: u64,
-    pub(crate) damage: Damage,
+    pub(crate) damage: RowDamage,
     /// As a new connection sees them; those that can be read.
     pub(crate) settings: Vec<(String, String)>,
 }
@@ -73,7 +73,7 @@ impl Soundness {
         Ok(Self {
             page_problems: page_problems(conn).unwrap_or(1),
             reference_problems: reference_problems(conn).unwrap_or(1),
-            damage: row_check::damage(conn).unwrap_or_else(|_| Damage { rows: 1, ..Damage::default() }),
+            damage: row_check::damage(conn).unwrap_or_else(|_| RowDamage { rows: 1, ..RowDamage::default() }),
             settings: settings(conn),
         })
     }

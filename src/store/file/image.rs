@@ -39,15 +39,15 @@ const VERSIONS: std::ops::Range<usize> = 18..20;
 pub(crate) struct Image {
     /// The name by which SQLite finds it in this process.
     uri: PathBuf,
-    of: Place,
-    moment: Moment,
+    of: ImagePaths,
+    moment: FileStamp,
     /// It is gone with its last connection.
     keeper: Mutex<Connection>,
 }
 
 /// Where a file lies, and what may lie beside it.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ImagePaths {
     pub(crate) file: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) shm: PathBuf,
@@ -55,14 +55,14 @@ pub(crate) struct Place {
 
 /// What changes when somebody writes to the file or its log.
 #[derive(Debug, PartialEq, Eq)]
-struct Moment {
+struct FileStamp {
     bytes: u64,
     modified: Option<SystemTime>,
     log_bytes: u64,
 }
 
-impl Moment {
-    fn of(place: &Place) -> Result<Self> {
+impl FileStamp {
+    fn of(place: &ImagePaths) -> Result<Self> {
         let file = fs::metadata(&place.file).map_err(|error| from_io(error, &place.file))?;
         let log_bytes = match fs::metadata(&place.log) {
             Ok(log) => log.len(),
@@ -76,8 +76,11 @@ impl Moment {
 impl Image {
     /// Reads the file, which `open` opens, if it needs a log that is empty or not there; `None` if SQLite can read the file
     /// as it lies there.
-    pub(crate) fn of(place: Place, open: impl FnOnce() -> Result<&'static File>) -> Result<Option<Self>> {
-        let mut before = Moment::of(&place)?;
+    pub(crate) fn of(
+        place: ImagePaths,
+        open: impl FnOnce() -> Result<&'static File>,
+    ) -> Result<Option<Self>> {
+        let mut before = FileStamp::of(&place)?;
         if before.log_bytes > 0 || place.shm.exists() || before.bytes > MAX_BYTES {
             return Ok(None);
         }
@@ -88,7 +91,7 @@ impl Image {
             if header[VERSIONS] != [2, 2] {
                 return Ok(None);
             }
-            let now = Moment::of(&place)?;
+            let now = FileStamp::of(&place)?;
             if now.log_bytes > 0 || place.shm.exists() || now.bytes > MAX_BYTES {
                 return Ok(None); // Somebody has begun to write: what is in the log is not in what was read.
             }
@@ -116,7 +119,7 @@ impl Image {
 
     /// Fails if the file has been written since.
     pub(crate) fn check(&self) -> Result<()> {
-        if Moment::of(&self.of)? == self.moment {
+        if FileStamp::of(&self.of)? == self.moment {
             return Ok(());
         }
         let path = self.of.file.display();

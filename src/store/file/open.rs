@@ -21,7 +21,7 @@ use crate::{
         db_file::{self, DbFile, beside},
         errors::from_io,
         held::{self, Access},
-        image::{Image, Place},
+        image::{Image, ImagePaths},
         migrate, paper, row_check,
     },
 };
@@ -65,15 +65,15 @@ pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
     }
     db_file::check_one_name(&path)?;
     let key = db_file::file_key(&path).map_err(|error| from_io(error, &path))?;
-    let place = Place { file: path.clone(), log: beside(&path, "-wal"), shm: beside(&path, "-shm") };
+    let place = ImagePaths { file: path.clone(), log: beside(&path, "-wal"), shm: beside(&path, "-shm") };
     let image = Image::of(place, || held::open(&path, &key, Access::Read))?;
     let file = DbFile::looked_at(path.clone(), key, image);
     let conn = file.reader().and_then(can_read).map_err(|error| explain_unreadable(error, &path))?;
     match of_schema(&conn, &path, config)? {
-        Found::Empty | Found::Backend => Err(no_memory(&path)),
-        Found::Current if row_check::is_sealed(&conn)? => Ok(file),
+        DatabaseKind::Empty | DatabaseKind::Backend => Err(no_memory(&path)),
+        DatabaseKind::Current if row_check::is_sealed(&conn)? => Ok(file),
         // Of this version too, if a crash came between the migration and the checksums of its rows.
-        Found::Older | Found::Current => Err(Error::new(
+        DatabaseKind::Older | DatabaseKind::Current => Err(Error::new(
             ErrorKind::ReadOnly,
             format!(
                 "{} was last opened by an older version, and has to be brought up to this one, which changes it; copy it \
@@ -90,17 +90,17 @@ fn no_memory(path: &Path) -> Error {
 
 fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     let found = examine(path, config)?;
-    if config.must_exist && matches!(found, Found::Empty | Found::Backend) {
+    if config.must_exist && matches!(found, DatabaseKind::Empty | DatabaseKind::Backend) {
         return Err(no_memory(path));
     }
     db_file::check_one_name(path)?;
     let key = db_file::file_key(path).map_err(|error| from_io(error, path))?;
     let mut conn =
         connect::writer_before_migration(path, config).map_err(|error| explain_unwritable(error, path))?;
-    if found == Found::Empty {
+    if found == DatabaseKind::Empty {
         conn.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
     }
-    if found != Found::Current {
+    if found != DatabaseKind::Current {
         migrate::migrate(&mut conn)?;
     }
     row_check::seal(&conn)?;
@@ -110,7 +110,7 @@ fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
 
 /// What lies at the path.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum DatabaseKind {
     /// Nothing yet.
     Empty,
     /// Our tables, of this version.
@@ -122,14 +122,14 @@ enum Found {
 }
 
 /// Looks without writing; refuses what is neither ours nor may become ours.
-fn examine(path: &Path, config: &Config) -> Result<Found> {
+fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     if file_bytes(path, config.must_exist)? == 0 {
-        return Ok(Found::Empty);
+        return Ok(DatabaseKind::Empty);
     }
     let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
     let moment = conn.unchecked_transaction()?; // Another process may be bringing it up to date.
     let found = of_schema(&moment, path, config)?;
-    if found == Found::Older
+    if found == DatabaseKind::Older
         && let Some(version) = migrate::version(&moment)?
         && let Some(name) = migrate::taken_name(&moment, version)?
     {
@@ -155,11 +155,11 @@ fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
 }
 
 /// What the tables say, and where none of them is ours, the `application_id`: a backend's file keeps its own.
-fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Found> {
+fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<DatabaseKind> {
     if let Some(version) = migrate::version(conn).map_err(|error| at(error, path))? {
         return match version.cmp(&migrate::LATEST) {
-            std::cmp::Ordering::Equal => Ok(Found::Current),
-            std::cmp::Ordering::Less => Ok(Found::Older),
+            std::cmp::Ordering::Equal => Ok(DatabaseKind::Current),
+            std::cmp::Ordering::Less => Ok(DatabaseKind::Older),
             std::cmp::Ordering::Greater => Err(Error::new(
                 ErrorKind::NewerSchema,
                 format!(
@@ -190,7 +190,7 @@ fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Found> {
         |row| row.get(0),
     )?;
     if tables == 0 {
-        return Ok(Found::Empty);
+        return Ok(DatabaseKind::Empty);
     }
     if paper::is_papers(conn)? {
         return Err(Error::new(
@@ -203,7 +203,7 @@ fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Found> {
         ));
     }
     check_backend(conn, path)?;
-    Ok(Found::Backend)
+    Ok(DatabaseKind::Backend)
 }
 
 /// A connection to look with. A backend that crashed may have left a journal, which only a connection that may

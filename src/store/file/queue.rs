@@ -20,7 +20,7 @@ use crate::{
     config::Config,
     error::{Error, ErrorKind, Result},
     store::{
-        behind::Behind,
+        behind::WriteBehind,
         file::{
             commits::Commits,
             db_file::DbFile,
@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// A command whose caller waits for its answer.
-struct Waiting<T, W> {
+struct WaitingCommand<T, W> {
     work: Option<W>,
     done: Option<T>,
     failed: Option<Error>,
@@ -44,7 +44,7 @@ struct Waiting<T, W> {
     room: Option<OwnedSemaphorePermit>,
 }
 
-impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiting<T, W> {
+impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for WaitingCommand<T, W> {
     fn run(&mut self, tx: &mut WriteTx<'_>) -> Result<()> {
         let work = self.work.take().expect("a command runs once");
         match work(tx) {
@@ -136,7 +136,7 @@ impl Writer {
         let deadline = Deadline::after(self.timeout);
         let room = self.room_for(bytes, deadline).await?;
         let work = Some(work);
-        let command = Waiting { work, done: None, failed: None, sender, deadline, room };
+        let command = WaitingCommand { work, done: None, failed: None, sender, deadline, room };
         self.send(Order::Run(Box::new(command)), deadline).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
@@ -145,7 +145,8 @@ impl Writer {
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         let (sender, _) = oneshot::channel();
         let deadline = Deadline::after(self.timeout);
-        let command = Waiting { work: Some(work), done: None, failed: None, sender, deadline, room: None };
+        let command =
+            WaitingCommand { work: Some(work), done: None, failed: None, sender, deadline, room: None };
         self.try_send(Order::Run(Box::new(command)));
     }
 
@@ -169,7 +170,7 @@ impl Writer {
     }
 
     /// Queues something to be written behind what is acknowledged, if there is room.
-    pub(crate) fn post_behind(&self, entry: Behind) {
+    pub(crate) fn post_behind(&self, entry: WriteBehind) {
         self.try_send(Order::Behind(entry));
     }
 

@@ -59,7 +59,7 @@ impl Drop for AllClosed {
 
 /// A connection of the pool.
 #[derive(Debug)]
-struct Reader {
+struct PooledReader {
     conn: Connection,
     /// Whether the disk has failed under it; then it goes, and another is opened.
     broken: Cell<bool>,
@@ -104,17 +104,17 @@ impl Readers {
     }
 
     /// Begins to read on one snapshot of the file; past the deadline whatever is read then is stopped.
-    pub(crate) fn begin(&self) -> Result<Reading> {
+    pub(crate) fn begin(&self) -> Result<ReadTransaction> {
         self.begin_within(self.read_timeout)
     }
 
     /// The same for who has less time.
-    pub(crate) fn begin_within(&self, timeout: Duration) -> Result<Reading> {
+    pub(crate) fn begin_within(&self, timeout: Duration) -> Result<ReadTransaction> {
         self.file.noticed()?;
         let deadline = Deadline::after(timeout);
         let reader = self.take(deadline)?;
         reader.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || deadline.has_passed()))?;
-        Reading::begin(Held::Pooled(reader))
+        ReadTransaction::begin(HeldConnection::Pooled(reader))
     }
 
     /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
@@ -145,21 +145,21 @@ impl Readers {
 }
 
 impl ManageConnection for Opener {
-    type Connection = Reader;
+    type Connection = PooledReader;
     type Error = Error;
 
-    fn connect(&self) -> Result<Reader> {
+    fn connect(&self) -> Result<PooledReader> {
         let conn = self.file.opening(|_| Ok(self.manager.connect()?));
         let refused = conn.as_ref().err().cloned();
         *self.refused.lock().expect("no one panics with it") = refused;
-        Ok(Reader { conn: conn?, broken: Cell::new(false), _alive: self.alive.clone() })
+        Ok(PooledReader { conn: conn?, broken: Cell::new(false), _alive: self.alive.clone() })
     }
 
-    fn is_valid(&self, reader: &mut Reader) -> Result<()> {
+    fn is_valid(&self, reader: &mut PooledReader) -> Result<()> {
         Ok(self.manager.is_valid(&mut reader.conn)?)
     }
 
-    fn has_broken(&self, reader: &mut Reader) -> bool {
+    fn has_broken(&self, reader: &mut PooledReader) -> bool {
         // One that could not leave its transaction would show the same old snapshot for ever.
         reader.broken.get() || !reader.conn.is_autocommit() || self.file.noticed().is_err()
     }
@@ -167,22 +167,22 @@ impl ManageConnection for Opener {
 
 /// A connection that reads on one snapshot of the file until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Reading(Held);
+pub(crate) struct ReadTransaction(HeldConnection);
 
 #[derive(Debug)]
-enum Held {
+enum HeldConnection {
     Pooled(PooledConnection<Opener>),
     /// For looking at all of something: without a deadline, and in nobody's way.
     Own(Connection),
 }
 
-impl Reading {
+impl ReadTransaction {
     /// The same on a connection of its own and without a deadline.
     pub(crate) fn at_leisure(file: &DbFile) -> Result<Self> {
-        Self::begin(Held::Own(file.reader()?))
+        Self::begin(HeldConnection::Own(file.reader()?))
     }
 
-    fn begin(held: Held) -> Result<Self> {
+    fn begin(held: HeldConnection) -> Result<Self> {
         let reading = Self(held);
         let begun = reading.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
         begun.map_err(|error| {
@@ -195,7 +195,7 @@ impl Reading {
 
     /// Hears of a failure: a connection under which the disk has failed is not used again.
     pub(crate) fn heard(&self, error: &Error) {
-        if let Held::Pooled(reader) = &self.0
+        if let HeldConnection::Pooled(reader) = &self.0
             && poisons_connection(error)
         {
             reader.broken.set(true);
@@ -203,18 +203,18 @@ impl Reading {
     }
 }
 
-impl Deref for Reading {
+impl Deref for ReadTransaction {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
         match &self.0 {
-            Held::Pooled(reader) => &reader.conn,
-            Held::Own(conn) => conn,
+            HeldConnection::Pooled(reader) => &reader.conn,
+            HeldConnection::Own(conn) => conn,
         }
     }
 }
 
-impl Drop for Reading {
+impl Drop for ReadTransaction {
     /// It ends by a rollback: behind a statement that has met a damaged page a commit fails, though all else was read.
     fn drop(&mut self) {
         // One that cannot leave its transaction is not used again.

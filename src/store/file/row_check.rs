@@ -14,7 +14,7 @@ use crate::{
     store::{
         file::migrate,
         rows::row_check::{self, checksum},
-        sql::{self, Value},
+        sql::{self, SqlValue},
     },
     text::measure,
 };
@@ -45,7 +45,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 /// A table whose rows are checked.
-struct Table {
+struct CheckedTable {
     name: String,
     /// The columns that its checksum covers, in their order.
     columns: Vec<String>,
@@ -77,8 +77,8 @@ pub(crate) fn keep(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch(&triggers)?)
 }
 
-fn triggers(table: &Table) -> String {
-    let Table { name, columns, key } = table;
+fn triggers(table: &CheckedTable) -> String {
+    let CheckedTable { name, columns, key } = table;
     let of = |row: &str| {
         let columns: Vec<String> = columns.iter().map(|column| format!("{row}.{column}")).collect();
         format!("{FUNCTION}({})", columns.join(", "))
@@ -125,7 +125,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
             ))?;
         }
     }
-    for Table { name, columns, .. } in tables(&tx)? {
+    for CheckedTable { name, columns, .. } in tables(&tx)? {
         // A text that is not the one that was recorded must not pass for it: its row gets a checksum that does not fit.
         let is_known_damaged = if name == "conversation_turns" { IS_ANOTHER_TEXT } else { "false" };
         tx.execute_batch(&format!(
@@ -137,19 +137,19 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
     Ok(tx.commit()?)
 }
 
-fn value(value: ValueRef<'_>) -> Value<'_> {
+fn value(value: ValueRef<'_>) -> SqlValue<'_> {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(text) => Value::Text(text),
-        ValueRef::Blob(bytes) => Value::Bytes(bytes),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(number) => SqlValue::Integer(number),
+        ValueRef::Real(number) => SqlValue::Real(number),
+        ValueRef::Text(text) => SqlValue::Text(text),
+        ValueRef::Blob(bytes) => SqlValue::Bytes(bytes),
     }
 }
 
 /// Damaged rows: how many, and where the first of each table are.
 #[derive(Debug, Default)]
-pub(crate) struct Damage {
+pub(crate) struct RowDamage {
     pub(crate) rows: u64,
     pub(crate) places: Vec<String>,
     /// The tables that they are in.
@@ -157,8 +157,8 @@ pub(crate) struct Damage {
 }
 
 /// Looks at every row of every table of ours.
-pub(crate) fn damage(conn: &Connection) -> Result<Damage> {
-    let mut found = Damage::default();
+pub(crate) fn damage(conn: &Connection) -> Result<RowDamage> {
+    let mut found = RowDamage::default();
     for table in tables(conn)? {
         let known = found.rows;
         look_at(conn, &table, &mut found)?;
@@ -169,7 +169,11 @@ pub(crate) fn damage(conn: &Connection) -> Result<Damage> {
     Ok(found)
 }
 
-fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut Damage) -> Result<()> {
+fn look_at(
+    conn: &Connection,
+    CheckedTable { name, columns, key }: &CheckedTable,
+    found: &mut RowDamage,
+) -> Result<()> {
     /// More places help nobody.
     const MOST_PLACES: u32 = 20;
     let sql = format!("SELECT {}, {COLUMN}, {} FROM {name}", columns.join(", "), key.join(", "));
@@ -179,7 +183,7 @@ fn look_at(conn: &Connection, Table { name, columns, key }: &Table, found: &mut 
     loop {
         match rows.next() {
             Ok(None) => return Ok(()),
-            Ok(Some(row)) if row_check::is_sound(&sql::Row::new(row), columns.len()) => {}
+            Ok(Some(row)) if row_check::is_sound(&sql::SqlRow::new(row), columns.len()) => {}
             Ok(Some(row)) => {
                 found.rows += 1;
                 places += 1;
@@ -213,7 +217,7 @@ fn shown(value: ValueRef<'_>) -> String {
 }
 
 /// Our tables in this file that have the column.
-fn tables(conn: &Connection) -> Result<Vec<Table>> {
+fn tables(conn: &Connection) -> Result<Vec<CheckedTable>> {
     let shared = shared(conn)?;
     let ours = migrate::OUR_NAMES.iter().copied().chain(shared.iter().map(String::as_str));
     let ours = serde_json::json!(ours.collect::<Vec<_>>()).to_string();
@@ -225,12 +229,12 @@ fn tables(conn: &Connection) -> Result<Vec<Table>> {
          ORDER BY t.name, c.cid",
     )?;
     let mut rows = stmt.query([ours.as_str(), COLUMN])?;
-    let mut found: Vec<Table> = Vec::new();
+    let mut found: Vec<CheckedTable> = Vec::new();
     while let Some(row) = rows.next()? {
         let (name, column): (String, String) = (row.get("name")?, row.get("column")?);
         if found.last().is_none_or(|table| table.name != name) {
             let key = if row.get("is_without_rowid")? { Vec::new() } else { vec!["rowid".to_owned()] };
-            found.push(Table { name, columns: Vec::new(), key });
+            found.push(CheckedTable { name, columns: Vec::new(), key });
         }
         let Some(table) = found.last_mut() else { continue };
         if row.get::<_, u32>("pk")? > 0 && table.key.first().is_none_or(|key| key != "rowid") {

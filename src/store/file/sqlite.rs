@@ -15,7 +15,7 @@ use crate::{
     model::{instant, place::UserNo},
     store::{
         rows::users,
-        sql::{Columns, Expect, Flow, Row, Sql, UserRow, Value, values},
+        sql::{Columns, Flow, RowExpectation, Sql, SqlRow, SqlValue, UserRow, values},
     },
 };
 
@@ -53,7 +53,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
     }
 
     /// A statement with its parameters.
-    fn bound(&self, sql: &'static str, params: &[Value<'_>]) -> Result<CachedStatement<'_>> {
+    fn bound(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<CachedStatement<'_>> {
         debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
         self.meet(Moment::Before, sql)?;
         let mut stmt = self.conn.prepare_cached(sql)?;
@@ -64,7 +64,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
     fn show(
         &self,
         stmt: &mut CachedStatement<'_>,
-        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+        each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()> {
         self.is_showing.set(true);
         let is_write = !stmt.readonly();
@@ -77,7 +77,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
                 Ok(None) => break Ok(()),
                 // A write is looked at to its end, where it may still be refused.
                 Ok(Some(_)) if stopped => {}
-                Ok(Some(row)) => match each(&Row::new(row)) {
+                Ok(Some(row)) => match each(&SqlRow::new(row)) {
                     Ok(Flow::Next) => {}
                     Ok(Flow::Stop) => stopped = true,
                     Err(error) => break Err(error),
@@ -91,7 +91,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
 }
 
 /// A statement keeps the parameters that it had: one that is not given would be what it was, or NULL.
-fn bind(stmt: &mut CachedStatement<'_>, params: &[Value<'_>]) -> Result<()> {
+fn bind(stmt: &mut CachedStatement<'_>, params: &[SqlValue<'_>]) -> Result<()> {
     if stmt.parameter_count() != params.len() {
         return Err(Error::new(
             ErrorKind::Internal,
@@ -108,8 +108,8 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     fn query(
         &self,
         sql: &'static str,
-        params: &[Value<'_>],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+        params: &[SqlValue<'_>],
+        each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()> {
         self.show(&mut self.bound(sql, params)?, each)?;
         self.meet(Moment::After, sql)
@@ -118,8 +118,8 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     fn query_many(
         &self,
         sql: &'static str,
-        sets: &[Vec<Value<'_>>],
-        each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+        sets: &[Vec<SqlValue<'_>>],
+        each: &mut dyn FnMut(usize, &SqlRow<'_>) -> Result<()>,
     ) -> Result<()> {
         self.meet(Moment::Before, sql)?;
         let mut stmt = self.conn.prepare_cached(sql)?;
@@ -130,11 +130,11 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         self.meet(Moment::After, sql)
     }
 
-    fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()> {
+    fn put(&self, sql: &'static str, params: &[SqlValue<'_>], expect: RowExpectation) -> Result<()> {
         expect.check(self.change(sql, params)?)
     }
 
-    fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64> {
+    fn change(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<u64> {
         let changed = self.bound(sql, params)?.raw_execute()? as u64;
         self.meet(Moment::After, sql)?;
         Ok(changed)
@@ -156,26 +156,26 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
 }
 
 impl Columns for rusqlite::Row<'_> {
-    fn value(&self, at: usize) -> Result<Value<'_>> {
+    fn value(&self, at: usize) -> Result<SqlValue<'_>> {
         Ok(match self.get_ref(at)? {
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(number) => Value::Integer(number),
-            ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Text(text) => Value::Text(text),
-            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+            ValueRef::Null => SqlValue::Null,
+            ValueRef::Integer(number) => SqlValue::Integer(number),
+            ValueRef::Real(number) => SqlValue::Real(number),
+            ValueRef::Text(text) => SqlValue::Text(text),
+            ValueRef::Blob(bytes) => SqlValue::Bytes(bytes),
         })
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match *self {
-            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
-            Value::Integer(number) => ToSqlOutput::Borrowed(ValueRef::Integer(number)),
-            Value::Real(number) => ToSqlOutput::Borrowed(ValueRef::Real(number)),
-            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text)),
-            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-            Value::Instant(at) => instant::to_text(at).into(),
+            SqlValue::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            SqlValue::Integer(number) => ToSqlOutput::Borrowed(ValueRef::Integer(number)),
+            SqlValue::Real(number) => ToSqlOutput::Borrowed(ValueRef::Real(number)),
+            SqlValue::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text)),
+            SqlValue::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            SqlValue::Instant(at) => instant::to_text(at).into(),
         })
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     store::{
         Store,
         file::connect,
-        sql::{Expect, values},
+        sql::{RowExpectation, values},
         write_tx::WriteTx,
     },
 };
@@ -39,7 +39,7 @@ pub(super) fn write(store: &Arc<Store>, n: u32) -> JoinHandle<Result<()>> {
 
 /// Writes a note.
 pub(super) fn insert(tx: &WriteTx<'_>, n: u32) -> Result<()> {
-    tx.sql.put("INSERT INTO notes(n) VALUES (?1)", values![n], Expect::Any)
+    tx.sql.put("INSERT INTO notes(n) VALUES (?1)", values![n], RowExpectation::Any)
 }
 
 /// Writes a note, then gives `outcome`.

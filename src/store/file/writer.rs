@@ -21,7 +21,7 @@ use crate::{
     event::Event,
     faults::Moment,
     store::{
-        behind::Behind,
+        behind::WriteBehind,
         file::{
             behind::{Next, WrittenLater},
             commits::Commits,
@@ -60,7 +60,7 @@ pub(super) enum Order {
     /// Something to do in a transaction, with others.
     Run(Box<dyn Command>),
     /// Something to write behind what is acknowledged.
-    Behind(Behind),
+    Behind(WriteBehind),
     /// Write now what waits, and say so.
     Flush(oneshot::Sender<()>),
     Scrub(Scrub),
@@ -388,7 +388,7 @@ impl WriterThread {
     }
 }
 
-impl Command for Vec<Behind> {
+impl Command for Vec<WriteBehind> {
     fn run(&mut self, tx: &mut WriteTx<'_>) -> Result<()> {
         tx.write_behind(self)
     }

@@ -7,7 +7,7 @@ use crate::{
     store::{
         rows::users::{self, USERS},
         scope::{Scope, UserKey},
-        sql::{Sql, ToColumn, Value, missing, values},
+        sql::{Sql, SqlValue, ToColumn, missing, values},
     },
 };
 
@@ -112,6 +112,6 @@ pub(crate) fn some_in(sql: &dyn Sql, space_no: i64, limit: u32) -> Result<Vec<Sc
     )
 }
 
-fn scopes(sql: &dyn Sql, text: &'static str, params: &[Value<'_>]) -> Result<Vec<Scope>> {
+fn scopes(sql: &dyn Sql, text: &'static str, params: &[SqlValue<'_>]) -> Result<Vec<Scope>> {
     sql.list(text, params, |row| Ok(Scope { user_id: row.get(0)?, user_no: row.get(1)? }))
 }

@@ -15,7 +15,7 @@ use crate::{
             row_check,
         },
         scope::Scope,
-        sql::{Flow, Row, Sql, ToColumn, text, values},
+        sql::{Flow, Sql, SqlRow, ToColumn, text, values},
     },
 };
 
@@ -124,14 +124,14 @@ fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
 }
 
 /// What anchors came from, in the order in which it was heard.
-type Heard = HashMap<AnchorId, Result<Vec<Evidence>>>;
+type AnchorSourceOrder = HashMap<AnchorId, Result<Vec<Evidence>>>;
 
-fn with_evidence(anchor: Anchor, heard: &mut Heard) -> Result<Anchor> {
+fn with_evidence(anchor: Anchor, heard: &mut AnchorSourceOrder) -> Result<Anchor> {
     let evidence = heard.remove(&anchor.id).transpose()?.unwrap_or_default();
     Ok(Anchor { evidence, ..anchor })
 }
 
-fn hear(heard: &mut Heard, row: &Row<'_>) {
+fn hear(heard: &mut AnchorSourceOrder, row: &SqlRow<'_>) {
     // Of an anchor that nobody can name it is not.
     let Ok(anchor) = row.get(2) else { return };
     let known = heard.entry(anchor).or_insert_with(|| Ok(Vec::new()));
@@ -142,12 +142,12 @@ fn hear(heard: &mut Heard, row: &Row<'_>) {
     }
 }
 
-fn damaged(row: &Row<'_>, column: usize) -> Result<Error> {
+fn damaged(row: &SqlRow<'_>, column: usize) -> Result<Error> {
     let id: AnchorId = row.get(column)?;
     Ok(row_check::damaged(format_args!("anchor {id}, or its evidence,")))
 }
 
-fn read(row: &Row<'_>) -> Result<Anchor> {
+fn read(row: &SqlRow<'_>) -> Result<Anchor> {
     if !row_check::holds(row, ANCHOR_COLUMNS)? {
         return Err(damaged(row, 0)?);
     }
@@ -166,8 +166,8 @@ fn read(row: &Row<'_>) -> Result<Anchor> {
 }
 
 /// What every anchor of the user came from.
-fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<Heard> {
-    let mut found = Heard::new();
+fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<AnchorSourceOrder> {
+    let mut found = AnchorSourceOrder::new();
     sql.query(
         concat!(
             "SELECT ",
@@ -184,7 +184,7 @@ fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<Heard> {
     Ok(found)
 }
 
-fn read_evidence(row: &Row<'_>) -> Result<Evidence> {
+fn read_evidence(row: &SqlRow<'_>) -> Result<Evidence> {
     if !row_check::holds(row, DERIVATION_COLUMNS)? {
         return Err(damaged(row, 2)?);
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::fold::{self, Retracted, Statement, value_key},
+    compress::fold::{self, Retracted, ValueStatement, value_key},
     error::Result,
     model::{
         anchor::{Attribute, Cardinality, FoundAnchor, Stance},
@@ -17,7 +17,7 @@ use crate::{
     store::{
         rows::{row_check, users},
         scope::Scope,
-        sql::{Expect, Row, Sql, ToColumn, Value, text, values},
+        sql::{RowExpectation, Sql, SqlRow, SqlValue, ToColumn, text, values},
     },
 };
 
@@ -40,7 +40,7 @@ impl Fold {
     }
 
     /// What [`anchors_of`] and [`statements`] are asked with.
-    fn key<'f>(&'f self, scope: &'f Scope) -> Vec<Value<'f>> {
+    fn key<'f>(&'f self, scope: &'f Scope) -> Vec<SqlValue<'f>> {
         let Self { subject, attribute, values: (first, last) } = self;
         vec![
             scope.user_id.to_column(),
@@ -66,7 +66,7 @@ pub(super) const DERIVATION_COLUMNS: usize = 11;
 
 /// Where a statement comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'a> {
+pub(crate) struct StatementSource<'a> {
     /// The turn; `None`: set by hand.
     pub(crate) turn: Option<TurnId>,
     pub(crate) seq: Seq,
@@ -80,7 +80,7 @@ pub(crate) fn state(
     sql: &dyn Sql,
     scope: &Scope,
     found: &FoundAnchor,
-    source: Source<'_>,
+    source: StatementSource<'_>,
     now: DateTime<Utc>,
 ) -> Result<(AnchorId, Fold)> {
     let id = find_or_add(sql, scope, found, source.said_at, now)?;
@@ -105,7 +105,7 @@ pub(crate) fn state(
             found.value,
             found.quote,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     Ok((id, Fold::of(&found.subject, found.attribute, &value_key(&found.value))))
 }
@@ -142,7 +142,7 @@ fn find_or_add(
            (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0.0, ?8)",
         values![id, scope.user_id, subject, attribute, key, value, cardinality, said_at],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     Ok(id)
 }
@@ -153,7 +153,7 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
         return Ok(0);
     }
     users::raise_anchor_version(sql, scope)?;
-    let sets: Vec<Vec<Value<'_>>> = folds.iter().map(|fold| fold.key(scope)).collect();
+    let sets: Vec<Vec<SqlValue<'_>>> = folds.iter().map(|fold| fold.key(scope)).collect();
     let heard = folds.iter().zip(anchors_of(sql, &sets)?).zip(statements(sql, &sets)?);
     let mut gone = 0;
     for ((fold, (ids, retracted)), statements) in heard {
@@ -163,7 +163,7 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                 sql.put(
                     "DELETE FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
                     values![id, scope.user_id],
-                    Expect::Any,
+                    RowExpectation::Any,
                 )?;
                 gone += 1;
                 continue;
@@ -182,13 +182,13 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                     state.valid_until,
                     superseded_by,
                 ],
-                Expect::Any,
+                RowExpectation::Any,
             )?;
             if state.count > 0 && retracted.contains_key(key) {
                 sql.put(
                     "UPDATE identity_anchors SET retracted_at = NULL WHERE id = ?1 AND user_id = ?2",
                     values![id, scope.user_id],
-                    Expect::Any,
+                    RowExpectation::Any,
                 )?;
             }
         }
@@ -199,7 +199,7 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
 /// Of each fold the anchors by their value's key, and up to where a person took them back.
 fn anchors_of(
     sql: &dyn Sql,
-    folds: &[Vec<Value<'_>>],
+    folds: &[Vec<SqlValue<'_>>],
 ) -> Result<Vec<(BTreeMap<String, AnchorId>, Retracted)>> {
     let mut found = vec![Default::default(); folds.len()];
     sql.query_many(
@@ -220,7 +220,7 @@ fn anchors_of(
 }
 
 /// Of each fold all that was stated. What is damaged is not heard: the anchor would say it as if it were sound.
-fn statements(sql: &dyn Sql, folds: &[Vec<Value<'_>>]) -> Result<Vec<Vec<Statement>>> {
+fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<ValueStatement>>> {
     let mut found = vec![Vec::new(); folds.len()];
     sql.query_many(
         concat!(
@@ -233,7 +233,7 @@ fn statements(sql: &dyn Sql, folds: &[Vec<Value<'_>>]) -> Result<Vec<Vec<Stateme
         folds,
         &mut |at, row| {
             if row_check::holds(row, DERIVATION_COLUMNS)? {
-                found[at].push(Statement {
+                found[at].push(ValueStatement {
                     value_key: row.get(12)?,
                     value: row.get(9)?,
                     stance: row.get(5)?,
@@ -268,7 +268,7 @@ pub(crate) fn set_retracted(
     sql.put(
         "UPDATE identity_anchors SET retracted_at = ?3, retracted_seq = ?4 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, at, seq],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -313,7 +313,7 @@ pub(crate) fn take_away(
     sql.put(
         "DELETE FROM derivations WHERE user_id = ?1 AND product_id = ?2 AND source_id = ?3 AND stance = ?4",
         values![scope.user_id, anchor, turn, stance],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -343,7 +343,7 @@ pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Wit
     Ok(Withdrawn { folds: folds.into_iter().collect(), derivations })
 }
 
-fn read_fold(row: &Row<'_>) -> Result<Fold> {
+fn read_fold(row: &SqlRow<'_>) -> Result<Fold> {
     let (subject, value_key): (String, String) = (row.get(0)?, row.get(2)?);
     Ok(Fold::of(&subject, row.get(1)?, &value_key))
 }

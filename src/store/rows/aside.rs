@@ -11,7 +11,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, missing, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, missing, values},
     },
     text::measure::ContentHash,
 };
@@ -35,7 +35,7 @@ macro_rules! columns {
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 9;
 
-fn read(row: &Row<'_>) -> Result<Aside> {
+fn read(row: &SqlRow<'_>) -> Result<Aside> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(damaged(row));
     }
@@ -48,7 +48,7 @@ fn read(row: &Row<'_>) -> Result<Aside> {
     Ok(Aside { turn: Turn { state, ..turn }, content_hash: row.get(5)?, replaced })
 }
 
-fn damaged(row: &Row<'_>) -> Error {
+fn damaged(row: &SqlRow<'_>) -> Error {
     let number: u32 = row.get(3).unwrap_or_default();
     row_check::damaged(format_args!("a turn of number {number} that was set aside, or waits for its reply,"))
 }
@@ -73,7 +73,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, aside: &Aside) -> Result<()> 
             replaced.map(|(_, at)| at),
             text,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn set_replaced(
         "UPDATE turns_aside SET replaced_by = ?3, replaced_at = ?4
          WHERE id = ?1 AND user_id = ?2 AND replaced_by IS NULL",
         values![id, scope.user_id, by, at],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<()> {
     sql.put(
         "DELETE FROM turns_aside WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 

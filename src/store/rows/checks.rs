@@ -2,7 +2,7 @@
 
 use crate::{
     error::Result,
-    index::postings::Chunk,
+    index::postings::PostingsChunk,
     model::{ids::TurnId, turn::Turn},
     store::{
         rows::{
@@ -10,7 +10,7 @@ use crate::{
             vectors::Space,
         },
         scope::Scope,
-        sql::{Flow, FromColumn, Row, Sql, bytes, values},
+        sql::{Flow, FromColumn, Sql, SqlRow, bytes, values},
     },
     text::{measure::ContentHash, words::Word},
 };
@@ -259,7 +259,7 @@ pub(crate) fn settings(sql: &dyn Sql) -> Vec<(String, String)> {
 pub(crate) fn users(sql: &dyn Sql) -> Vec<Result<Scope>> {
     let mut found = Vec::new();
     let read = sql.query("SELECT user_id, user_no FROM user_scopes ORDER BY user_no", &[], &mut |row| {
-        let read = |row: &Row<'_>| Ok(Scope { user_id: row.get(0)?, user_no: row.get(1)? });
+        let read = |row: &SqlRow<'_>| Ok(Scope { user_id: row.get(0)?, user_no: row.get(1)? });
         found.push(read(row));
         Ok(Flow::Next)
     });
@@ -280,7 +280,7 @@ pub(crate) fn seqs(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
 pub(crate) fn each_chunk(
     sql: &dyn Sql,
     scope: &Scope,
-    each: &mut dyn FnMut(Option<(Word, Chunk)>),
+    each: &mut dyn FnMut(Option<(Word, PostingsChunk)>),
 ) -> Result<()> {
     sql.query(
         "SELECT word, first_seq, last_seq, unit_count, data FROM postings WHERE user_no = ?1
@@ -291,7 +291,12 @@ pub(crate) fn each_chunk(
                 let word = row.get(0)?;
                 Ok((
                     word,
-                    Chunk { first: row.get(1)?, last: row.get(2)?, units: row.get(3)?, data: row.get(4)? },
+                    PostingsChunk {
+                        first: row.get(1)?,
+                        last: row.get(2)?,
+                        units: row.get(3)?,
+                        data: row.get(4)?,
+                    },
                 ))
             };
             each(chunk().ok());
@@ -327,7 +332,7 @@ pub(crate) fn spaces(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Space>> {
 }
 
 /// The first column of a row. `None` if it holds something else than it promises.
-fn readable<T: FromColumn>(row: &Row<'_>) -> Result<Option<T>> {
+fn readable<T: FromColumn>(row: &SqlRow<'_>) -> Result<Option<T>> {
     Ok(T::from_column(row.value(0)?))
 }
 

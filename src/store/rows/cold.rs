@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// Where a page goes on: behind what was said then, and there.
-pub(crate) type Said = (DateTime<Utc>, Place);
+pub(crate) type ColdCursor = (DateTime<Utc>, Place);
 
 /// In front of all: no year has more digits.
-pub(crate) const NEWEST: Said =
+pub(crate) const NEWEST: ColdCursor =
     (DateTime::from_timestamp_millis(253_402_300_799_999).expect("the year 9999 ends"), Place::LAST);
 
 /// When a turn was said, and where it is; what only a summary is left of, too.
-pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Said>> {
+pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<ColdCursor>> {
     sql.one(
         "SELECT timestamp, turn_key FROM conversation_turns WHERE id = ?1 AND user_id = ?2
          UNION ALL
@@ -33,7 +33,7 @@ pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opti
 }
 
 /// When the turn was said that a summary stands for, and where it was.
-pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Result<Option<Said>> {
+pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Result<Option<ColdCursor>> {
     sql.one(
         "SELECT timestamp, turn_key FROM conversation_summaries WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id],
@@ -42,7 +42,12 @@ pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Resul
 }
 
 /// The cold turns that were said before this, newest first: rows, and what the archive has.
-pub(crate) fn turns_before(sql: &dyn Sql, scope: &Scope, (at, place): Said, limit: u32) -> Result<Vec<Said>> {
+pub(crate) fn turns_before(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (at, place): ColdCursor,
+    limit: u32,
+) -> Result<Vec<ColdCursor>> {
     sql.list(
         "SELECT timestamp, turn_key FROM
            (SELECT timestamp, turn_key FROM
@@ -64,9 +69,9 @@ pub(crate) fn turns_before(sql: &dyn Sql, scope: &Scope, (at, place): Said, limi
 pub(crate) fn summaries_before(
     sql: &dyn Sql,
     scope: &Scope,
-    (at, place): Said,
+    (at, place): ColdCursor,
     limit: u32,
-) -> Result<Vec<Said>> {
+) -> Result<Vec<ColdCursor>> {
     sql.list(
         "SELECT timestamp, turn_key FROM conversation_summaries
          WHERE user_id = ?1 AND (timestamp, turn_key) < (?2, ?3)

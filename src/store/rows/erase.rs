@@ -8,15 +8,15 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Sql, ToColumn as _, Value, values},
+        sql::{Sql, SqlValue, ToColumn as _, values},
     },
 };
 
 /// A table with a user's data.
-pub(crate) struct Table {
+pub(crate) struct UserTable {
     pub(crate) name: &'static str,
     /// By what its rows name the user: `?1` of each statement here.
-    user: User,
+    user: UserColumn,
     /// Deletes at most `?2` of the user's rows. `None`: they go with the user itself, by other code.
     slice: Option<&'static str>,
     /// Its slice returns what kinds of units went.
@@ -24,18 +24,18 @@ pub(crate) struct Table {
     /// How many of its rows count as one: they are small, and many.
     rows_as_one: u32,
     /// How what a session has in it goes when the session is erased.
-    of_session: &'static [OfSession],
+    of_session: &'static [SessionErasure],
 }
 
 #[derive(Clone, Copy)]
-enum User {
+enum UserColumn {
     Id,
     No,
 }
 
 /// How something of a session goes when the session is erased.
 #[derive(PartialEq, Eq)]
-enum OfSession {
+enum SessionErasure {
     /// With its turn: deletes by the turn's key, `?2`.
     ByTurnKey(&'static str),
     /// With its turn: deletes by the turn's place, its session's number `?2` and its own `?3`.
@@ -55,21 +55,21 @@ enum OfSession {
     /// Nothing in it is of a session.
     Stays,
 }
-use OfSession::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays, WithItsSources};
+use SessionErasure::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays, WithItsSources};
 
-impl Table {
+impl UserTable {
     const fn new(
         name: &'static str,
-        user: User,
+        user: UserColumn,
         slice: &'static str,
-        of_session: &'static [OfSession],
+        of_session: &'static [SessionErasure],
     ) -> Self {
         Self { name, user, slice: Some(slice), has_units: false, rows_as_one: 1, of_session }
     }
 
     /// The user itself, and the job that erases it.
-    const fn last(name: &'static str, of_session: &'static [OfSession]) -> Self {
-        Self { name, user: User::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
+    const fn last(name: &'static str, of_session: &'static [SessionErasure]) -> Self {
+        Self { name, user: UserColumn::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
     }
 
     /// Whether all of the user's rows go with any turn that is erased.
@@ -77,49 +77,49 @@ impl Table {
         self.of_session.contains(&AllRows)
     }
 
-    fn user_of<'s>(&self, scope: &'s Scope) -> Value<'s> {
+    fn user_of<'s>(&self, scope: &'s Scope) -> SqlValue<'s> {
         match self.user {
-            User::Id => scope.user_id.to_column(),
-            User::No => scope.user_no.to_column(),
+            UserColumn::Id => scope.user_id.to_column(),
+            UserColumn::No => scope.user_no.to_column(),
         }
     }
 }
 
 /// All of them, in an order that breaks no reference. Tests compare the list with the schema, and what an erased session
 /// leaves with the list.
-pub(crate) const USER_TABLES: &[Table] = &[
-    Table::new(
+pub(crate) const USER_TABLES: &[UserTable] = &[
+    UserTable::new(
         "derivations",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM derivations WHERE user_id = ?1 AND (product_id, source_id, stance) IN
            (SELECT product_id, source_id, stance FROM derivations WHERE user_id = ?1 LIMIT ?2)",
         &[MadeAnew],
     ),
-    Table::new(
+    UserTable::new(
         "identity_anchors",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM identity_anchors WHERE user_id = ?1 AND (subject, attribute, value_key) IN
            (SELECT subject, attribute, value_key FROM identity_anchors WHERE user_id = ?1 LIMIT ?2)",
         &[MadeAnew],
     ),
-    Table::new(
+    UserTable::new(
         "conversation_summaries",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM conversation_summaries WHERE turn_key IN
            (SELECT turn_key FROM conversation_summaries WHERE user_id = ?1 LIMIT ?2)",
         &[ByTurnKey("DELETE FROM conversation_summaries WHERE user_id = ?1 AND turn_key = ?2")],
     ),
-    Table::new(
+    UserTable::new(
         "archived_turns",
-        User::No,
+        UserColumn::No,
         "DELETE FROM archived_turns WHERE user_no = ?1 AND turn_key IN
            (SELECT a.turn_key FROM user_scopes AS u JOIN archived_frames AS f ON f.user_id = u.user_id
             JOIN archived_turns AS a ON a.frame_no = f.frame_no WHERE u.user_no = ?1 LIMIT ?2)",
         &[ByTurnKey("DELETE FROM archived_turns WHERE user_no = ?1 AND turn_key = ?2")],
     ),
-    Table::new(
+    UserTable::new(
         "archived_frames",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM archived_frames WHERE frame_no IN
            (SELECT frame_no FROM archived_frames WHERE user_id = ?1 LIMIT ?2)",
         &[BySession(
@@ -128,16 +128,16 @@ pub(crate) const USER_TABLES: &[Table] = &[
                 WHERE s.user_id = ?1 AND s.session_no = ?2 LIMIT ?3)",
         )],
     ),
-    Table::new(
+    UserTable::new(
         "conversation_turns",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM conversation_turns WHERE turn_key IN
            (SELECT turn_key FROM conversation_turns WHERE user_id = ?1 LIMIT ?2)",
         &[ByTurnKey("DELETE FROM conversation_turns WHERE user_id = ?1 AND turn_key = ?2")],
     ),
-    Table::new(
+    UserTable::new(
         "turns_aside",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM turns_aside WHERE id IN (SELECT id FROM turns_aside WHERE user_id = ?1 LIMIT ?2)",
         &[BySession(
             "DELETE FROM turns_aside WHERE id IN
@@ -145,39 +145,39 @@ pub(crate) const USER_TABLES: &[Table] = &[
                 WHERE s.user_id = ?1 AND s.session_no = ?2 LIMIT ?3)",
         )],
     ),
-    Table::new(
+    UserTable::new(
         "memory_tier_transitions",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_tier_transitions WHERE user_no = ?1 AND (session_no, turn_number, move_number) IN
            (SELECT session_no, turn_number, move_number FROM memory_tier_transitions WHERE user_no = ?1 LIMIT ?2)",
         &[ByPlace(
             "DELETE FROM memory_tier_transitions WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
         )],
     ),
-    Table::new(
+    UserTable::new(
         "recall_receipts",
-        User::No,
+        UserColumn::No,
         "DELETE FROM recall_receipts WHERE receipt_no IN
            (SELECT receipt_no FROM recall_receipts WHERE user_no = ?1 LIMIT ?2)",
         &[AllRows],
     ),
-    Table::new(
+    UserTable::new(
         "unit_uses",
-        User::No,
+        UserColumn::No,
         "DELETE FROM unit_uses WHERE user_no = ?1 AND seq IN
            (SELECT seq FROM unit_uses WHERE user_no = ?1 LIMIT ?2)",
         &[BySeq("DELETE FROM unit_uses WHERE user_no = ?1 AND seq = ?2")],
     ),
-    Table::new(
+    UserTable::new(
         "use_counts",
-        User::No,
+        UserColumn::No,
         "DELETE FROM use_counts WHERE user_no = ?1 AND (aspect, name) IN
            (SELECT aspect, name FROM use_counts WHERE user_no = ?1 LIMIT ?2)",
         &[Stays],
     ),
-    Table::new(
+    UserTable::new(
         "promotions",
-        User::No,
+        UserColumn::No,
         "DELETE FROM promotions WHERE user_no = ?1 AND (session_no, seq) IN
            (SELECT session_no, seq FROM promotions WHERE user_no = ?1 LIMIT ?2)",
         &[
@@ -188,54 +188,54 @@ pub(crate) const USER_TABLES: &[Table] = &[
             ),
         ],
     ),
-    Table::new(
+    UserTable::new(
         "vector_gaps",
-        User::No,
+        UserColumn::No,
         "DELETE FROM vector_gaps WHERE user_no = ?1 AND (space_no, seq) IN
            (SELECT space_no, seq FROM vector_gaps WHERE user_no = ?1 LIMIT ?2)",
         &[MadeAnew],
     ),
-    Table::new(
+    UserTable::new(
         "vector_blocks",
-        User::No,
+        UserColumn::No,
         "DELETE FROM vector_blocks WHERE user_no = ?1 AND (space_no, block_no) IN
            (SELECT space_no, block_no FROM vector_blocks WHERE user_no = ?1 LIMIT ?2)",
         &[MadeAnew],
     ),
-    Table::new(
+    UserTable::new(
         "user_spaces",
-        User::No,
+        UserColumn::No,
         "DELETE FROM user_spaces WHERE user_no = ?1 AND space_no IN
            (SELECT space_no FROM user_spaces WHERE user_no = ?1 LIMIT ?2)",
         &[Stays],
     ),
-    Table::new(
+    UserTable::new(
         "unit_blocks",
-        User::No,
+        UserColumn::No,
         "DELETE FROM unit_blocks WHERE user_no = ?1 AND block_no IN
            (SELECT block_no FROM unit_blocks WHERE user_no = ?1 LIMIT ?2)",
         &[MadeAnew],
     ),
-    Table {
+    UserTable {
         rows_as_one: 8,
-        ..Table::new(
+        ..UserTable::new(
             "postings",
-            User::No,
+            UserColumn::No,
             "DELETE FROM postings WHERE user_no = ?1 AND (word, first_seq) IN
                (SELECT word, first_seq FROM postings WHERE user_no = ?1 LIMIT ?2)",
             &[MadeAnew],
         )
     },
-    Table::new(
+    UserTable::new(
         "memory_terms",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_terms WHERE user_no = ?1 AND (memory_no, kind, term) IN
            (SELECT memory_no, kind, term FROM memory_terms WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_units",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_units WHERE user_no = ?1 AND seq IN
            (SELECT seq FROM memory_units WHERE user_no = ?1 LIMIT ?2)",
         &[
@@ -243,58 +243,58 @@ pub(crate) const USER_TABLES: &[Table] = &[
             BySeq("DELETE FROM memory_units WHERE user_no = ?1 AND seq = ?2"),
         ],
     ),
-    Table::new(
+    UserTable::new(
         "memory_state",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_state WHERE user_no = ?1 AND memory_no IN
            (SELECT memory_no FROM memory_state WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_sources",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_sources WHERE user_no = ?1 AND (memory_no, source_kind, source_id) IN
            (SELECT memory_no, source_kind, source_id FROM memory_sources WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_changes",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_changes WHERE user_no = ?1 AND (memory_no, change_no) IN
            (SELECT memory_no, change_no FROM memory_changes WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_sensors",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_sensors WHERE user_no = ?1 AND (memory_no, sensor, subject) IN
            (SELECT memory_no, sensor, subject FROM memory_sensors WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_reviews",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_reviews WHERE user_no = ?1 AND review_no IN
            (SELECT review_no FROM memory_reviews WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_edges",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_edges WHERE user_no = ?1 AND edge_no IN
            (SELECT edge_no FROM memory_edges WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "memory_episodes",
-        User::No,
+        UserColumn::No,
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
            (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 LIMIT ?2)",
         &[WithItsSources],
     ),
-    Table::new(
+    UserTable::new(
         "user_memories",
-        User::No,
+        UserColumn::No,
         "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no IN
            (SELECT memory_no FROM user_memories WHERE user_no = ?1 LIMIT ?2)",
         &[
@@ -305,9 +305,9 @@ pub(crate) const USER_TABLES: &[Table] = &[
             ),
         ],
     ),
-    Table::new(
+    UserTable::new(
         "extracted_sessions",
-        User::No,
+        UserColumn::No,
         "DELETE FROM extracted_sessions WHERE user_no = ?1 AND session_no IN
            (SELECT session_no FROM extracted_sessions WHERE user_no = ?1 LIMIT ?2)",
         &[BySession(
@@ -315,37 +315,37 @@ pub(crate) const USER_TABLES: &[Table] = &[
                (SELECT session_no FROM extracted_sessions WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
         )],
     ),
-    Table::new(
+    UserTable::new(
         "erased_memories",
-        User::No,
+        UserColumn::No,
         "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash IN
            (SELECT id_hash FROM erased_memories WHERE user_no = ?1 LIMIT ?2)",
         &[Stays],
     ),
-    Table {
+    UserTable {
         has_units: true,
-        ..Table::new(
+        ..UserTable::new(
             "recall_units",
-            User::No,
+            UserColumn::No,
             "DELETE FROM recall_units WHERE user_no = ?1 AND seq IN
                (SELECT seq FROM recall_units WHERE user_no = ?1 LIMIT ?2) RETURNING kind",
             &[BySeq("DELETE FROM recall_units WHERE user_no = ?1 AND seq = ?2")],
         )
     },
-    Table::new(
+    UserTable::new(
         "conversation_sessions",
-        User::Id,
+        UserColumn::Id,
         "DELETE FROM conversation_sessions WHERE session_no IN
            (SELECT session_no FROM conversation_sessions WHERE user_id = ?1 LIMIT ?2)",
         &[Last],
     ),
-    Table::last("jobs", &[Last]),
-    Table::last("user_scopes", &[Stays]),
+    UserTable::last("jobs", &[Last]),
+    UserTable::last("user_scopes", &[Stays]),
 ];
 
 /// Deletes at most so many of the user's rows in a table. Returns how many, and how many of them are what the table is
 /// there for: of units, turns.
-pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> Result<(u64, u64)> {
+pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &UserTable, rows: u32) -> Result<(u64, u64)> {
     let Some(text) = table.slice else { return Ok((0, 0)) };
     let rows = rows * table.rows_as_one;
     let params = [table.user_of(scope), rows.to_column()];
@@ -360,7 +360,7 @@ pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &Table, rows: u32) -> R
 }
 
 /// A turn to erase, wherever it is.
-pub(crate) struct Doomed {
+pub(crate) struct TurnToErase {
     pub(crate) turn_id: TurnId,
     pub(crate) place: Place,
     pub(crate) seq: Seq,
@@ -368,7 +368,7 @@ pub(crate) struct Doomed {
 
 /// One turn to erase, with its session and what it counts there.
 pub(crate) struct DoomedTurn {
-    pub(crate) doomed: Doomed,
+    pub(crate) doomed: TurnToErase,
     pub(crate) session_id: SessionId,
     pub(crate) total_tokens: u32,
 }
@@ -381,7 +381,7 @@ pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Optio
          FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2",
         values![id, scope.user_id],
         |row| {
-            let doomed = Doomed { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
+            let doomed = TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
             Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens: row.get(4)? })
         },
     )
@@ -393,7 +393,7 @@ pub(crate) fn some_turns(
     scope: &Scope,
     session_no: SessionNo,
     limit: u32,
-) -> Result<Vec<Doomed>> {
+) -> Result<Vec<TurnToErase>> {
     sql.list(
         "SELECT id, turn_key, seq FROM conversation_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3
          UNION ALL SELECT turn_id, turn_key, seq FROM archived_turns
@@ -408,12 +408,12 @@ pub(crate) fn some_turns(
             scope.user_no,
             limit
         ],
-        |row| Ok(Doomed { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
+        |row| Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
     )
 }
 
 /// Deletes what a turn has in a table, and returns how many rows that were.
-pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &Table, turn: &Doomed) -> Result<u64> {
+pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &UserTable, turn: &TurnToErase) -> Result<u64> {
     let user = table.user_of(scope);
     let mut deleted = 0;
     for way in table.of_session {
@@ -430,7 +430,7 @@ pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &Table, turn: &Doomed
 }
 
 /// Deletes what a unit has in a table.
-pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &Table, seq: Seq) -> Result<()> {
+pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &UserTable, seq: Seq) -> Result<()> {
     for way in table.of_session {
         if let BySeq(text) = way {
             sql.change(text, &[table.user_of(scope), seq.to_column()])?;
@@ -443,7 +443,7 @@ pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &Table, seq: Seq) -> 
 pub(crate) fn of_session(
     sql: &dyn Sql,
     scope: &Scope,
-    table: &Table,
+    table: &UserTable,
     session_no: SessionNo,
     rows: u32,
 ) -> Result<u64> {
@@ -464,14 +464,14 @@ mod tests {
     use super::*;
     use crate::{
         Config, ContextOptions, NewTurn, RunJobs, Thermocline,
-        store::{Store, scope::UserKey, sql::Expect},
+        store::{Store, scope::UserKey, sql::RowExpectation},
     };
 
     /// How many rows of the user a table has.
-    fn rows(store: &Store, scope: &Scope, table: &Table) -> u64 {
+    fn rows(store: &Store, scope: &Scope, table: &UserTable) -> u64 {
         let column = match table.user {
-            User::Id => "user_id",
-            User::No => "user_no",
+            UserColumn::Id => "user_id",
+            UserColumn::No => "user_no",
         };
         let text = format!("SELECT count(*) FROM {} WHERE {column} = ?1", table.name).leak();
         store.snapshot().unwrap().look(|sql| sql.scalar(text, &[table.user_of(scope)])).unwrap()
@@ -521,9 +521,9 @@ mod tests {
         let scope = store.snapshot().unwrap().user(&key).unwrap().unwrap();
         let gap = "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
                    SELECT user_no, space_no, 1, 1, '' FROM user_spaces WHERE user_no = ?1";
-        store.write(move |tx| tx.sql.put(gap, values![scope.user_no], Expect::Any)).await.unwrap();
+        store.write(move |tx| tx.sql.put(gap, values![scope.user_no], RowExpectation::Any)).await.unwrap();
         for statement in include_str!("../../../tests/data/memories.sql").split_inclusive(";\n") {
-            store.write(move |tx| tx.sql.put(statement, &[], Expect::Any)).await.unwrap();
+            store.write(move |tx| tx.sql.put(statement, &[], RowExpectation::Any)).await.unwrap();
         }
         for table in USER_TABLES.iter().filter(|table| table.name != "jobs") {
             assert!(rows(&store, &scope, table) > 0, "{} is filled", table.name);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::{
     error::{ErrorKind, Result},
     model::{
-        history::{Part, PastTurn},
+        history::{HistoryEnd, PastTurn},
         place::Place,
         summary::{Original, Summary},
         turn::Turn,
@@ -14,7 +14,7 @@ use crate::{
     store::{
         rows::{
             aside,
-            originals::Reader,
+            originals::OriginalsReader,
             sessions::SessionRow,
             summaries,
             turn_row::{self, TURN_KEY, turn_columns},
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// A turn that a page may have.
-enum Entry {
+enum HistoryEntry {
     Row(PastTurn),
     /// Its row is gone; a summary stands for it.
     Gone(Result<Summary>, Option<String>),
@@ -39,35 +39,35 @@ pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
     session: &SessionRow,
-    part: Part,
+    part: HistoryEnd,
     limit: u32,
 ) -> Result<Vec<PastTurn>> {
     let (id, waiting, session) = (session.info.id, session.waiting(), session.session_no);
     let mut found = BTreeMap::new();
     for (place, summary, caller_id) in summaries::between(sql, scope, session, part, limit)? {
-        found.insert(place.turn_number, Entry::Gone(summary, caller_id));
+        found.insert(place.turn_number, HistoryEntry::Gone(summary, caller_id));
     }
     let statement = match part {
-        Part::After(_) => OLDEST,
-        Part::Before(_) => NEWEST,
+        HistoryEnd::After(_) => OLDEST,
+        HistoryEnd::Before(_) => NEWEST,
     };
     let (after, before) = part.bounds(session);
     sql.query(statement, values![after, before, scope.user_id, limit], &mut |row| {
         let place: Place = row.get(TURN_KEY)?;
-        found.insert(place.turn_number, Entry::Row(past(place, turn_row::read(row).map(Some))?));
+        found.insert(place.turn_number, HistoryEntry::Row(past(place, turn_row::read(row).map(Some))?));
         Ok(Flow::Next)
     })?;
     // A message that waits for its reply has no row among the turns yet.
     if let Some(place) = waiting.filter(|place| (after..before).contains(place) && *place != after) {
         let turn = aside::incomplete(sql, scope, id).map(|waiting| waiting.map(|aside| aside.turn));
-        found.insert(place.turn_number, Entry::Row(past(place, turn)?));
+        found.insert(place.turn_number, HistoryEntry::Row(past(place, turn)?));
     }
     let beyond = found.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
     let left_out = match part {
-        Part::After(_) => 0,
-        Part::Before(_) => beyond,
+        HistoryEnd::After(_) => 0,
+        HistoryEnd::Before(_) => beyond,
     };
-    let mut reader = Reader::new(sql, scope);
+    let mut reader = OriginalsReader::new(sql, scope);
     let on_page = found.into_iter().skip(left_out).take(limit as usize);
     on_page.map(|(number, entry)| read(&mut reader, session.turn(number), entry)).collect()
 }
@@ -83,14 +83,14 @@ const NEWEST: &str = concat!(
     " FROM conversation_turns WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT ?4"
 );
 
-fn read(reader: &mut Reader<'_>, place: Place, entry: Entry) -> Result<PastTurn> {
+fn read(reader: &mut OriginalsReader<'_>, place: Place, entry: HistoryEntry) -> Result<PastTurn> {
     match entry {
-        Entry::Row(turn) => Ok(turn),
-        Entry::Gone(Ok(summary), caller_id) if summary.original == Original::Deleted => {
+        HistoryEntry::Row(turn) => Ok(turn),
+        HistoryEntry::Gone(Ok(summary), caller_id) if summary.original == Original::Deleted => {
             Ok(PastTurn::Summary { summary: Box::new(summary), caller_id })
         }
         // A damaged summary says nothing of its turn, which may well be sound.
-        Entry::Gone(..) => past(place, reader.archived_at(place)),
+        HistoryEntry::Gone(..) => past(place, reader.archived_at(place)),
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         store::{
             Store,
             scope::UserKey,
-            sql::{Expect, Row, UserRow, Value},
+            sql::{RowExpectation, SqlRow, SqlValue, UserRow},
         },
     };
 
@@ -130,8 +130,8 @@ mod tests {
         fn query(
             &self,
             sql: &'static str,
-            params: &[Value<'_>],
-            each: &mut dyn FnMut(&Row<'_>) -> Result<Flow>,
+            params: &[SqlValue<'_>],
+            each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
         ) -> Result<()> {
             if sql.contains("FROM archived_frames WHERE frame_no = ?1") {
                 self.frames.set(self.frames.get() + 1);
@@ -142,17 +142,17 @@ mod tests {
         fn query_many(
             &self,
             sql: &'static str,
-            sets: &[Vec<Value<'_>>],
-            each: &mut dyn FnMut(usize, &Row<'_>) -> Result<()>,
+            sets: &[Vec<SqlValue<'_>>],
+            each: &mut dyn FnMut(usize, &SqlRow<'_>) -> Result<()>,
         ) -> Result<()> {
             self.sql.query_many(sql, sets, each)
         }
 
-        fn put(&self, sql: &'static str, params: &[Value<'_>], expect: Expect) -> Result<()> {
+        fn put(&self, sql: &'static str, params: &[SqlValue<'_>], expect: RowExpectation) -> Result<()> {
             self.sql.put(sql, params, expect)
         }
 
-        fn change(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64> {
+        fn change(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<u64> {
             self.sql.change(sql, params)
         }
 
@@ -194,8 +194,8 @@ mod tests {
         let all: usize =
             snapshot.look(|sql| sql.scalar("SELECT count(*) FROM archived_frames", &[])).unwrap();
         assert!(all > 40, "more than a reader keeps: {all}");
-        assert_eq!(frames_of(Part::After(0), 1_000).unwrap(), (700, all));
-        let (turns, frames) = frames_of(Part::Before(u32::MAX), 50).unwrap();
+        assert_eq!(frames_of(HistoryEnd::After(0), 1_000).unwrap(), (700, all));
+        let (turns, frames) = frames_of(HistoryEnd::Before(u32::MAX), 50).unwrap();
         assert!(turns == 50 && frames <= 5, "{frames} frames for a page of {turns}");
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     store::{
         scope::Scope,
         slice_error::SliceError,
-        sql::{Expect, Row, Sql, missing, values},
+        sql::{RowExpectation, Sql, SqlRow, missing, values},
     },
 };
 
@@ -86,7 +86,7 @@ pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Res
          ON CONFLICT (dedupe_key) DO UPDATE SET state = 'queued', attempts = 0, next_run_at = excluded.next_run_at
          WHERE jobs.state <> 'running'",
         values![kind, scope.user_id, session, dedupe_key, priority, now, total_count],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: DateTime<Utc>) -> 
          ON CONFLICT (dedupe_key) DO UPDATE
            SET state = 'queued', attempts = 0, fence = jobs.fence + 1, next_run_at = excluded.next_run_at",
         values![priority, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -119,9 +119,9 @@ impl Lease {
 }
 
 /// A job as it was found: taken, it is the lease.
-pub(crate) struct Found(Lease);
+pub(crate) struct FoundJob(Lease);
 
-impl Found {
+impl FoundJob {
     pub(crate) fn kind(&self) -> JobKind {
         self.0.kind
     }
@@ -132,8 +132,8 @@ impl Found {
     }
 }
 
-impl From<Found> for Lease {
-    fn from(Found(lease): Found) -> Self {
+impl From<FoundJob> for Lease {
+    fn from(FoundJob(lease): FoundJob) -> Self {
         lease
     }
 }
@@ -149,7 +149,7 @@ macro_rules! find {
 }
 
 /// The next job of these kinds that is due: one whose holder is gone, else the first in the order in which they run.
-pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<Option<Found>> {
+pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<Option<FoundJob>> {
     for state in ["running", "queued"] {
         let found = sql.one(
             find!(
@@ -170,7 +170,7 @@ pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Resu
 pub(crate) fn find(
     sql: &dyn Sql,
     (kind, scope, session): (JobKind, &Scope, Option<SessionId>),
-) -> Result<Option<Found>> {
+) -> Result<Option<FoundJob>> {
     sql.one(
         find!("j.user_id = ?1 AND j.kind = ?2 AND j.subject_id IS NOT DISTINCT FROM ?3"),
         values![scope.user_id, kind, session],
@@ -178,9 +178,9 @@ pub(crate) fn find(
     )
 }
 
-fn read_found(row: &Row<'_>) -> Result<Found> {
+fn read_found(row: &SqlRow<'_>) -> Result<FoundJob> {
     let (user_id, user_no): (Option<UserId>, Option<UserNo>) = (row.get(2)?, row.get(3)?);
-    Ok(Found(Lease {
+    Ok(FoundJob(Lease {
         job_no: row.get(0)?,
         kind: row.get(1)?,
         scope: user_id.zip(user_no).map(|(user_id, user_no)| Scope { user_id, user_no }),
@@ -191,7 +191,7 @@ fn read_found(row: &Row<'_>) -> Result<Found> {
 }
 
 /// Takes a job for a lease. `None`: somebody else has taken or ended it since it was found.
-pub(crate) fn take(sql: &dyn Sql, Found(found): Found, time: LeaseTime) -> Result<Option<Lease>> {
+pub(crate) fn take(sql: &dyn Sql, FoundJob(found): FoundJob, time: LeaseTime) -> Result<Option<Lease>> {
     let lease = Lease { attempts: found.attempts.saturating_add(1), fence: found.fence + 1, ..found };
     let taken = sql.change(
         "UPDATE jobs SET state = 'running', fence = ?3, attempts = ?4, next_run_at = ?5
@@ -202,7 +202,7 @@ pub(crate) fn take(sql: &dyn Sql, Found(found): Found, time: LeaseTime) -> Resul
 }
 
 /// Gives up a job whose every try was cut short. False: somebody else has taken or ended it since.
-pub(crate) fn give_up(sql: &dyn Sql, Found(found): &Found) -> Result<bool> {
+pub(crate) fn give_up(sql: &dyn Sql, FoundJob(found): &FoundJob) -> Result<bool> {
     let changed = sql.change(
         "UPDATE jobs SET state = 'failed', last_error = coalesce(last_error, 'every try was cut short')
          WHERE job_no = ?1 AND fence = ?2",
@@ -220,7 +220,7 @@ pub(crate) fn hold(sql: &dyn Sql, lease: &Lease, time: LeaseTime) -> Result<()> 
     sql.put(
         "UPDATE jobs SET next_run_at = ?3 WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
         values![lease.job_no, lease.fence, lease_end(time)],
-        Expect::One(lost),
+        RowExpectation::One(lost),
     )
 }
 
@@ -229,7 +229,7 @@ pub(crate) fn expect(sql: &dyn Sql, lease: &Lease, turns: u32) -> Result<()> {
     sql.put(
         "UPDATE jobs SET total_count = done_count + ?3 WHERE job_no = ?1 AND fence = ?2",
         values![lease.job_no, lease.fence, turns],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32)
                          attempts = CASE WHEN attempts > ?4 THEN ?4 ELSE attempts END
          WHERE job_no = ?1 AND fence = ?2",
         values![lease.job_no, lease.fence, turns, max_tries],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn set_done(sql: &dyn Sql, lease: &Lease, done_seq: u32, last_seq: u3
         "UPDATE jobs SET done_count = ?3, total_count = ?4, attempts = CASE WHEN attempts > 1 THEN 1 ELSE attempts END
          WHERE job_no = ?1 AND fence = ?2",
         values![lease.job_no, lease.fence, done_seq, last_seq],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn finish(sql: &dyn Sql, lease: &Lease) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
         values![lease.job_no, lease.fence],
-        Expect::One(lost),
+        RowExpectation::One(lost),
     )
 }
 
@@ -307,7 +307,7 @@ pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2",
         values![owed.job_no, owed.fence],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -361,7 +361,7 @@ pub(crate) fn put_off_compression(
         "UPDATE jobs SET next_run_at = ?3
          WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress' AND state = 'queued'",
         values![scope.user_id, session, until],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -397,7 +397,7 @@ pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionI
     sql.put(
         "DELETE FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress'",
         values![scope.user_id, session],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

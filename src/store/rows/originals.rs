@@ -5,7 +5,7 @@ use std::num::NonZero;
 use lru::LruCache;
 
 use crate::{
-    compress::archive::{Frame, Lines, Unpacker},
+    compress::archive::{Frame, FrameLines, Unpacker},
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, SnapshotId, TurnId},
@@ -16,7 +16,7 @@ use crate::{
     store::{
         rows::{row_check, turns},
         scope::Scope,
-        sql::{Expect, Row, Sql, Value, bytes, missing, values},
+        sql::{RowExpectation, Sql, SqlRow, SqlValue, bytes, missing, values},
     },
     text::measure::{self, ContentHash},
 };
@@ -29,10 +29,10 @@ const CHECKED_FRAME_COLUMNS: usize = 6;
 const CHECKED_ARCHIVED_COLUMNS: usize = 7;
 
 /// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
-pub(crate) struct Reader<'s> {
+pub(crate) struct OriginalsReader<'s> {
     sql: &'s dyn Sql,
     scope: Scope,
-    frames: LruCache<i64, Lines>,
+    frames: LruCache<i64, FrameLines>,
     unpacker: Option<Unpacker>,
 }
 
@@ -58,7 +58,7 @@ struct Archived {
     content_hash: Result<ContentHash>,
 }
 
-fn read_archived(row: &Row<'_>) -> Result<Archived> {
+fn read_archived(row: &SqlRow<'_>) -> Result<Archived> {
     Ok(Archived {
         place: row.get(0)?,
         frame_no: row.get(1)?,
@@ -67,7 +67,7 @@ fn read_archived(row: &Row<'_>) -> Result<Archived> {
     })
 }
 
-impl<'s> Reader<'s> {
+impl<'s> OriginalsReader<'s> {
     pub(crate) fn new(sql: &'s dyn Sql, scope: &Scope) -> Self {
         Self { sql, scope: *scope, frames: LruCache::new(MAX_FRAMES), unpacker: None }
     }
@@ -100,7 +100,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads one turn out of its frame.
-    fn archived(&mut self, statement: &'static str, params: &[Value<'_>]) -> Result<Option<Turn>> {
+    fn archived(&mut self, statement: &'static str, params: &[SqlValue<'_>]) -> Result<Option<Turn>> {
         let Some(found) = self.sql.one(statement, params, read_archived)? else { return Ok(None) };
         let turn = self.lines(found.frame_no).and_then(|lines| lines.turn(found.position));
         match turn.and_then(|turn| checked(turn, &found.content_hash?)) {
@@ -111,7 +111,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The lines of a frame.
-    pub(crate) fn lines(&mut self, frame_no: i64) -> Result<&Lines> {
+    pub(crate) fn lines(&mut self, frame_no: i64) -> Result<&FrameLines> {
         self.frames.try_get_or_insert(frame_no, || {
             let unpacker = match &mut self.unpacker {
                 Some(unpacker) => unpacker,
@@ -133,7 +133,7 @@ impl<'s> Reader<'s> {
 
 /// One turn by its id.
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
-    match Reader::new(sql, scope).by_id(id)? {
+    match OriginalsReader::new(sql, scope).by_id(id)? {
         // What names it is damaged: an index, or the place in the archive.
         Some(turn) if turn.id != id => {
             Err(row_check::damaged(format_args!("turn {id}, or what leads to it,")))
@@ -194,7 +194,7 @@ pub(crate) fn insert_archived(
          SELECT turn_key, id, ?3, ?4, ?5, turn_number, seq FROM conversation_turns
          WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id, scope.user_no, frame_no, position],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn move_lines(sql: &dyn Sql, scope: &Scope, (from, without): (i64, us
          SET frame_no = ?4, position = CASE WHEN position > ?3 THEN position - 1 ELSE position END
          WHERE frame_no = ?1 AND user_no = ?2",
         values![from, scope.user_no, without, to],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -262,6 +262,8 @@ pub(crate) fn remove_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Resul
     sql.put(
         "DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
         values![frame_no, scope.user_id],
-        Expect::One(|| Error::new(ErrorKind::Conflict, "somebody else restores or erases the session")),
+        RowExpectation::One(|| {
+            Error::new(ErrorKind::Conflict, "somebody else restores or erases the session")
+        }),
     )
 }

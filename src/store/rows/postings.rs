@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    index::postings::{self, Chunk, Posting},
+    index::postings::{self, Posting, PostingsChunk},
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, Value, bytes, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, SqlValue, bytes, values},
     },
     text::words::{FieldCounts, Word},
 };
@@ -28,7 +28,7 @@ macro_rules! select {
 const CHECKED_COLUMNS: usize = 6;
 
 /// What was found of a word's postings.
-pub(crate) struct Shown {
+pub(crate) struct PostingsSummary {
     /// The last unit; 0: there is none.
     pub(crate) last: u32,
     /// A row could not be read, and its units were not shown.
@@ -41,8 +41,8 @@ pub(crate) fn for_each(
     scope: &Scope,
     word: Word,
     mut each: impl FnMut(u32, FieldCounts),
-) -> Result<Shown> {
-    let mut shown = Shown { last: 0, is_damaged: false };
+) -> Result<PostingsSummary> {
+    let mut shown = PostingsSummary { last: 0, is_damaged: false };
     sql.query(select!(" AND word = ?2 ORDER BY first_seq"), values![scope.user_no, word], &mut |row| {
         let data = bytes(row.value(5)?).unwrap_or_default();
         match (row.get(2), row.get(3)) {
@@ -130,7 +130,7 @@ fn last_chunks(
     sql: &dyn Sql,
     scope: &Scope,
     words: impl Iterator<Item = (Word, u32)>,
-) -> Result<Vec<Option<Chunk>>> {
+) -> Result<Vec<Option<PostingsChunk>>> {
     let sets: Vec<_> = words.map(|(word, until)| key(scope, &[word, until])).collect();
     let last = select!(" AND word = ?2 AND first_seq <= ?3 ORDER BY first_seq DESC LIMIT 1");
     let mut found = vec![None; sets.len()];
@@ -142,42 +142,42 @@ fn last_chunks(
 }
 
 /// The user's number, then these.
-fn key(scope: &Scope, numbers: &[u32]) -> Vec<Value<'static>> {
+fn key(scope: &Scope, numbers: &[u32]) -> Vec<SqlValue<'static>> {
     let numbers = numbers.iter().map(|number| i64::from(*number));
-    std::iter::once(scope.user_no.0).chain(numbers).map(Value::Integer).collect()
+    std::iter::once(scope.user_no.0).chain(numbers).map(SqlValue::Integer).collect()
 }
 
-fn replace(sql: &dyn Sql, scope: &Scope, word: Word, old: &Chunk, new: &[Posting]) -> Result<()> {
+fn replace(sql: &dyn Sql, scope: &Scope, word: Word, old: &PostingsChunk, new: &[Posting]) -> Result<()> {
     sql.put(
         "DELETE FROM postings WHERE user_no = ?1 AND word = ?2 AND first_seq = ?3",
         values![scope.user_no, word, old.first],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     insert(sql, scope, word, &postings::encode(new))
 }
 
-fn insert(sql: &dyn Sql, scope: &Scope, word: Word, chunks: &[Chunk]) -> Result<()> {
+fn insert(sql: &dyn Sql, scope: &Scope, word: Word, chunks: &[PostingsChunk]) -> Result<()> {
     for chunk in chunks {
         sql.put(
             "INSERT INTO postings (user_no, word, first_seq, last_seq, unit_count, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (user_no, word, first_seq) DO UPDATE
                SET last_seq = excluded.last_seq, unit_count = excluded.unit_count, data = excluded.data",
             values![scope.user_no, word, chunk.first, chunk.last, chunk.units, chunk.data],
-            Expect::Any,
+            RowExpectation::Any,
         )?;
     }
     Ok(())
 }
 
-fn decoded(chunk: &Chunk) -> Result<Vec<Posting>> {
+fn decoded(chunk: &PostingsChunk) -> Result<Vec<Posting>> {
     postings::decode(chunk.first, &chunk.data).ok_or_else(unreadable)
 }
 
-fn read(row: &Row<'_>) -> Result<Chunk> {
+fn read(row: &SqlRow<'_>) -> Result<PostingsChunk> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(unreadable()); // Written again it would pass for sound.
     }
-    Ok(Chunk { first: row.get(2)?, last: row.get(3)?, units: row.get(4)?, data: row.get(5)? })
+    Ok(PostingsChunk { first: row.get(2)?, last: row.get(3)?, units: row.get(4)?, data: row.get(5)? })
 }
 
 fn unreadable() -> Error {
@@ -211,5 +211,5 @@ pub(crate) fn drop_some(sql: &dyn Sql, scope: &Scope, rows: u32) -> Result<bool>
 
 /// Takes away all rows of the user's.
 pub(crate) fn drop_all(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    sql.put("DELETE FROM postings WHERE user_no = ?1", values![scope.user_no], Expect::Any)
+    sql.put("DELETE FROM postings WHERE user_no = ?1", values![scope.user_no], RowExpectation::Any)
 }

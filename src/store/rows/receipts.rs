@@ -22,7 +22,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Row, Sql, missing, text, values},
+        sql::{RowExpectation, Sql, SqlRow, missing, text, values},
     },
 };
 
@@ -53,7 +53,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
             receipt.tokens,
             u64::try_from(receipt.took.as_micros()).unwrap_or(u64::MAX),
         ],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn prune(sql: &dyn Sql, scope: &Scope, keep: u32) -> Result<()> {
         "DELETE FROM recall_receipts WHERE user_no = ?1 AND receipt_no <=
            (SELECT receipt_no FROM recall_receipts WHERE user_no = ?1 ORDER BY receipt_no DESC LIMIT 1 OFFSET ?2)",
         values![scope.user_no, keep],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -353,7 +353,7 @@ struct KeptUnderstood {
     confidence: Option<f64>,
 }
 
-fn read(row: &Row<'_>) -> Result<Receipt> {
+fn read(row: &SqlRow<'_>) -> Result<Receipt> {
     let id: ReceiptId = row.get(1)?;
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(row_check::damaged(format_args!("receipt {id}")));
@@ -392,7 +392,7 @@ fn read(row: &Row<'_>) -> Result<Receipt> {
 }
 
 /// What a receipt says when its context is of use.
-pub(crate) struct Answered {
+pub(crate) struct UsedReceipt {
     pub(crate) profile: String,
     /// Whether it showed hot turns.
     pub(crate) shows_hot: bool,
@@ -420,7 +420,7 @@ pub(crate) fn set_used(
     scope: &Scope,
     id: ReceiptId,
     now: DateTime<Utc>,
-) -> Result<Option<Answered>> {
+) -> Result<Option<UsedReceipt>> {
     sql.one(
         "UPDATE recall_receipts SET used_at = ?3 WHERE id = ?2 AND user_no = ?1 AND used_at IS NULL
          RETURNING profile, items, at_hand",
@@ -441,7 +441,7 @@ pub(crate) fn set_used(
             });
             let considered = considered.collect();
             let at_hand = row.json::<Vec<u32>>(2)?.into_iter().map(Seq).collect();
-            Ok(Answered { profile: row.get(0)?, shows_hot, considered, at_hand })
+            Ok(UsedReceipt { profile: row.get(0)?, shows_hot, considered, at_hand })
         },
     )
 }
@@ -459,7 +459,7 @@ pub(crate) fn promote(
          SELECT user_no, ?2, seq, ?4 FROM recall_units WHERE user_no = ?1 AND seq = ?3
          ON CONFLICT (user_no, session_no, seq) DO UPDATE SET promoted_at = excluded.promoted_at",
         values![scope.user_no, session_no, seq, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -470,7 +470,7 @@ pub(crate) fn prune_promotions(sql: &dyn Sql, scope: &Scope, session_no: Session
            (SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2
             ORDER BY promoted_at DESC, seq DESC LIMIT ?3)",
         values![scope.user_no, session_no, MOST_PROMOTED as u64],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -488,7 +488,7 @@ pub(crate) fn remove_promotions(sql: &dyn Sql, scope: &Scope, session_no: Sessio
     sql.put(
         "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2",
         values![scope.user_no, session_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

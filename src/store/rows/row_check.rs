@@ -6,24 +6,24 @@
 use crate::{
     error::{Error, ErrorKind, Result},
     model::instant,
-    store::sql::{Row, Value},
+    store::sql::{SqlRow, SqlValue},
 };
 
 /// Whether a row is what was written: its first `columns` columns are those that the checksum covers, in the order of
 /// their table, and the checksum is behind them.
-pub(crate) fn holds(row: &Row<'_>, columns: usize) -> Result<bool> {
+pub(crate) fn holds(row: &SqlRow<'_>, columns: usize) -> Result<bool> {
     holds_behind(row, 0, columns)
 }
 
 /// The same where they stand behind `first` others.
-pub(crate) fn holds_behind(row: &Row<'_>, first: usize, columns: usize) -> Result<bool> {
+pub(crate) fn holds_behind(row: &SqlRow<'_>, first: usize, columns: usize) -> Result<bool> {
     let values = (first..=first + columns).map(|at| row.value(at)).collect::<Result<Vec<_>>>()?;
     Ok(is_whole(&values))
 }
 
 /// The same of a row that was read: the values that its checksum covers, and that behind them.
-pub(crate) fn is_whole(values: &[Value<'_>]) -> bool {
-    matches!(values.split_last(), Some((Value::Bytes(check), values))
+pub(crate) fn is_whole(values: &[SqlValue<'_>]) -> bool {
+    matches!(values.split_last(), Some((SqlValue::Bytes(check), values))
         if *check == checksum(values.iter().copied()))
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn is_whole(values: &[Value<'_>]) -> bool {
 pub(crate) const UNSEALED: [u8; 4] = [0; 4];
 
 /// Whether nothing speaks against a row: it is what was written, or has no checksum yet.
-pub(crate) fn is_sound(row: &Row<'_>, columns: usize) -> bool {
-    let has_none = matches!(row.value(columns), Ok(Value::Bytes(check)) if *check == UNSEALED);
+pub(crate) fn is_sound(row: &SqlRow<'_>, columns: usize) -> bool {
+    let has_none = matches!(row.value(columns), Ok(SqlValue::Bytes(check)) if *check == UNSEALED);
     has_none || holds(row, columns).unwrap_or(false)
 }
 
@@ -47,16 +47,16 @@ pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {
 
 /// CRC-32 over the values, each with its place, type and, of texts and blobs, length; NULL counts for nothing, so that a
 /// column which is added later and is NULL changes no checksum.
-pub(crate) fn checksum<'v>(values: impl Iterator<Item = Value<'v>>) -> [u8; 4] {
+pub(crate) fn checksum<'v>(values: impl Iterator<Item = SqlValue<'v>>) -> [u8; 4] {
     let mut sum = Sum { hasher: crc32fast::Hasher::new(), waiting: [0; 512], len: 0 };
     for (place, value) in (0_u8..).zip(values) {
         match value {
-            Value::Null => {}
-            Value::Integer(number) => sum.number(place, 1, number.to_le_bytes()),
-            Value::Real(number) => sum.number(place, 2, number.to_le_bytes()),
-            Value::Text(text) => sum.bytes(place, 3, text),
-            Value::Bytes(bytes) => sum.bytes(place, 4, bytes),
-            Value::Instant(at) => sum.bytes(place, 3, instant::to_text(at).as_bytes()),
+            SqlValue::Null => {}
+            SqlValue::Integer(number) => sum.number(place, 1, number.to_le_bytes()),
+            SqlValue::Real(number) => sum.number(place, 2, number.to_le_bytes()),
+            SqlValue::Text(text) => sum.bytes(place, 3, text),
+            SqlValue::Bytes(bytes) => sum.bytes(place, 4, bytes),
+            SqlValue::Instant(at) => sum.bytes(place, 3, instant::to_text(at).as_bytes()),
         }
     }
     sum.flush();
@@ -111,29 +111,29 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(one: &[Value<'_>], other: &[Value<'_>], is_same: bool) {
-        let of = |values: &[Value<'_>]| checksum(values.iter().copied());
+    fn check(one: &[SqlValue<'_>], other: &[SqlValue<'_>], is_same: bool) {
+        let of = |values: &[SqlValue<'_>]| checksum(values.iter().copied());
         assert_eq!(of(one) == of(other), is_same, "{one:?} {other:?}");
     }
 
     #[test]
     fn values_differ_by_place_type_and_length_and_null_is_nothing() {
-        fn text(text: &str) -> Value<'_> {
-            Value::Text(text.as_bytes())
+        fn text(text: &str) -> SqlValue<'_> {
+            SqlValue::Text(text.as_bytes())
         }
         check(&[text("a"), text("b")], &[text("ab"), text("")], false);
-        check(&[text("a"), Value::Null], &[Value::Null, text("a")], false);
-        check(&[text("a")], &[Value::Bytes(b"a")], false);
-        check(&[Value::Integer(1)], &[Value::Real(f64::from_bits(1))], false);
-        check(&[text("a"), Value::Null], &[text("a")], true); // A column that was added later.
+        check(&[text("a"), SqlValue::Null], &[SqlValue::Null, text("a")], false);
+        check(&[text("a")], &[SqlValue::Bytes(b"a")], false);
+        check(&[SqlValue::Integer(1)], &[SqlValue::Real(f64::from_bits(1))], false);
+        check(&[text("a"), SqlValue::Null], &[text("a")], true); // A column that was added later.
         let long = "x".repeat(5_000);
-        check(&[text(&long), Value::Integer(1)], &[text(&long), Value::Integer(2)], false);
+        check(&[text(&long), SqlValue::Integer(1)], &[text(&long), SqlValue::Integer(2)], false);
     }
 
     #[test]
     fn the_checksum_never_changes_its_meaning() {
         // By Python: zlib.crc32(bytes([0,1,7,0,0,0,0,0,0,0]) + bytes([2,3,2,0,0,0]) + b'ab').
-        let values = [Value::Integer(7), Value::Null, Value::Text(b"ab")];
+        let values = [SqlValue::Integer(7), SqlValue::Null, SqlValue::Text(b"ab")];
         assert_eq!(u32::from_be_bytes(checksum(values.into_iter())), 0xfc1b_1a02);
     }
 }

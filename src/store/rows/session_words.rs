@@ -45,7 +45,7 @@ pub(crate) fn for_each(
             break;
         }
     }
-    let mut texts = unit_texts::Reader::new(sql, scope);
+    let mut texts = unit_texts::UnitReader::new(sql, scope);
     for (seq, place) in by_text {
         texts.for_each((Seq(seq.0 - 1), seq), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {

@@ -14,7 +14,7 @@ use crate::{
     store::{
         rows::{row_check, users},
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, missing, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, missing, values},
     },
 };
 
@@ -69,7 +69,7 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_>) -> Result<SessionRow> {
+fn read(row: &SqlRow<'_>) -> Result<SessionRow> {
     Ok(SessionRow {
         session_no: row.get(0)?,
         info: SessionInfo {
@@ -203,7 +203,7 @@ pub(crate) fn insert(
         "INSERT INTO conversation_sessions (id, user_id, caller_id, part, project, started_at, last_active_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
         values![id, scope.user_id, caller_id, part, project, now],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     existing(sql, scope, id)
 }
@@ -248,7 +248,7 @@ pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> 
          SET turn_count = ?3, total_tokens = ?4, started_at = ?5, last_active_at = ?6
          WHERE session_no = ?1 AND user_id = ?2",
         values![session.session_no, scope.user_id, turn_count, total_tokens, started_at, last_active_at],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -265,7 +265,7 @@ pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Re
             total_tokens,
             (erased_turns > 0).then_some(erased_turns)
         ],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn seal(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET last_active_at = last_active_at WHERE user_id = ?1 AND row_check = ?2",
         values![scope.user_id, row_check::UNSEALED.as_slice()],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -290,7 +290,7 @@ pub(crate) fn set_ended(
         "UPDATE conversation_sessions SET ended_at = ?3, end_reason = ?4, memory_tier = 'warm'
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NULL",
         values![session_no, scope.user_id, ended_at, reason],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -299,12 +299,12 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Resu
     sql.put(
         "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
         values![session.info.id, scope.user_id, session.info.successor_id],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     sql.put(
         "DELETE FROM conversation_sessions WHERE session_no = ?1 AND user_id = ?2",
         values![session.session_no, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -339,14 +339,14 @@ pub(crate) fn close(
              SET ended_at = ?3, end_reason = 'call', memory_tier = 'warm', successor_id = NULL
              WHERE user_id = ?1 AND id = ?2 AND ended_at IS NULL",
             values![scope.user_id, id, now],
-            Expect::Any,
+            RowExpectation::Any,
         ),
         None => sql.put(
             "UPDATE conversation_sessions
              SET ended_at = ?2, end_reason = 'call', memory_tier = 'warm', successor_id = NULL
              WHERE user_id = ?1 AND ended_at IS NULL",
             values![scope.user_id, now],
-            Expect::Any,
+            RowExpectation::Any,
         ),
     }
 }
@@ -357,7 +357,7 @@ pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, tier
         "UPDATE conversation_sessions SET memory_tier = ?3
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
         values![session_no, scope.user_id, tier],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -367,7 +367,7 @@ pub(crate) fn set_ended_by_call(sql: &dyn Sql, scope: &Scope, session_no: Sessio
         "UPDATE conversation_sessions SET end_reason = 'call'
          WHERE session_no = ?1 AND user_id = ?2 AND ended_at IS NOT NULL",
         values![session_no, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -380,7 +380,7 @@ pub(crate) fn set_successor(
     sql.put(
         "UPDATE conversation_sessions SET successor_id = ?3 WHERE session_no = ?1 AND user_id = ?2",
         values![session_no, scope.user_id, successor],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -389,7 +389,7 @@ pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: 
     sql.put(
         "UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, project],
-        Expect::One(no_session),
+        RowExpectation::One(no_session),
     )
 }
 
@@ -403,7 +403,7 @@ pub(crate) fn hand_on(sql: &dyn Sql, scope: &Scope, from: &SessionRow, to: &mut 
     sql.put(
         "UPDATE conversation_sessions SET title = ?3, metadata = ?4 WHERE session_no = ?1 AND user_id = ?2",
         values![to.session_no, scope.user_id, title, metadata.as_ref().map(ToString::to_string)],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -412,7 +412,7 @@ pub(crate) fn set_title(sql: &dyn Sql, scope: &Scope, id: SessionId, title: Opti
     sql.put(
         "UPDATE conversation_sessions SET title = ?3 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, title],
-        Expect::One(no_session),
+        RowExpectation::One(no_session),
     )
 }
 
@@ -426,7 +426,7 @@ pub(crate) fn set_metadata(
     sql.put(
         "UPDATE conversation_sessions SET metadata = ?3 WHERE id = ?1 AND user_id = ?2",
         values![id, scope.user_id, metadata],
-        Expect::One(no_session),
+        RowExpectation::One(no_session),
     )
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     error::Result,
     model::{
-        history::Part,
+        history::HistoryEnd,
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
         place::{Place, Seq, SessionNo},
         summary::{BUILT_IN, FALLBACK, Summary},
@@ -11,7 +11,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, values},
     },
 };
 
@@ -29,7 +29,7 @@ const SNAPSHOT_ID: usize = 8;
 /// How many of them the checksum covers.
 const CHECKED_COLUMNS: usize = 17;
 
-fn read(row: &Row<'_>) -> Result<Summary> {
+fn read(row: &SqlRow<'_>) -> Result<Summary> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         let Place { session, turn_number } = row.get(0)?;
         return Err(row_check::damaged(format_args!(
@@ -87,7 +87,7 @@ pub(crate) fn insert(
             summary.summary_text,
             summary.original_tokens,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn set_anchors(sql: &dyn Sql, scope: &Scope, place: Place, anchors: &
     sql.put(
         "UPDATE conversation_summaries SET identity_anchor_ids = ?3 WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id, serde_json::json!(anchors).to_string()],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn page(
     after: u32,
     limit: u32,
 ) -> Result<Vec<Summary>> {
-    let (after, end) = Part::After(after).bounds(session);
+    let (after, end) = HistoryEnd::After(after).bounds(session);
     sql.list(
         concat!(
             "SELECT ",
@@ -153,19 +153,19 @@ pub(crate) fn page(
 }
 
 /// A summary at its place, as far as it can be read, with the caller's id of its turn.
-pub(crate) type Standing = (Place, Result<Summary>, Option<String>);
+pub(crate) type PlacedSummary = (Place, Result<Summary>, Option<String>);
 
 /// At most so many summaries of a part of a session.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
     session: SessionNo,
-    part: Part,
+    part: HistoryEnd,
     limit: u32,
-) -> Result<Vec<Standing>> {
+) -> Result<Vec<PlacedSummary>> {
     let statement = match part {
-        Part::After(_) => OLDEST,
-        Part::Before(_) => NEWEST,
+        HistoryEnd::After(_) => OLDEST,
+        HistoryEnd::Before(_) => NEWEST,
     };
     let (after, before) = part.bounds(session);
     let params = values![after, before, scope.user_id, scope.user_no, limit];

@@ -13,7 +13,7 @@ use crate::{
     store::{
         rows::row_check::{self, damaged},
         scope::Scope,
-        sql::{Expect, Flow, Sql, ToColumn, values},
+        sql::{Flow, RowExpectation, Sql, ToColumn, values},
     },
     text::measure::ContentHash,
 };
@@ -268,7 +268,7 @@ pub(crate) fn insert_anchor(sql: &dyn Sql, scope: &Scope, value_key: &str, ancho
             anchor.retracted_at,
             anchor.retracted_seq,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -289,7 +289,7 @@ pub(crate) fn insert_derivation(sql: &dyn Sql, scope: &Scope, derivation: &Deriv
             derivation.value,
             derivation.quote,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -312,6 +312,6 @@ pub(crate) fn insert_archived(
             turn.turn_number,
             turn.seq,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

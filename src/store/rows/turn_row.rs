@@ -11,7 +11,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{self, Expect, FromColumn, Row, Sql, Value, values},
+        sql::{self, FromColumn, RowExpectation, Sql, SqlRow, SqlValue, values},
     },
 };
 
@@ -34,7 +34,7 @@ const COUNTED_BY: usize = 11;
 pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
 /// The turn of a row that was read by [`turn_columns`]. Every value is taken once, for the checksum and for the turn.
-pub(crate) fn read(row: &Row<'_>) -> Result<Turn> {
+pub(crate) fn read(row: &SqlRow<'_>) -> Result<Turn> {
     let values: [_; TURN_KEY] = row.values()?;
     if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) && !is_inserted(&values) {
         return Err(damaged(row.get(TURN_KEY)?));
@@ -75,13 +75,13 @@ pub(crate) const NOT_COUNTED: &str = "";
 
 /// Whether another program inserted the turn, and nobody has taken it over yet: it has no checksum, and nobody counted it.
 #[cold]
-fn is_inserted(values: &[Value<'_>; TURN_KEY]) -> bool {
-    matches!(values[CHECKED_COLUMNS], Value::Bytes(check) if *check == row_check::UNSEALED)
-        && matches!(values[COUNTED_BY], Value::Text(by) if *by == *NOT_COUNTED.as_bytes())
+fn is_inserted(values: &[SqlValue<'_>; TURN_KEY]) -> bool {
+    matches!(values[CHECKED_COLUMNS], SqlValue::Bytes(check) if *check == row_check::UNSEALED)
+        && matches!(values[COUNTED_BY], SqlValue::Text(by) if *by == *NOT_COUNTED.as_bytes())
 }
 
 #[inline]
-fn get<T: FromColumn>(values: &[Value<'_>; TURN_KEY], at: usize) -> Result<T> {
+fn get<T: FromColumn>(values: &[SqlValue<'_>; TURN_KEY], at: usize) -> Result<T> {
     sql::read(values[at], at)
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn insert(
             turn.metadata.as_ref().map(ToString::to_string),
             pad,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -142,15 +142,15 @@ pub(crate) fn damaged(Place { session, turn_number }: Place) -> Error {
 
 /// Turns that were read one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
+pub(crate) struct ReadTurns {
     pub(crate) turns: Vec<Turn>,
     /// The numbers of those whose rows are damaged: the others are read all the same.
     pub(crate) damaged: Vec<u32>,
 }
 
-impl Read {
+impl ReadTurns {
     /// Takes the next row; returns whether it could be read.
-    pub(crate) fn take(&mut self, row: &Row<'_>) -> Result<bool> {
+    pub(crate) fn take(&mut self, row: &SqlRow<'_>) -> Result<bool> {
         match read(row) {
             Ok(turn) => self.turns.push(turn),
             Err(error) if error.kind() == ErrorKind::Corrupt => {

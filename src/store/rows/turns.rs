@@ -14,13 +14,13 @@ use crate::{
     store::{
         rows::turn_row::{self, read, turn_columns},
         scope::Scope,
-        sql::{Expect, Flow, Sql, ToColumn, Value, bytes, missing, values},
+        sql::{Flow, RowExpectation, Sql, SqlValue, ToColumn, bytes, missing, values},
     },
     text::words::EncodedWords,
 };
 
 pub(crate) use crate::store::rows::{
-    turn_row::{Read, damaged},
+    turn_row::{ReadTurns, damaged},
     units::{unit_by_caller_id, unit_by_seq},
 };
 
@@ -56,7 +56,7 @@ pub(crate) fn leave_hot(
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     sql.put(
         "INSERT INTO memory_tier_transitions
@@ -67,7 +67,7 @@ pub(crate) fn leave_hot(
                 'hot', 'warm', ?4, ?5
          FROM conversation_turns WHERE turn_key = ?6 AND user_id = ?7",
         values![scope.user_no, place.session, place.turn_number, reason, now, place, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Resul
         "UPDATE conversation_turns SET memory_tier = 'hot', tier_pad = 'x'
          WHERE turn_key = ?1 AND user_id = ?2 AND memory_tier = 'warm'",
         values![place, scope.user_id],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )?;
     sql.put(
         "DELETE FROM memory_tier_transitions
@@ -85,7 +85,7 @@ pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Resul
            (SELECT max(m.move_number) FROM memory_tier_transitions AS m
             WHERE m.user_no = ?1 AND m.session_no = ?2 AND m.turn_number = ?3)",
         values![scope.user_no, place.session, place.turn_number],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn prune_moves(sql: &dyn Sql, scope: &Scope, after: SessionNo) -> Res
         "DELETE FROM memory_tier_transitions
          WHERE user_no = ?1 AND session_no = ?2 AND reason IN ('recall', 'recall_end')",
         values![scope.user_no, session_no],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     Ok(Some(session_no))
 }
@@ -123,7 +123,7 @@ pub(crate) fn record_move(
          SELECT ?1, ?2, ?3, 1 + coalesce(max(move_number), 0), ?4, ?5, ?6, ?7 FROM memory_tier_transitions
          WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3",
         values![scope.user_no, place.session, place.turn_number, from, to, reason, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn are_warm(
     session_no: SessionNo,
     turns: &[(u32, TurnId)],
 ) -> Result<bool> {
-    let key = |number| Value::Integer(session_no.turn(number).key());
+    let key = |number| SqlValue::Integer(session_no.turn(number).key());
     let sets: Vec<_> = turns
         .iter()
         .map(|(number, id)| vec![key(*number), scope.user_id.to_column(), id.to_column()])
@@ -162,7 +162,7 @@ pub(crate) fn keep_cold(
         "UPDATE conversation_turns SET memory_tier = 'cold', is_identity_critical = ?3, critical_rule = ?4
          WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id, rule.is_some(), rule],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn set_measured(
             tokens.counted_by,
             words,
         ],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn judge_anew(
         "UPDATE conversation_turns SET is_identity_critical = ?4, critical_rule = ?5
          WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3 AND memory_tier = 'cold'",
         values![place, scope.user_id, id, rule.is_some(), rule],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -241,8 +241,8 @@ pub(crate) fn warm_after(
     session_no: SessionNo,
     after: u32,
     mut is_enough: impl FnMut(&[Turn]) -> bool,
-) -> Result<Read> {
-    let mut found = Read::default();
+) -> Result<ReadTurns> {
+    let mut found = ReadTurns::default();
     sql.query(
         concat!(
             "SELECT ",
@@ -266,8 +266,8 @@ pub(crate) fn has_warm(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> R
 }
 
 /// The hot turns of a session, oldest first.
-pub(crate) fn hot(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Read> {
-    let mut found = Read::default();
+pub(crate) fn hot(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<ReadTurns> {
+    let mut found = ReadTurns::default();
     sql.query(
         concat!(
             "SELECT ",
@@ -298,8 +298,8 @@ pub(crate) fn newest_before(
     session_no: SessionNo,
     before: u32,
     mut take: impl FnMut(&Turn) -> bool,
-) -> Result<Read> {
-    let mut found = Read::default();
+) -> Result<ReadTurns> {
+    let mut found = ReadTurns::default();
     sql.query(
         concat!(
             "SELECT ",

@@ -4,14 +4,14 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index::{
         BLOCK_UNITS,
-        facts::{self, Facts},
+        facts::{self, UnitFacts},
         last_of,
     },
     model::place::Seq,
     store::{
         rows::{row_check, unit_texts},
         scope::Scope,
-        sql::{Expect, Flow, Sql, bytes, values},
+        sql::{Flow, RowExpectation, Sql, bytes, values},
     },
 };
 
@@ -22,9 +22,9 @@ const CHECKED_COLUMNS: usize = 3;
 
 /// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows of its units.
 /// Returns how many blocks are damaged.
-pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(Facts)) -> Result<usize> {
+pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(UnitFacts)) -> Result<usize> {
     /// A block that has to wait until the rows of one before it are read; an error: it is damaged itself.
-    type Waiting = std::result::Result<Vec<Facts>, u32>;
+    type Waiting = std::result::Result<Vec<UnitFacts>, u32>;
     let (mut damaged, mut waiting) = (0, Vec::<Waiting>::new());
     sql.query(OF_USER, values![scope.user_no], &mut |row| {
         let body = bytes(row.value(2)?).unwrap_or_default();
@@ -49,7 +49,7 @@ pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(
             Ok(facts) => facts.into_iter().for_each(&mut each),
             Err(block) => {
                 let range = (Seq(last_of(block) - BLOCK_UNITS), Seq(last_of(block)));
-                unit_texts::Reader::new(sql, scope).for_each(range, |unit| {
+                unit_texts::UnitReader::new(sql, scope).for_each(range, |unit| {
                     each(unit.facts);
                     Ok(())
                 })?;
@@ -60,7 +60,7 @@ pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(
 }
 
 /// The facts of a block; `None`: there is none.
-pub(crate) fn of_block(sql: &dyn Sql, scope: &Scope, block: u32) -> Result<Option<Vec<Facts>>> {
+pub(crate) fn of_block(sql: &dyn Sql, scope: &Scope, block: u32) -> Result<Option<Vec<UnitFacts>>> {
     sql.one(
         "SELECT body FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2",
         values![scope.user_no, block],
@@ -69,20 +69,20 @@ pub(crate) fn of_block(sql: &dyn Sql, scope: &Scope, block: u32) -> Result<Optio
 }
 
 /// Writes a block over the one that is there; an empty one goes.
-pub(crate) fn write(sql: &dyn Sql, scope: &Scope, block: u32, units: &[Facts]) -> Result<()> {
+pub(crate) fn write(sql: &dyn Sql, scope: &Scope, block: u32, units: &[UnitFacts]) -> Result<()> {
     debug_assert!(units.iter().all(|unit| unit.seq <= last_of(block)), "a unit of another block");
     if units.is_empty() {
         return sql.put(
             "DELETE FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2",
             values![scope.user_no, block],
-            Expect::Any,
+            RowExpectation::Any,
         );
     }
     sql.put(
         "INSERT INTO unit_blocks (user_no, block_no, body) VALUES (?1, ?2, ?3)
          ON CONFLICT (user_no, block_no) DO UPDATE SET body = excluded.body",
         values![scope.user_no, block, facts::encode(units)],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
 
 /// Takes away all rows of the user's.
 pub(crate) fn drop_all(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    sql.put("DELETE FROM unit_blocks WHERE user_no = ?1", values![scope.user_no], Expect::Any)
+    sql.put("DELETE FROM unit_blocks WHERE user_no = ?1", values![scope.user_no], RowExpectation::Any)
 }
 
 fn unreadable() -> Error {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     /// The facts of all units, and how many blocks are damaged.
-    fn facts(store: &Store, scope: &Scope) -> (Vec<Facts>, usize) {
+    fn facts(store: &Store, scope: &Scope) -> (Vec<UnitFacts>, usize) {
         let mut found = Vec::new();
         let damaged = store.snapshot().unwrap().indexed_facts(scope, |facts| found.push(facts)).unwrap();
         (found, damaged)
@@ -185,7 +185,7 @@ mod tests {
         let (sound, damaged) = facts(&store, &scope);
         assert_eq!((sound.len(), damaged), (128, 0));
         let damage = "UPDATE unit_blocks SET body = x'00' WHERE user_no = ?1 AND block_no = 0";
-        store.write(move |tx| tx.sql.put(damage, values![scope.user_no], Expect::Any)).await.unwrap();
+        store.write(move |tx| tx.sql.put(damage, values![scope.user_no], RowExpectation::Any)).await.unwrap();
         assert_eq!(facts(&store, &scope), (sound, 1));
     }
 }

@@ -3,9 +3,9 @@
 use chrono::DateTime;
 
 use crate::{
-    embed::pieces::{Piece, pieces},
+    embed::pieces::{EmbedPiece, pieces},
     error::{ErrorKind, Result},
-    index::facts::Facts,
+    index::facts::UnitFacts,
     model::{
         place::{Owner, Place, Seq},
         turn::{NewTurn, Turn},
@@ -13,13 +13,13 @@ use crate::{
     store::{
         rows::{
             memories, originals, summaries, turns,
-            units::{self, Listed},
+            units::{self, ListedUnit},
         },
         scope::Scope,
         sql::Sql,
     },
     text::words::{EncodedWords, WordCounts},
-    times::Event,
+    times::EventDays,
 };
 
 /// Units that are read at once.
@@ -27,44 +27,45 @@ const READ_AT_ONCE: u32 = 256;
 
 /// A unit with its words.
 #[derive(Clone, Debug)]
-pub(crate) struct Unit {
-    pub(crate) facts: Facts,
+pub(crate) struct UnitWithWords {
+    pub(crate) facts: UnitFacts,
     /// The encoded forward list; empty: what has them is damaged.
     pub(crate) words: Vec<u8>,
 }
 
 /// Reads units. An archived turn's words are worked out from its text; the index has them as well, so that few need them.
-pub(crate) struct Reader<'s> {
+pub(crate) struct UnitReader<'s> {
     sql: &'s dyn Sql,
     scope: Scope,
-    originals: originals::Reader<'s>,
+    originals: originals::OriginalsReader<'s>,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> UnitReader<'s> {
     pub(crate) fn new(sql: &'s dyn Sql, scope: &Scope) -> Self {
-        Self { sql, scope: *scope, originals: originals::Reader::new(sql, scope) }
+        Self { sql, scope: *scope, originals: originals::OriginalsReader::new(sql, scope) }
     }
 
     /// Shows the units after `after` up to `until`, in their order.
     pub(crate) fn for_each(
         &mut self,
         (after, until): (Seq, Seq),
-        mut each: impl FnMut(Unit) -> Result<()>,
+        mut each: impl FnMut(UnitWithWords) -> Result<()>,
     ) -> Result<()> {
         let mut known = after;
         while known < until {
             let next = Seq(known.0.saturating_add(READ_AT_ONCE).min(until.0));
-            for Listed { unit, words, opening } in units::list(self.sql, &self.scope, (known, next))? {
+            for ListedUnit { unit, words, opening } in units::list(self.sql, &self.scope, (known, next))? {
                 let (words, opening) = match (words, unit.owner) {
                     (Some(words), _) => (words, opening),
                     (None, Owner::Turn(place)) => self.archived_or_none(place)?,
                     (None, Owner::Memory) => (Vec::new(), None),
                 };
                 let said_at = DateTime::from_timestamp_millis(unit.said_at_ms);
-                let event = said_at.zip(opening).and_then(|(said_at, opening)| Event::of(&opening, said_at));
-                let facts = Facts { event, ..Facts::new(unit.seq, unit.owner, unit.said_at_ms) };
+                let event =
+                    said_at.zip(opening).and_then(|(said_at, opening)| EventDays::of(&opening, said_at));
+                let facts = UnitFacts { event, ..UnitFacts::new(unit.seq, unit.owner, unit.said_at_ms) };
                 let facts = EncodedWords::parse(&words).map_or(facts, |words| facts.with_words(words));
-                each(Unit { facts, words })?;
+                each(UnitWithWords { facts, words })?;
             }
             known = next;
         }
@@ -117,9 +118,9 @@ fn words_of(turn: &Turn) -> Vec<u8> {
 pub(crate) fn pieces_of(
     sql: &dyn Sql,
     scope: &Scope,
-    originals: &mut originals::Reader<'_>,
+    originals: &mut originals::OriginalsReader<'_>,
     (seq, owner): (Seq, Owner),
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<EmbedPiece>> {
     let place = match owner {
         Owner::Turn(place) => place,
         Owner::Memory => {

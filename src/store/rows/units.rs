@@ -11,10 +11,10 @@ use crate::{
     store::{
         rows::users,
         scope::Scope,
-        sql::{Expect, Row, Sql, ToColumn, Value, missing, values},
+        sql::{RowExpectation, Sql, SqlRow, SqlValue, ToColumn, missing, values},
     },
     text::{measure::ContentHash, words::WordCounts},
-    times::Event,
+    times::EventDays,
 };
 
 /// How far a user's units are, and how far they are indexed.
@@ -96,10 +96,10 @@ pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
 
 /// What a unit stands for, by its kind and the two columns behind that. Whatever has a place is a turn, and so is what
 /// says so itself: the rest of such a row may be damaged.
-fn owner(row: &Row<'_>, kind: usize) -> Result<Owner> {
+fn owner(row: &SqlRow<'_>, kind: usize) -> Result<Owner> {
     match (row.get(kind), row.value(kind + 1)?) {
         (Ok(UnitKind::Turn), _) => {}
-        (_, Value::Null) => return Ok(Owner::Memory),
+        (_, SqlValue::Null) => return Ok(Owner::Memory),
         _ => {}
     }
     Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
@@ -111,7 +111,7 @@ pub(crate) fn content_hashes(
     scope: &Scope,
     seqs: impl Iterator<Item = Result<Seq>>,
 ) -> Result<Vec<ContentHash>> {
-    let set = |seq: Result<Seq>| Ok(vec![scope.user_no.to_column(), Value::Integer(seq?.into())]);
+    let set = |seq: Result<Seq>| Ok(vec![scope.user_no.to_column(), SqlValue::Integer(seq?.into())]);
     let units: Vec<_> = seqs.map(set).collect::<Result<_>>()?;
     let mut found = Vec::with_capacity(units.len());
     sql.query_many(
@@ -148,13 +148,13 @@ pub(crate) fn insert(
            (user_no, seq, kind, owner_id, session_no, turn_number, caller_id, content_hash, said_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         values![scope.user_no, seq, owner.kind(), id, session, turn_number, caller_id, hash, said_at],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
 /// A unit with what the row of its turn or memory has of it, or, where the original was deleted, the summary's.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListedUnit {
     pub(crate) unit: Bare,
     /// `None`: the turn is archived.
     pub(crate) words: Option<Vec<u8>>,
@@ -165,10 +165,10 @@ pub(crate) struct Listed {
 /// No fewer than the bytes that events are read from.
 const OPENING_CHARS: u32 = 4_096;
 const _: () =
-    assert!(OPENING_CHARS as usize >= Event::MAX_BYTES, "an event is read from all that it may stand in");
+    assert!(OPENING_CHARS as usize >= EventDays::MAX_BYTES, "an event is read from all that it may stand in");
 
 /// The units after `after` up to `until`, in their order.
-pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> Result<Vec<Listed>> {
+pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> Result<Vec<ListedUnit>> {
     sql.list(
         "SELECT coalesce(t.words, k.words) AS words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind,
                 r.session_no, r.turn_number, substr(t.user_message, 1, ?5) AS opening
@@ -179,11 +179,11 @@ pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> 
            AND m.user_id = ?4 AND m.original = 'deleted'
          WHERE r.user_no = ?1 AND r.seq > ?2 AND r.seq <= ?3 ORDER BY r.seq",
         values![scope.user_no, after, until, scope.user_id, OPENING_CHARS],
-        |row| Ok(Listed { unit: read(row)?, words: words_in(row)?, opening: row.get(8).unwrap_or_default() }),
+        |row| Ok(ListedUnit { unit: read(row)?, words: words_in(row)?, opening: row.get(8).unwrap_or_default() }),
     )
 }
 
-fn read(row: &Row<'_>) -> Result<Bare> {
+fn read(row: &SqlRow<'_>) -> Result<Bare> {
     // A unit that is damaged is found by what is left of it; doctor finds the damage.
     let owner = owner(row, 5).unwrap_or(Owner::Turn(Place::default()));
     let said_at_ms = row.get(4).map_or(0, |at: DateTime<Utc>| at.timestamp_millis());
@@ -191,7 +191,7 @@ fn read(row: &Row<'_>) -> Result<Bare> {
 }
 
 /// The words of a row that begins with them: the turn's own, else those of the summary in its place.
-fn words_in(row: &Row<'_>) -> Result<Option<Vec<u8>>> {
+fn words_in(row: &SqlRow<'_>) -> Result<Option<Vec<u8>>> {
     match row.get(0) {
         Ok(Some(words)) => return Ok(Some(words)),
         Ok(None) => {}
@@ -231,7 +231,7 @@ pub(crate) fn set_words(
     sql.put(
         "UPDATE conversation_turns SET words = ?4 WHERE turn_key = ?1 AND user_id = ?2 AND id = ?3",
         values![place, scope.user_id, id, words],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn set_hash(sql: &dyn Sql, scope: &Scope, seq: Seq, hash: ContentHash
     sql.put(
         "UPDATE recall_units SET content_hash = ?3 WHERE user_no = ?1 AND seq = ?2",
         values![scope.user_no, seq, hash],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -260,6 +260,6 @@ pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> 
     sql.put(
         "UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, seq],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

@@ -12,7 +12,7 @@ use crate::{
     store::{
         rows::{jobs, row_check},
         scope::{Scope, UserKey},
-        sql::{Expect, Row, Sql, UserRow, missing, values},
+        sql::{RowExpectation, Sql, SqlRow, UserRow, missing, values},
     },
 };
 
@@ -23,7 +23,7 @@ pub(crate) const ROW: &str =
      FROM user_scopes WHERE user_no = ?1";
 
 /// What was found by [`ROW`].
-pub(crate) fn read_row(row: &Row<'_>) -> Result<UserRow> {
+pub(crate) fn read_row(row: &SqlRow<'_>) -> Result<UserRow> {
     Ok(UserRow {
         user_id: row.get(0)?,
         epoch: row.get(1)?,
@@ -51,7 +51,7 @@ pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Re
         "UPDATE user_scopes SET words_rules = ?3, critical_rules = ?4, anchor_rules = ?5
          WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, rules.words, rules.critical, rules.anchors],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> R
         sql.put(
             "INSERT INTO users (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
             values![user_id, name, now],
-            Expect::Any,
+            RowExpectation::Any,
         )?;
     }
     let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
@@ -131,7 +131,7 @@ pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     if is_backends(sql, USERS)? {
         return Ok(());
     }
-    sql.put("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id], Expect::Any)
+    sql.put("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id], RowExpectation::Any)
 }
 
 /// Makes void whatever any process has cached of the user.
@@ -139,7 +139,7 @@ pub(crate) fn raise_epoch(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1",
         values![scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1",
         values![scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn raise_revision(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET revision = revision + 1 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()>
     sql.put(
         "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, seq],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -185,17 +185,17 @@ pub(crate) fn set_inserted(sql: &dyn Sql, scope: &Scope, first: Option<Seq>) -> 
     sql.put(
         "UPDATE user_scopes SET inserted_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id, first],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
 /// Removes a user of whom nothing is left; a backend keeps its own row.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    sql.put("DELETE FROM user_scopes WHERE user_id = ?1", values![scope.user_id], Expect::Any)?;
+    sql.put("DELETE FROM user_scopes WHERE user_id = ?1", values![scope.user_id], RowExpectation::Any)?;
     if is_backends(sql, USERS)? {
         return Ok(());
     }
-    sql.put("DELETE FROM users WHERE id = ?1", values![scope.user_id], Expect::Any)
+    sql.put("DELETE FROM users WHERE id = ?1", values![scope.user_id], RowExpectation::Any)
 }
 
 /// Names a snapshot that a turn refers to, unless the table is the backend's own.
@@ -210,7 +210,7 @@ pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) ->
     sql.put(
         "INSERT INTO state_snapshots (id, created_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
         values![id, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

@@ -3,37 +3,37 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::learned::{Learned, RuleRecord, USES_THAT_KEEP},
+    compress::learned::{LearnedCriticality, RuleRecord, USES_THAT_KEEP},
     error::Result,
     model::{critical::CriticalRule, ids::TurnId, uses::Aspect},
     store::{
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{RowExpectation, Sql, values},
     },
 };
 
 /// Why a unit's turn is kept verbatim, if it has a row and is.
-pub(crate) struct Kept {
+pub(crate) struct KeepReason {
     /// The rule on record.
     pub(crate) rule: Option<CriticalRule>,
     pub(crate) total_tokens: u32,
 }
 
 /// The unit, if it is there.
-pub(crate) fn kept(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Kept>> {
+pub(crate) fn kept(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<KeepReason>> {
     sql.one(
         "SELECT t.critical_rule, coalesce(t.total_tokens, 0) FROM recall_units AS u
          LEFT JOIN conversation_turns AS t
            ON t.turn_key = (u.session_no << 24 | u.turn_number) AND t.user_id = ?3
          WHERE u.user_no = ?1 AND u.seq = ?2",
         values![scope.user_no, seq, scope.user_id],
-        |row| Ok(Kept { rule: row.get(0)?, total_tokens: row.get(1)? }),
+        |row| Ok(KeepReason { rule: row.get(0)?, total_tokens: row.get(1)? }),
     )
 }
 
 /// How often a unit was of use.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Hits {
+pub(crate) struct UseHits {
     pub(crate) all: u32,
     /// As the best of what was recalled.
     pub(crate) best: u32,
@@ -44,7 +44,7 @@ pub(crate) fn count_unit(
     sql: &dyn Sql,
     scope: &Scope,
     seq: i64,
-    hits: Hits,
+    hits: UseHits,
     last_hit: DateTime<Utc>,
 ) -> Result<()> {
     let best = Some(hits.best).filter(|best| *best > 0);
@@ -55,7 +55,7 @@ pub(crate) fn count_unit(
              best = CASE WHEN excluded.best IS NULL THEN unit_uses.best
                          ELSE coalesce(unit_uses.best, 0) + excluded.best END",
         values![scope.user_no, seq, hits.all, last_hit, best],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -65,12 +65,12 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (Aspect, &str)
         "INSERT INTO use_counts (user_no, aspect, name, hits) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (user_no, aspect, name) DO UPDATE SET hits = use_counts.hits + excluded.hits",
         values![scope.user_no, aspect, name, hits],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
 /// What use has taught of the user's turns within these places in the order of recording.
-pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -> Result<Learned> {
+pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -> Result<LearnedCriticality> {
     let used = sql.list(
         "SELECT seq FROM unit_uses WHERE user_no = ?1 AND seq BETWEEN ?2 AND ?3 AND best >= ?4",
         values![scope.user_no, first, last, USES_THAT_KEEP],
@@ -84,13 +84,13 @@ pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -
         |row| Ok(RuleRecord { rule: row.get(0)?, chances: row.get(1)?, taken: row.get(2)? }),
     )?;
     let stopped = records.iter().filter(|record| record.has_stopped()).map(|record| record.rule);
-    Ok(Learned { used: used.into_iter().collect(), stopped: stopped.collect() })
+    Ok(LearnedCriticality { used: used.into_iter().collect(), stopped: stopped.collect() })
 }
 
 /// How often a turn was of use.
 pub(crate) struct UnitUse {
     pub(crate) turn_id: TurnId,
-    pub(crate) hits: Hits,
+    pub(crate) hits: UseHits,
     pub(crate) last_hit: DateTime<Utc>,
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<UnitUse>> {
          WHERE n.user_no = ?1 AND r.kind = 'turn' ORDER BY n.seq",
         values![scope.user_no],
         |row| {
-            let hits = Hits { all: row.get(1)?, best: row.get(2)? };
+            let hits = UseHits { all: row.get(1)?, best: row.get(2)? };
             Ok(UnitUse { turn_id: row.get(0)?, hits, last_hit: row.get(3)? })
         },
     )

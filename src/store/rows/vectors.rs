@@ -10,7 +10,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, Value, bytes as bytes_of, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, SqlValue, bytes as bytes_of, values},
     },
 };
 
@@ -80,7 +80,7 @@ pub(crate) fn all_models(sql: &dyn Sql) -> Result<Vec<(Space, EmbeddingSpace)>> 
 
 /// Takes away a space in which nobody has anything.
 pub(crate) fn remove_space(sql: &dyn Sql, space: Space) -> Result<()> {
-    sql.put("DELETE FROM embedding_spaces WHERE space_no = ?1", values![space.space_no], Expect::Any)
+    sql.put("DELETE FROM embedding_spaces WHERE space_no = ?1", values![space.space_no], RowExpectation::Any)
 }
 
 /// Up to which unit a user is embedded in a space.
@@ -99,7 +99,7 @@ pub(crate) fn forget_progress(sql: &dyn Sql, scope: &Scope, space: Space) -> Res
         "DELETE FROM user_spaces WHERE user_no = ?1 AND space_no = ?2",
         "DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2",
     ] {
-        sql.put(text, values![scope.user_no, space.space_no], Expect::Any)?;
+        sql.put(text, values![scope.user_no, space.space_no], RowExpectation::Any)?;
     }
     Ok(())
 }
@@ -127,8 +127,8 @@ const CHECKED_COLUMNS: usize = 4;
 const OF_BLOCK: &str = select!("= ?3");
 
 /// What [`OF_BLOCK`] asks for.
-fn key(scope: &Scope, space_no: i64, block: i64) -> Vec<Value<'static>> {
-    [scope.user_no.0, space_no, block].map(Value::Integer).to_vec()
+fn key(scope: &Scope, space_no: i64, block: i64) -> Vec<SqlValue<'static>> {
+    [scope.user_no.0, space_no, block].map(SqlValue::Integer).to_vec()
 }
 
 /// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
@@ -137,7 +137,7 @@ pub(crate) fn for_each_block(
     scope: &Scope,
     space: Space,
     first: u32,
-    mut each: impl FnMut(Block<'_>),
+    mut each: impl FnMut(VectorBlock<'_>),
 ) -> Result<usize> {
     let mut damaged = 0;
     sql.query(
@@ -155,9 +155,9 @@ pub(crate) fn for_each_block(
 }
 
 /// A row as a block; `None`: it is damaged.
-fn sound_block<'r>(row: &Row<'r>, dims: usize) -> Result<Option<Block<'r>>> {
+fn sound_block<'r>(row: &SqlRow<'r>, dims: usize) -> Result<Option<VectorBlock<'r>>> {
     let body = bytes_of(row.value(3)?).unwrap_or_default();
-    let block = row.get(2).ok().and_then(|block| Block::parse(block, dims, body));
+    let block = row.get(2).ok().and_then(|block| VectorBlock::parse(block, dims, body));
     Ok(if row_check::holds(row, CHECKED_COLUMNS)? { block } else { None })
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn damaged_blocks(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(i64, i
 /// The vectors of a block, as a row holds them: how many there are (u16), for each the unit's place in the block and the
 /// piece of its turn (a byte each), then the vectors, `dims` bytes each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block<'a> {
+pub(crate) struct VectorBlock<'a> {
     first: u32,
     dims: usize,
     places: &'a [[u8; 2]],
@@ -190,7 +190,7 @@ pub(crate) struct Block<'a> {
     pub(crate) vectors: &'a [u8],
 }
 
-impl<'a> Block<'a> {
+impl<'a> VectorBlock<'a> {
     /// `None`: these bytes are no block.
     fn parse(block: u32, dims: usize, body: &'a [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk()?;
@@ -253,7 +253,7 @@ pub(crate) fn add(
          ON CONFLICT (user_no, space_no) DO UPDATE SET embedded_seq = excluded.embedded_seq
          WHERE user_spaces.embedded_seq < excluded.embedded_seq",
         values![scope.user_no, space.space_no, embedded_seq],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &BTreeSet<u32>) -> Resu
         sql.put(
             "DELETE FROM vector_gaps WHERE user_no = ?1 AND seq = ?2",
             values![scope.user_no, seq],
-            Expect::Any,
+            RowExpectation::Any,
         )?;
     }
     Ok(())
@@ -310,7 +310,7 @@ fn write(sql: &dyn Sql, scope: &Scope, space: Space, block: u32, vectors: &[Stor
         "INSERT INTO vector_blocks (user_no, space_no, block_no, body) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (user_no, space_no, block_no) DO UPDATE SET body = excluded.body",
         values![scope.user_no, space.space_no, block, body_of(vectors)?],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -319,7 +319,7 @@ pub(crate) fn remove_block(sql: &dyn Sql, scope: &Scope, (space_no, block): (i64
     sql.put(
         "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
         values![scope.user_no, space_no, block],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -339,7 +339,7 @@ pub(crate) fn note_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32, why
          ON CONFLICT (user_no, space_no, seq)
            DO UPDATE SET tries = vector_gaps.tries + 1, last_error = excluded.last_error",
         values![scope.user_no, space.space_no, seq, why],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -368,7 +368,7 @@ pub(crate) fn reopen_block(sql: &dyn Sql, scope: &Scope, space_no: i64, block: u
          WHERE e.space_no = ?2
          ON CONFLICT (user_no, space_no, seq) DO NOTHING",
         values![scope.user_no, space_no, first, last],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -394,6 +394,6 @@ pub(crate) fn close_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32) ->
     sql.put(
         "DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND seq = ?3",
         values![scope.user_no, space.space_no, seq],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

@@ -25,10 +25,10 @@ use crate::{
         uses::Aspect,
     },
     store::transfer::{
-        AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT_WITH_MEMORIES, Line, Transferred,
+        AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT_WITH_MEMORIES, TransferLine, Transferred,
         UseCountLine, UseLine,
         bounds::{MAX_WORD_BYTES, check_text, check_times, hash_from_hex, wrong},
-        check_memories::{self, Memories},
+        check_memories::{self, CheckedMemories},
     },
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
@@ -44,18 +44,18 @@ const MAX_HITS: u64 = 1 << 40;
 const MAX_PART: u32 = 1_000_000;
 
 /// Checks one line by itself.
-pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> Result<()> {
+pub(super) fn check_line(line: &TransferLine, number: usize, max_side_bytes: usize) -> Result<()> {
     match (line, number) {
-        (Line::Memory { format, .. }, 1) if (1..=FORMAT_WITH_MEMORIES).contains(format) => Ok(()),
-        (Line::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
-        (Line::Memory { .. }, _) => wrong("a second export begins here"),
+        (TransferLine::Memory { format, .. }, 1) if (1..=FORMAT_WITH_MEMORIES).contains(format) => Ok(()),
+        (TransferLine::Memory { .. }, 1) => wrong("this export was written by a newer version; upgrade"),
+        (TransferLine::Memory { .. }, _) => wrong("a second export begins here"),
         (_, 1) => wrong("this is not an export of a memory"),
-        (Line::Session(session), _) => check_session(session),
-        (Line::Turn(turn) | Line::Archived(turn), _) if turn.state != TurnState::Complete => {
+        (TransferLine::Session(session), _) => check_session(session),
+        (TransferLine::Turn(turn) | TransferLine::Archived(turn), _) if turn.state != TurnState::Complete => {
             wrong("a turn that is part of the memory is not complete")
         }
-        (Line::Turn(turn) | Line::Archived(turn), _) => check_turn(turn, max_side_bytes),
-        (Line::Aside(aside), _) => {
+        (TransferLine::Turn(turn) | TransferLine::Archived(turn), _) => check_turn(turn, max_side_bytes),
+        (TransferLine::Aside(aside), _) => {
             check_times([aside.replaced_at])?;
             let is_replaced = aside.turn.state == TurnState::Replaced;
             if [aside.replaced_by.is_some(), aside.replaced_at.is_some()] != [is_replaced; 2] {
@@ -63,30 +63,30 @@ pub(super) fn check_line(line: &Line, number: usize, max_side_bytes: usize) -> R
             }
             check_turn(&aside.turn, max_side_bytes)
         }
-        (Line::Deleted(turn), _) => {
+        (TransferLine::Deleted(turn), _) => {
             check_name("turn's caller id", turn.caller_id.as_deref())?;
             check_times([Some(turn.timestamp)])
         }
-        (Line::Summary { summary, .. }, _) => check_summary(summary),
-        (Line::Anchor(anchor), _) => check_anchor(anchor),
-        (Line::Derivation(derivation), _) => {
+        (TransferLine::Summary { summary, .. }, _) => check_summary(summary),
+        (TransferLine::Anchor(anchor), _) => check_anchor(anchor),
+        (TransferLine::Derivation(derivation), _) => {
             check_text("evidence's quote", &derivation.quote, MAX_SENTENCE_BYTES)?;
             check_text("evidence's maker", &derivation.made_by, MAX_WORD_BYTES)?;
             check_name("anchor's value", Some(&derivation.value))?;
             check_times([Some(derivation.said_at)])
         }
-        (Line::Transition(moved), _) => check_times([Some(moved.moved_at)]),
-        (Line::Use(of), _) if of.hits == 0 || of.best > of.hits => {
+        (TransferLine::Transition(moved), _) => check_times([Some(moved.moved_at)]),
+        (TransferLine::Use(of), _) if of.hits == 0 || of.best > of.hits => {
             wrong("how often a turn was of use makes no sense")
         }
-        (Line::Use(of), _) => check_times([Some(of.last_hit)]),
-        (Line::UseCount(count), _) => check_count(count),
-        (Line::Knowledge(memory), _) => check_memories::check_knowledge(memory),
-        (Line::Edge(edge), _) => check_memories::check_edge(edge),
-        (Line::Episode(episode), _) => check_memories::check_episode(episode),
-        (Line::Erased(erased), _) => hash_from_hex(&erased.id_hash).map(drop),
-        (Line::Extracted(extracted), _) => check_times([Some(extracted.extracted_at)]),
-        (Line::End(_), _) => Ok(()),
+        (TransferLine::Use(of), _) => check_times([Some(of.last_hit)]),
+        (TransferLine::UseCount(count), _) => check_count(count),
+        (TransferLine::Knowledge(memory), _) => check_memories::check_knowledge(memory),
+        (TransferLine::Edge(edge), _) => check_memories::check_edge(edge),
+        (TransferLine::Episode(episode), _) => check_memories::check_episode(episode),
+        (TransferLine::Erased(erased), _) => hash_from_hex(&erased.id_hash).map(drop),
+        (TransferLine::Extracted(extracted), _) => check_times([Some(extracted.extracted_at)]),
+        (TransferLine::End(_), _) => Ok(()),
     }
 }
 
@@ -166,7 +166,7 @@ fn check_anchor(anchor: &AnchorLine) -> Result<()> {
 }
 
 /// What the lines say of one session.
-struct Seen<'a> {
+struct SessionLines<'a> {
     info: &'a SessionInfo,
     /// Its place among the sessions.
     place: usize,
@@ -179,7 +179,7 @@ struct Seen<'a> {
 }
 
 /// Checks all lines together; the last one counted them.
-pub(super) fn check_whole(lines: &[Line], counts: Transferred) -> Result<()> {
+pub(super) fn check_whole(lines: &[TransferLine], counts: Transferred) -> Result<()> {
     let mut whole = Whole::default();
     for line in lines {
         whole.see(line)?;
@@ -190,7 +190,7 @@ pub(super) fn check_whole(lines: &[Line], counts: Transferred) -> Result<()> {
 #[derive(Default)]
 struct Whole<'a> {
     found: Transferred,
-    sessions: HashMap<SessionId, Seen<'a>>,
+    sessions: HashMap<SessionId, SessionLines<'a>>,
     /// The callers' keys with their parts.
     session_keys: HashSet<(&'a str, u32)>,
     turns: HashSet<TurnId>,
@@ -205,18 +205,18 @@ struct Whole<'a> {
     named_anchors: Vec<AnchorId>,
     used: HashSet<TurnId>,
     counted: HashSet<(Aspect, &'a str)>,
-    memories: Memories<'a>,
+    memories: CheckedMemories<'a>,
     /// Whether the first line says that there are memories.
     has_memories: bool,
 }
 
 impl<'a> Whole<'a> {
-    fn see(&mut self, line: &'a Line) -> Result<()> {
+    fn see(&mut self, line: &'a TransferLine) -> Result<()> {
         match line {
-            Line::Session(info) => {
+            TransferLine::Session(info) => {
                 self.found.sessions += 1;
                 let place = self.sessions.len();
-                let seen = Seen {
+                let seen = SessionLines {
                     info,
                     place,
                     turns: HashMap::new(),
@@ -232,22 +232,22 @@ impl<'a> Whole<'a> {
                 }
                 Ok(())
             }
-            Line::Turn(turn) => {
+            TransferLine::Turn(turn) => {
                 self.caller_id(turn.caller_id.as_deref())?;
                 let tokens = turn.tokens.total_tokens;
                 self.turn((turn.id, turn.session_id, turn.turn_number), turn.memory_tier, tokens)
             }
-            Line::Archived(Turn { id, session_id, turn_number, caller_id, .. }) => {
+            TransferLine::Archived(Turn { id, session_id, turn_number, caller_id, .. }) => {
                 self.caller_id(caller_id.as_deref())?;
                 self.without_row((*id, *session_id, *turn_number), Original::Archived)
             }
-            Line::Deleted(DeletedTurn { id, session_id, turn_number, caller_id, .. }) => {
+            TransferLine::Deleted(DeletedTurn { id, session_id, turn_number, caller_id, .. }) => {
                 self.caller_id(caller_id.as_deref())?;
                 self.without_row((*id, *session_id, *turn_number), Original::Deleted)
             }
-            Line::Aside(aside) => self.aside(aside),
-            Line::Summary { summary, .. } => self.summary(summary),
-            Line::Anchor(anchor) => {
+            TransferLine::Aside(aside) => self.aside(aside),
+            TransferLine::Summary { summary, .. } => self.summary(summary),
+            TransferLine::Anchor(anchor) => {
                 self.found.anchors += 1;
                 let key = value_key(&anchor.value);
                 let is_new = self.values.insert((&anchor.subject, anchor.attribute, key.clone()));
@@ -256,56 +256,56 @@ impl<'a> Whole<'a> {
                 }
                 Ok(())
             }
-            Line::Derivation(derivation) => self.derivation(derivation),
-            Line::Transition(moved) => self.transition(moved),
-            Line::Use(UseLine { turn_id, .. }) => {
+            TransferLine::Derivation(derivation) => self.derivation(derivation),
+            TransferLine::Transition(moved) => self.transition(moved),
+            TransferLine::Use(UseLine { turn_id, .. }) => {
                 self.found.uses += 1;
                 if !self.turns.contains(turn_id) || !self.used.insert(*turn_id) {
                     return wrong("what was of use is no turn, or stands in the file twice");
                 }
                 Ok(())
             }
-            Line::UseCount(UseCountLine { aspect, name, .. }) => {
+            TransferLine::UseCount(UseCountLine { aspect, name, .. }) => {
                 self.found.uses += 1;
                 if !self.counted.insert((*aspect, name)) {
                     return wrong("a count stands in the file twice");
                 }
                 Ok(())
             }
-            Line::Knowledge(memory) => {
+            TransferLine::Knowledge(memory) => {
                 self.found.memories += 1;
                 if !memory.turns().all(|turn| self.turns.contains(&turn)) {
                     return wrong("a turn that a memory was made of is missing");
                 }
                 self.memories.see(memory)
             }
-            Line::Edge(edge) => {
+            TransferLine::Edge(edge) => {
                 self.found.edges += 1;
                 self.memories.see_edge(edge)
             }
-            Line::Episode(episode) => {
+            TransferLine::Episode(episode) => {
                 self.found.episodes += 1;
                 episode.session_id.map_or(Ok(()), |id| self.session(id).map(drop))?;
                 self.memories.see_episode(episode)
             }
-            Line::Extracted(extracted) => {
+            TransferLine::Extracted(extracted) => {
                 self.found.extracted += 1;
                 self.session(extracted.session_id)?;
                 self.memories.see_extracted(extracted)
             }
-            Line::Erased(erased) => {
+            TransferLine::Erased(erased) => {
                 self.found.erased += 1;
                 self.memories.see_erased(erased)
             }
-            Line::Memory { format, .. } => {
+            TransferLine::Memory { format, .. } => {
                 self.has_memories = *format == FORMAT_WITH_MEMORIES;
                 Ok(())
             }
-            Line::End(_) => Ok(()),
+            TransferLine::End(_) => Ok(()),
         }
     }
 
-    fn session(&mut self, id: SessionId) -> Result<&mut Seen<'a>> {
+    fn session(&mut self, id: SessionId) -> Result<&mut SessionLines<'a>> {
         self.sessions.get_mut(&id).ok_or_else(|| Error::invalid("a line's session is missing"))
     }
 
@@ -426,7 +426,7 @@ impl<'a> Whole<'a> {
     }
 
     /// A successor is a later session of this file, of one that has ended and whose talk can go on.
-    fn leads_on(&self, seen: &Seen<'_>) -> bool {
+    fn leads_on(&self, seen: &SessionLines<'_>) -> bool {
         seen.info.successor_id.is_none_or(|id| {
             let successor = self.sessions.get(&id);
             seen.info.end_reason.is_some()
@@ -436,7 +436,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-impl Seen<'_> {
+impl SessionLines<'_> {
     /// Whether this is all of the session, each turn in a tier where it may be.
     fn is_sound(&self) -> bool {
         let count = u64::from(self.info.turn_count - self.info.erased_turns);

@@ -243,8 +243,8 @@ pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
 
 /// All memories of an export together.
 #[derive(Default)]
-pub(super) struct Memories<'a> {
-    known: HashMap<MemoryId, Known<'a>>,
+pub(super) struct CheckedMemories<'a> {
+    known: HashMap<MemoryId, CheckedMemory<'a>>,
     caller_ids: HashSet<&'a str>,
     /// What active memories say, by projects.
     texts: HashSet<(&'a str, ContentHash)>,
@@ -265,7 +265,7 @@ pub(super) struct Memories<'a> {
 }
 
 /// A memory, and what its episodes say.
-struct Known<'a> {
+struct CheckedMemory<'a> {
     line: &'a KnowledgeLine,
     births: u32,
     rated: u32,
@@ -275,9 +275,9 @@ struct Known<'a> {
     projects: HashSet<&'a str>,
 }
 
-impl<'a> Memories<'a> {
+impl<'a> CheckedMemories<'a> {
     pub(super) fn see(&mut self, line: &'a KnowledgeLine) -> Result<()> {
-        let known = Known {
+        let known = CheckedMemory {
             line,
             births: 0,
             rated: 0,
@@ -366,7 +366,7 @@ impl<'a> Memories<'a> {
                 return wrong("a memory has no beginning, or two, or was not used as often as it says");
             }
         }
-        let is_unasked = |known: &Known<'_>| {
+        let is_unasked = |known: &CheckedMemory<'_>| {
             let was_to_wait = |change: &ChangeLine| {
                 change.op == ChangeOp::Save
                     && change.new_value.as_deref() == Some(MemoryStatus::Archived.as_str())
@@ -411,7 +411,7 @@ impl<'a> Memories<'a> {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> CheckedMemory<'a> {
     fn see_use(&mut self, episode: &'a EpisodeLine) -> Result<()> {
         if !episode.receipt_id.is_none_or(|id| self.receipts.insert(id)) {
             return wrong("one context rates a memory twice");

@@ -18,7 +18,7 @@ use crate::{
         sql::Sql,
         transfer::{
             AnchorLine, AsideLine, DeletedTurn, DerivationLine, DerivedBy, FORMAT, FORMAT_WITH_MEMORIES,
-            Line, Transferred, UseCountLine, UseLine, export_memories, lines::Lines,
+            TransferLine, Transferred, UseCountLine, UseLine, export_memories, lines::LineWriter,
         },
     },
 };
@@ -26,7 +26,7 @@ use crate::{
 /// Writes every line.
 pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Transferred> {
     transfer::expect_sound(sql, scope)?;
-    let mut out = Lines::to(to);
+    let mut out = LineWriter::to(to);
     let rules = users::rules(sql, scope)?;
     // What a job has not brought to its rules yet is of nobody knows which.
     let known = |version| u32::try_from(version).unwrap_or(0);
@@ -34,10 +34,10 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
     let rules = (rules != DerivedBy::FIRST).then_some(rules);
     let has_memories = memory_rows::has_any(sql, scope)?;
     let format = if has_memories { FORMAT_WITH_MEMORIES } else { FORMAT };
-    out.line(&Line::Memory { format, rules })?;
+    out.line(&TransferLine::Memory { format, rules })?;
     for session in sessions::list(sql, scope)?.into_iter().rev() {
         out.counts.sessions += 1;
-        out.line(&Line::Session(session.info))?;
+        out.line(&TransferLine::Session(session.info))?;
     }
     turn_lines(sql, scope, &mut out)?;
     for session in sessions::list(sql, scope)?.into_iter().rev() {
@@ -46,7 +46,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
             let (replaced_by, replaced_at) = replaced.unzip();
             // The place that it had among the user's turns is nobody's any more.
             let turn = Turn { seq: 0, ..turn };
-            out.line(&Line::Aside(AsideLine { replaced_by, replaced_at, turn }))
+            out.line(&TransferLine::Aside(AsideLine { replaced_by, replaced_at, turn }))
         })?;
     }
     summary_lines(sql, scope, &mut out)?;
@@ -57,7 +57,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
             turns::transitions(sql, scope, (session.info.id, session.session_no), (0, 0), u32::MAX)?
         {
             out.counts.transitions += 1;
-            out.line(&Line::Transition(transition))?;
+            out.line(&TransferLine::Transition(transition))?;
         }
     }
     use_lines(sql, scope, &mut out)?;
@@ -68,7 +68,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
 }
 
 /// Every unit of the user in the order of recording, with its original if there is one.
-fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     let mut after = Seq::default();
     loop {
         let units = transfer::units_after(sql, scope, after)?;
@@ -79,11 +79,11 @@ fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Res
             // The file's own number means nothing elsewhere; the place among the user's turns does.
             let seq = i64::try_from(out.counts.turns).unwrap_or(i64::MAX);
             let line = if let Some(turn) = turns::by_id(sql, scope, unit.turn_id)? {
-                Line::Turn(Turn { seq, ..turn })
+                TransferLine::Turn(Turn { seq, ..turn })
             } else if let Some(turn) = originals::by_id(sql, scope, unit.turn_id)? {
-                Line::Archived(Turn { seq, ..turn })
+                TransferLine::Archived(Turn { seq, ..turn })
             } else {
-                Line::Deleted(deleted(unit))
+                TransferLine::Deleted(deleted(unit))
             };
             out.line(&line)?;
         }
@@ -101,18 +101,18 @@ fn deleted(unit: UnitOfTurn) -> DeletedTurn {
     }
 }
 
-fn summary_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn summary_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     summaries::each_of_user(sql, scope, &mut |snapshot_id, summary| {
         out.counts.summaries += 1;
-        out.line(&Line::Summary { snapshot_id, summary })
+        out.line(&TransferLine::Summary { snapshot_id, summary })
     })
 }
 
-fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     for anchor in transfer::anchors(sql, scope)? {
         let newest = anchor.retracted_seq.map(|seq| transfer::newest_turn(sql, scope, seq));
         out.counts.anchors += 1;
-        out.line(&Line::Anchor(AnchorLine {
+        out.line(&TransferLine::Anchor(AnchorLine {
             id: anchor.id,
             subject: anchor.subject,
             attribute: anchor.attribute,
@@ -125,23 +125,23 @@ fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> R
     Ok(())
 }
 
-fn use_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn use_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     for UnitUse { turn_id, hits, last_hit } in uses::of_units(sql, scope)? {
         out.counts.uses += 1;
-        out.line(&Line::Use(UseLine { turn_id, hits: hits.all, best: hits.best, last_hit }))?;
+        out.line(&TransferLine::Use(UseLine { turn_id, hits: hits.all, best: hits.best, last_hit }))?;
     }
     for (aspect, name, hits) in uses::counts(sql, scope)? {
         out.counts.uses += 1;
-        out.line(&Line::UseCount(UseCountLine { aspect, name, hits }))?;
+        out.line(&TransferLine::UseCount(UseCountLine { aspect, name, hits }))?;
     }
     Ok(())
 }
 
-fn derivation_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn derivation_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     for derivation in transfer::derivations(sql, scope)? {
         let (is_of_turn, source) = (derivation.is_of_turn, derivation.source_id);
         out.counts.derivations += 1;
-        out.line(&Line::Derivation(DerivationLine {
+        out.line(&TransferLine::Derivation(DerivationLine {
             anchor_id: derivation.anchor_id,
             turn_id: is_of_turn.then_some(source),
             source_id: (!is_of_turn).then_some(source),

@@ -14,15 +14,15 @@ use crate::{
         scope::Scope,
         sql::Sql,
         transfer::{
-            Line,
-            lines::Lines,
-            memories::{Beside, ChangeLine, EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine},
+            TransferLine,
+            lines::LineWriter,
+            memories::{ChangeLine, EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine, MemoryDetails},
         },
     },
 };
 
 /// Writes every line of them.
-pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     knowledge(sql, scope, out)?;
     let mut after = 0;
     loop {
@@ -31,22 +31,22 @@ pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) 
         after = last.edge_no;
         for edge in some {
             out.counts.edges += 1;
-            out.line(&Line::Edge(edge.edge))?;
+            out.line(&TransferLine::Edge(edge.edge))?;
         }
     }
     all_episodes(sql, scope, out)?;
     for (session_id, extracted_at) in transfer::extracted(sql, scope)? {
         out.counts.extracted += 1;
-        out.line(&Line::Extracted(ExtractedLine { session_id, extracted_at }))?;
+        out.line(&TransferLine::Extracted(ExtractedLine { session_id, extracted_at }))?;
     }
     for id_hash in erased::all(sql, scope)? {
         out.counts.erased += 1;
-        out.line(&Line::Erased(ErasedLine { id_hash: hex(&id_hash) }))?;
+        out.line(&TransferLine::Erased(ErasedLine { id_hash: hex(&id_hash) }))?;
     }
     Ok(())
 }
 
-fn knowledge<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn knowledge<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     let mut after = MemoryNo::default();
     loop {
         let some = transfer::memories_after(sql, scope, after)?;
@@ -58,7 +58,7 @@ fn knowledge<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Resu
         for ((row, state), names) in some.into_iter().zip(states).zip(names) {
             let beside = beside(sql, scope, &row, (state, names))?;
             out.counts.memories += 1;
-            out.line(&Line::Knowledge(Box::new(KnowledgeLine::of(row, beside))))?;
+            out.line(&TransferLine::Knowledge(Box::new(KnowledgeLine::of(row, beside))))?;
         }
     }
 }
@@ -67,12 +67,12 @@ fn beside(
     sql: &dyn Sql,
     scope: &Scope,
     row: &MemoryRow,
-    (state, names): (MemoryState, terms::Names),
-) -> Result<Beside> {
+    (state, names): (MemoryState, terms::TermNames),
+) -> Result<MemoryDetails> {
     let memory = (row.memory_no, row.id);
     let mut changes = changes::page(sql, scope, memory, (u32::MAX, u32::MAX))?;
     changes.reverse();
-    Ok(Beside {
+    Ok(MemoryDetails {
         superseded_by: row.superseded_by.map(|no| find::id_of(sql, scope, no)).transpose()?.flatten(),
         names,
         state,
@@ -83,7 +83,7 @@ fn beside(
     })
 }
 
-fn all_episodes<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> Result<()> {
+fn all_episodes<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     let mut after = 0;
     loop {
         let some = episodes::lasting_after(sql, scope, after)?;
@@ -94,7 +94,7 @@ fn all_episodes<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut Lines<W>) -> R
             let EpisodeRow { id, role, session_id, turn_number, receipt_id, happened_at, outcome, .. } =
                 episode;
             out.counts.episodes += 1;
-            out.line(&Line::Episode(Box::new(EpisodeLine {
+            out.line(&TransferLine::Episode(Box::new(EpisodeLine {
                 id,
                 role,
                 memory_id,

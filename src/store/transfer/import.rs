@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::transfer::{Line, Transferred, check},
+    store::transfer::{TransferLine, Transferred, check},
 };
 
 /// The longest line: two sides of 10 MiB, each byte escaped.
@@ -13,7 +13,7 @@ const MAX_LINE_BYTES: usize = 128 << 20;
 /// A file that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Import {
-    pub(in crate::store) lines: Vec<Line>,
+    pub(in crate::store) lines: Vec<TransferLine>,
     pub(in crate::store) counts: Transferred,
 }
 
@@ -31,10 +31,10 @@ pub(crate) fn read(mut from: impl BufRead, max_side_bytes: usize) -> Result<Impo
             return Err(Error::invalid("the file ends before its last line: it was cut short"));
         }
         // serde_json quotes what it stumbles over; only the place is passed on.
-        let line: Line = serde_json::from_slice(&text).map_err(|error| {
+        let line: TransferLine = serde_json::from_slice(&text).map_err(|error| {
             Error::invalid(format!("line {number} is not a line of an export (column {})", error.column()))
         })?;
-        if let Line::End(counts) = line {
+        if let TransferLine::End(counts) = line {
             check::check_whole(&lines, counts)?;
             return Ok(Import { lines, counts });
         }

@@ -4,21 +4,21 @@ use std::io::{BufWriter, Write};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::transfer::{Line, Transferred},
+    store::transfer::{TransferLine, Transferred},
 };
 
 /// What is written, line by line, and how much of it.
-pub(super) struct Lines<W: Write> {
+pub(super) struct LineWriter<W: Write> {
     to: BufWriter<W>,
     pub(super) counts: Transferred,
 }
 
-impl<W: Write> Lines<W> {
+impl<W: Write> LineWriter<W> {
     pub(super) fn to(to: W) -> Self {
         Self { to: BufWriter::new(to), counts: Transferred::default() }
     }
 
-    pub(super) fn line(&mut self, line: &Line) -> Result<()> {
+    pub(super) fn line(&mut self, line: &TransferLine) -> Result<()> {
         let mut text = serde_json::to_vec(line)
             .map_err(|error| Error::caused(ErrorKind::Corrupt, "a row cannot be written as JSON", error))?;
         text.push(b'\n');
@@ -27,7 +27,7 @@ impl<W: Write> Lines<W> {
 
     /// Writes the last line, which counts the others.
     pub(super) fn end(mut self) -> Result<Transferred> {
-        self.line(&Line::End(self.counts))?;
+        self.line(&TransferLine::End(self.counts))?;
         self.to.flush().map_err(cannot_write)?;
         Ok(self.counts)
     }

@@ -26,7 +26,7 @@ use crate::{
     },
     store::rows::memories::{
         row::MemoryRow,
-        terms::Names,
+        terms::TermNames,
         transfer::{ReviewRow, SensorRow},
     },
     text::memory::MemoryText,
@@ -93,9 +93,9 @@ impl KnowledgeLine {
 }
 
 /// What stands beside a memory's row.
-pub(in crate::store) struct Beside {
+pub(in crate::store) struct MemoryDetails {
     pub(in crate::store) superseded_by: Option<MemoryId>,
-    pub(in crate::store) names: Names,
+    pub(in crate::store) names: TermNames,
     pub(in crate::store) state: MemoryState,
     pub(in crate::store) sources: Vec<MemorySource>,
     pub(in crate::store) changes: Vec<ChangeLine>,
@@ -104,7 +104,7 @@ pub(in crate::store) struct Beside {
 }
 
 impl KnowledgeLine {
-    pub(in crate::store) fn of(row: MemoryRow, beside: Beside) -> Self {
+    pub(in crate::store) fn of(row: MemoryRow, beside: MemoryDetails) -> Self {
         Self {
             id: row.id,
             kind: row.kind,
@@ -149,7 +149,7 @@ impl KnowledgeLine {
     }
 
     /// The row that it is here, without a number, a unit and what took its place; and what stands beside it.
-    pub(in crate::store) fn into_row(self) -> (MemoryRow, Beside) {
+    pub(in crate::store) fn into_row(self) -> (MemoryRow, MemoryDetails) {
         let mut row = MemoryRow {
             memory_no: MemoryNo::default(),
             id: self.id,
@@ -189,9 +189,9 @@ impl KnowledgeLine {
             content: self.content,
         };
         row.content_hash = row.text().content_hash();
-        let beside = Beside {
+        let beside = MemoryDetails {
             superseded_by: self.superseded_by,
-            names: Names { tags: self.tags, entities: self.entities },
+            names: TermNames { tags: self.tags, entities: self.entities },
             state: self.state,
             sources: self.sources,
             changes: self.changes,
@@ -202,9 +202,9 @@ impl KnowledgeLine {
     }
 }
 
-impl Beside {
+impl MemoryDetails {
     /// Tags and entities, and nothing else.
-    pub(in crate::store) fn of_names(names: Names) -> Self {
+    pub(in crate::store) fn of_names(names: TermNames) -> Self {
         Self {
             superseded_by: None,
             names,

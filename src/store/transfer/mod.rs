@@ -97,7 +97,7 @@ impl DerivedBy {
 /// One line. They stand in this order, turns in the order of recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-pub(in crate::store) enum Line {
+pub(in crate::store) enum TransferLine {
     /// The first.
     Memory {
         format: u32,

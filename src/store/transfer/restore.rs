@@ -19,7 +19,7 @@ use crate::{
     store::{
         rows::memories::transfer::ReviewRow,
         transfer::{
-            DerivedBy, FORMAT_WITH_MEMORIES, Line, Transferred, check,
+            DerivedBy, FORMAT_WITH_MEMORIES, TransferLine, Transferred, check,
             import::Import,
             memories::{ChangeLine, EpisodeLine, KnowledgeLine},
         },
@@ -31,43 +31,44 @@ const MAKER: &str = "import";
 
 /// What is restored: memories in the order of saving, each with one birth among the episodes.
 #[derive(Debug, Default)]
-pub(crate) struct Restored {
+pub(crate) struct RestoredMemories {
     pub(crate) memories: Vec<Memory>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) episodes: Vec<Episode>,
 }
 
-impl Restored {
+impl RestoredMemories {
     /// Checks all of it. What is wrong with one memory is said with its id.
     pub(crate) fn into_import(self) -> std::result::Result<Import, (Option<MemoryId>, Error)> {
         // Nothing of it was derived by a rule.
         let rules = Some(DerivedBy { critical: u32::MAX, anchors: u32::MAX });
-        let mut lines = vec![Line::Memory { format: FORMAT_WITH_MEMORIES, rules }];
+        let mut lines = vec![TransferLine::Memory { format: FORMAT_WITH_MEMORIES, rules }];
         let counts = Transferred {
             memories: self.memories.len() as u64,
             edges: self.edges.len() as u64,
             episodes: self.episodes.len() as u64,
             ..Transferred::default()
         };
-        let mut add =
-            |line: Line, of: Option<MemoryId>| -> std::result::Result<(), (Option<MemoryId>, Error)> {
-                check::check_line(&line, lines.len() + 1, 0).map_err(|error| (of, error))?;
-                lines.push(line);
-                Ok(())
-            };
+        let mut add = |line: TransferLine,
+                       of: Option<MemoryId>|
+         -> std::result::Result<(), (Option<MemoryId>, Error)> {
+            check::check_line(&line, lines.len() + 1, 0).map_err(|error| (of, error))?;
+            lines.push(line);
+            Ok(())
+        };
         let mut asked = asked(&self.memories, &self.edges);
         for memory in self.memories {
             let id = memory.id;
             let reviews = asked.remove(&id).unwrap_or_default();
-            add(Line::Knowledge(Box::new(knowledge(memory, reviews))), Some(id))?;
+            add(TransferLine::Knowledge(Box::new(knowledge(memory, reviews))), Some(id))?;
         }
         for edge in self.edges {
             let from = edge.from;
-            add(Line::Edge(edge), Some(from))?;
+            add(TransferLine::Edge(edge), Some(from))?;
         }
         for episode in self.episodes {
             let id = episode.memory_id;
-            add(Line::Episode(Box::new(line_of(episode))), id)?;
+            add(TransferLine::Episode(Box::new(line_of(episode))), id)?;
         }
         check::check_whole(&lines, counts).map_err(|error| (None, error))?;
         Ok(Import { lines, counts })

@@ -5,19 +5,19 @@ use chrono::{Datelike, Months};
 use crate::{
     english::{lists::is_in, numbers::digits},
     times::{
-        calendar::{self, Span, months, plus_days, week_of},
+        calendar::{self, CalendarSpan, months, plus_days, week_of},
         english::{
             names::Month,
-            phrases::{Days, Fit, Meaning},
+            phrases::{Days, PatternMeaning, PhraseMatch},
         },
         numeric::year,
-        reader::{Found, Reader, Toward},
+        reader::{ExpressionReader, ReadExpression, Toward},
         words::Gap,
     },
 };
 
 /// As in `phrases`.
-pub(super) const DATES: &[(&str, Meaning)] = &[
+pub(super) const DATES: &[(&str, PatternMeaning)] = &[
     ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
     ("M the? D Y?", |reader, fit| reader.month_day(fit)),
     ("the? early|mid|late? M Y", |reader, fit| reader.month_of_year(fit)),
@@ -27,21 +27,21 @@ pub(super) const DATES: &[(&str, Meaning)] = &[
     ("the D", |reader, fit| reader.day_of_some_month(fit)),
 ];
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// A month, day, year, season or date in numbers; `lead` is the word read before it.
-    pub(super) fn absolute(self, at: usize, lead: &str) -> Option<Found> {
+    pub(super) fn absolute(self, at: usize, lead: &str) -> Option<ReadExpression> {
         let date = self.numeric(at).or_else(|| self.first_of(DATES, at, lead));
         date.or_else(|| self.years(at, lead))
     }
 
     /// `March 5`, `March 5th, 2023`, `March 5-7`; not `March 20 people came`.
-    fn month_day(self, fit: &Fit<'_>) -> Option<Found> {
+    fn month_day(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let is_doubtful = fit.has_the || self.words.is_noun(fit.end);
         if is_doubtful && fit.year.is_none() && !fit.days?.is_ordinal { None } else { self.day_month(fit) }
     }
 
     /// `5 March`, `the 5th of March 2023`; not `5 may be enough`.
-    fn day_month(self, fit: &Fit<'_>) -> Option<Found> {
+    fn day_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let (Month { number: month, is_sure, at }, days) = (fit.month?, fit.days?);
         if !is_sure && !self.words.is_capital(at) && fit.year.is_none() && !days.is_ordinal {
             return None;
@@ -49,26 +49,26 @@ impl Reader<'_> {
         let of_year = |year| {
             let (first, last) =
                 (calendar::date(year, month, days.first)?, calendar::date(year, month, days.last)?);
-            Some(Span::days(first, plus_days(last, 1)))
+            Some(CalendarSpan::days(first, plus_days(last, 1)))
         };
         match fit.year {
             Some(year) => fit.one(of_year(year)?),
-            None => self.in_some_year(of_year).map(|span| Found::yearless(fit.end, Some(span))),
+            None => self.in_some_year(of_year).map(|span| ReadExpression::yearless(fit.end, Some(span))),
         }
     }
 
     /// `the first week of March 2023`.
-    pub(super) fn week_of_month(self, fit: &Fit<'_>) -> Option<Found> {
+    pub(super) fn week_of_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let (month, place) = (fit.month?.number, fit.place?);
         let of_year = |year| Some(week_of(months(year, month, 1), place));
         match fit.year {
             Some(year) => fit.one(of_year(year)?),
-            None => Some(Found::yearless(fit.end, self.in_some_year(of_year))),
+            None => Some(ReadExpression::yearless(fit.end, self.in_some_year(of_year))),
         }
     }
 
     /// `on the 19th`; not `on the 5th floor`.
-    fn day_of_some_month(self, fit: &Fit<'_>) -> Option<Found> {
+    fn day_of_some_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         /// Of two neighbouring months one has 31 days.
         const MONTHS: u32 = 3;
         let days = fit.days?;
@@ -83,13 +83,13 @@ impl Reader<'_> {
                 Toward::Future => first.checked_add_months(Months::new(count)),
             }?;
             let day = |day| calendar::date(month.year(), month.month(), day);
-            Some(Span::days(day(days.first)?, plus_days(day(days.last)?, 1)))
+            Some(CalendarSpan::days(day(days.first)?, plus_days(day(days.last)?, 1)))
         };
-        let is_meant = |span: &Span| match self.toward {
+        let is_meant = |span: &CalendarSpan| match self.toward {
             Toward::Past => span.from <= self.now,
             Toward::Future => span.until > self.now,
         };
-        Some(Found::yearless(fit.end, (0..MONTHS).filter_map(of_month).find(is_meant)))
+        Some(ReadExpression::yearless(fit.end, (0..MONTHS).filter_map(of_month).find(is_meant)))
     }
 
     /// `5`, `5th`, `5-7`.
@@ -117,7 +117,7 @@ impl Reader<'_> {
     }
 
     /// `March 2023`, `March of last year`; not `may 2000 people come`, `she may last year-round`.
-    fn month_of_year(self, fit: &Fit<'_>) -> Option<Found> {
+    fn month_of_year(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let month = fit.month?;
         let is_month = month.is_sure
             || self.words.is_capital(month.at)
@@ -127,17 +127,17 @@ impl Reader<'_> {
     }
 
     /// `in March`: a name that needs nothing else, or stands behind such a word as leads to times.
-    fn month(self, fit: &Fit<'_>) -> Option<Found> {
+    fn month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let Month { number, is_sure, at } = fit.month?;
         let is_month = is_sure
             || fit.is_led_by("in since during between")
             || (self.words.is_capital(at) && fit.is_led_by("before after of"));
         let of_some_year = || self.in_some_year(|year| Some(months(year, number, 1)));
-        is_month.then(|| Found::yearless(fit.end, of_some_year()))
+        is_month.then(|| ReadExpression::yearless(fit.end, of_some_year()))
     }
 
     /// `in summer`; not `the fall of Rome`, `in Spring`, `in fall`: the verb, a framework.
-    fn season(self, fit: &Fit<'_>) -> Option<Found> {
+    fn season(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let first = fit.season?;
         let is_season = match self.lower(fit.end - 1) {
             "fall" => fit.has_the && self.words.next(fit.end) != "of",
@@ -147,16 +147,16 @@ impl Reader<'_> {
         let is_noun = fit.has_the && self.words.is_noun(fit.end);
         let is_led = fit.is_led_by("in since during over before after between");
         let of_some_year = || self.in_some_year(|year| Some(months(year, first, 3)));
-        (is_led && is_season && !is_noun).then(|| Found::yearless(fit.end, of_some_year()))
+        (is_led && is_season && !is_noun).then(|| ReadExpression::yearless(fit.end, of_some_year()))
     }
 
     /// `in 2022`, `2019-2021`.
-    fn years(self, at: usize, lead: &str) -> Option<Found> {
+    fn years(self, at: usize, lead: &str) -> Option<ReadExpression> {
         let word = self.words.get(at).filter(|word| !word.is_measured)?;
         let (first, last) = word.lower.split_once('-').unwrap_or((&word.lower, &word.lower));
         let (first, last) = (year(first)?, year(last)?);
         let is_led = is_in("in since during before after until of between from around", lead);
-        let span = Span { from: months(first, 1, 12).from, until: months(last, 1, 12).until };
-        (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| Found::of(at + 1, [span]))
+        let span = CalendarSpan { from: months(first, 1, 12).from, until: months(last, 1, 12).until };
+        (first <= last && is_led && !self.words.is_noun(at + 1)).then(|| ReadExpression::of(at + 1, [span]))
     }
 }

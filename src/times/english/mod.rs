@@ -11,8 +11,8 @@ use crate::{
     english::lists::is_in,
     model::instant,
     times::{
-        calendar::{Span, plus},
-        reader::{Found, Reader},
+        calendar::{CalendarSpan, plus},
+        reader::{ExpressionReader, ReadExpression},
     },
 };
 
@@ -23,7 +23,7 @@ pub(crate) use names::WEEKDAYS;
 /// Words that lead to a time.
 const LEADS: &str = "between from since after before by until till in on at during over of around";
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// Whether a word stands here that a time may begin with, or leads to one: most words do not, and patterns take time.
     pub(super) fn may_be_english(self, at: usize) -> bool {
         let begins =
@@ -32,7 +32,7 @@ impl Reader<'_> {
     }
 
     /// The expression that begins here.
-    pub(super) fn english(self, at: usize) -> Option<Found> {
+    pub(super) fn english(self, at: usize) -> Option<ReadExpression> {
         let (lead, behind) = (self.lower(at), at + 1);
         match lead {
             "between" => return self.pair(behind, "and"),
@@ -56,13 +56,13 @@ impl Reader<'_> {
             "after" => found.opened(|point| (point.until, self.tomorrow())),
             "before" => found.opened(|point| (instant::clamped(DateTime::<Utc>::MIN_UTC), point.from)),
             // Up to when something is to be done, or went on: not when it was said.
-            "by" | "until" | "till" => Found::of(found.end, None),
+            "by" | "until" | "till" => ReadExpression::of(found.end, None),
             _ => found,
         })
     }
 
     /// `X and Y`, `X to Y`, as one range.
-    fn pair(self, at: usize, joints: &str) -> Option<Found> {
+    fn pair(self, at: usize, joints: &str) -> Option<ReadExpression> {
         let mut first = self.point(at, "between")?;
         if !is_in(joints, self.words.next(first.end)) {
             return None;
@@ -74,16 +74,17 @@ impl Reader<'_> {
         let mut start = first.spans.first().copied();
         if let (true, Some(end)) = (first.is_yearless, second.spans.last()) {
             // `between March and May 2022`, `between November and February`.
-            let at_the_end = Reader { now: plus(end.until, -TimeDelta::milliseconds(1)), ..self };
+            let at_the_end = ExpressionReader { now: plus(end.until, -TimeDelta::milliseconds(1)), ..self };
             start = at_the_end.point(at, "between")?.spans.first().copied();
         }
-        let span =
-            start.zip(second.spans.last()).map(|(start, end)| Span { from: start.from, until: end.until });
-        Some(Found::of(second.end, span))
+        let span = start
+            .zip(second.spans.last())
+            .map(|(start, end)| CalendarSpan { from: start.from, until: end.until });
+        Some(ReadExpression::of(second.end, span))
     }
 
     /// A time without what leads up to it; `lead` is the word before it that was read already.
-    fn point(self, at: usize, lead: &str) -> Option<Found> {
+    fn point(self, at: usize, lead: &str) -> Option<ReadExpression> {
         // Such a day was read with the word before it, or is any of its kind.
         const OTHER: &str = "next every each coming upcoming following any for per";
         let is_other = lead.is_empty() && is_in(OTHER, self.words.before(at));

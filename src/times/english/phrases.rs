@@ -13,16 +13,17 @@ use crate::{
     },
     times::{
         calendar::{
-            Span, Unit, WeekPlace, months, plus_days, shifted, week_of, weekday_after, weekday_before,
+            CalendarSpan, TimeUnit, WeekPlace, months, plus_days, shifted, week_of, weekday_after,
+            weekday_before,
         },
         english::names::{Month, month_named, part_of_day, season, week_place, weekday},
-        reader::{Found, Reader},
+        reader::{ExpressionReader, ReadExpression},
     },
 };
 
 /// What the words of a pattern were, and where they stand.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fit<'l> {
+pub(super) struct PhraseMatch<'l> {
     pub(super) at: usize,
     pub(super) end: usize,
     /// The word before it that was read already.
@@ -34,7 +35,7 @@ pub(super) struct Fit<'l> {
     shift: i32,
     /// The least and the most.
     count: (u32, u32),
-    unit: Option<Unit>,
+    unit: Option<TimeUnit>,
     weekday: Option<Weekday>,
     /// Two hours of a day.
     part: Option<(i64, i64)>,
@@ -43,7 +44,7 @@ pub(super) struct Fit<'l> {
     pub(super) season: Option<u32>,
     pub(super) days: Option<Days>,
     pub(super) year: Option<i32>,
-    date: Option<Span>,
+    date: Option<CalendarSpan>,
     pub(super) place: Option<WeekPlace>,
 }
 
@@ -56,19 +57,22 @@ pub(super) struct Days {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as meanings return it")]
-impl Fit<'_> {
-    pub(super) fn one(&self, span: Span) -> Option<Found> {
-        Some(Found::of(self.end, [span]))
+impl PhraseMatch<'_> {
+    pub(super) fn one(&self, span: CalendarSpan) -> Option<ReadExpression> {
+        Some(ReadExpression::of(self.end, [span]))
     }
 
     /// Understood, and no time to look in.
-    fn nothing(&self) -> Option<Found> {
-        Some(Found::of(self.end, None))
+    fn nothing(&self) -> Option<ReadExpression> {
+        Some(ReadExpression::of(self.end, None))
     }
 
     /// The named part of this day, or all of it.
-    fn of_day(&self, date: NaiveDate) -> Span {
-        self.part.map_or_else(|| Span::day(date), |(first, behind)| Span::hours(date, first, behind))
+    fn of_day(&self, date: NaiveDate) -> CalendarSpan {
+        self.part.map_or_else(
+            || CalendarSpan::day(date),
+            |(first, behind)| CalendarSpan::hours(date, first, behind),
+        )
     }
 
     pub(super) fn is_led_by(&self, leads: &str) -> bool {
@@ -77,12 +81,12 @@ impl Fit<'_> {
 }
 
 /// What a pattern means; none: it was none.
-pub(super) type Meaning = fn(Reader<'_>, &Fit<'_>) -> Option<Found>;
+pub(super) type PatternMeaning = fn(ExpressionReader<'_>, &PhraseMatch<'_>) -> Option<ReadExpression>;
 
 /// The first one that fits and means something counts.
-pub(super) const PHRASES: &[(&str, Meaning)] = &[
+pub(super) const PHRASES: &[(&str, PatternMeaning)] = &[
     ("the? O week of this|last|next month|year", |reader, fit| {
-        let unit = Unit::from_word(reader.lower(fit.end - 1))?;
+        let unit = TimeUnit::from_word(reader.lower(fit.end - 1))?;
         fit.one(week_of(reader.period(fit.shift, unit), fit.place?))
     }),
     ("the? O week of|in M Y?", |reader, fit| reader.week_of_month(fit)),
@@ -92,7 +96,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("yesterday P?", |reader, fit| reader.day(fit, 1)),
     ("the? day before yesterday", |reader, fit| reader.day(fit, 2)),
     ("this P", |reader, fit| reader.day(fit, 0)),
-    ("tonight", |reader, fit| fit.one(Span::hours(reader.today(), 17, 30))),
+    ("tonight", |reader, fit| fit.one(CalendarSpan::hours(reader.today(), 17, 30))),
     ("last|past|previous P", |reader, fit| reader.day(fit, 1)),
     ("tomorrow P?", |reader, fit| reader.day(fit, -1)),
     ("the? day after tomorrow", |reader, fit| reader.day(fit, -2)),
@@ -101,19 +105,21 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("the? every|each U|W|M|S", |_, fit| fit.nothing()),
     ("the? next|coming|upcoming|following N U", |reader, fit| reader.next_few(fit)),
     ("the? next|coming|upcoming|following U", |reader, fit| match fit.unit? {
-        Unit::Day => fit.nothing(),
+        TimeUnit::Day => fit.nothing(),
         unit => fit.one(reader.period(1, unit)),
     }),
     ("the? next|coming|upcoming|following W P?", |reader, fit| {
         fit.one(fit.of_day(weekday_after(reader.today(), fit.weekday?)))
     }),
     ("the? next|coming|upcoming|following M|S", |reader, fit| reader.next_named(fit)),
-    ("W next week", |reader, fit| fit.one(Span::day(reader.in_week(1, fit.weekday?)))),
+    ("W next week", |reader, fit| fit.one(CalendarSpan::day(reader.in_week(1, fit.weekday?)))),
     ("N U from now", |reader, fit| fit.one(reader.ahead(fit.count, fit.unit?))),
-    ("recently|lately", |reader, fit| reader.lately(fit, 1, Unit::Month)),
-    ("recent U", |reader, fit| reader.lately(fit, if fit.unit? == Unit::Day { 10 } else { 4 }, fit.unit?)),
+    ("recently|lately", |reader, fit| reader.lately(fit, 1, TimeUnit::Month)),
+    ("recent U", |reader, fit| {
+        reader.lately(fit, if fit.unit? == TimeUnit::Day { 10 } else { 4 }, fit.unit?)
+    }),
     ("the other day|night|evening|morning", |reader, fit| {
-        fit.one(Span::days(plus_days(reader.today(), -14), reader.today()))
+        fit.one(CalendarSpan::days(plus_days(reader.today(), -14), reader.today()))
     }),
     ("the U before last", |reader, fit| fit.one(reader.period(-2, fit.unit?))),
     ("the weekend", |reader, fit| reader.weekend(fit)),
@@ -122,7 +128,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     }),
     ("W of? this|last week", |reader, fit| fit.one(fit.of_day(reader.in_week(fit.shift, fit.weekday?)))),
     ("this|last year in M", |reader, fit| {
-        fit.one(months(reader.period(fit.shift, Unit::Year).first_day().year(), fit.month?.number, 1))
+        fit.one(months(reader.period(fit.shift, TimeUnit::Year).first_day().year(), fit.month?.number, 1))
     }),
     ("the? last|past|previous N U", |reader, fit| match reader.words.next(fit.end) {
         "of" => fit.nothing(),
@@ -147,23 +153,28 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
         let names_more = fit.lead.is_empty() && reader.words.is_capital(fit.at + 1);
         let is_day = reader.is_weekday(fit) && (!names_more || reader.words.next(fit.at + 1).is_empty());
         let date = reader.on_weekday(fit.weekday.filter(|_| is_day)?);
-        Some(Found::yearless(fit.end, Some(fit.of_day(date))))
+        Some(ReadExpression::yearless(fit.end, Some(fit.of_day(date))))
     }),
 ];
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// A time without what leads up to it.
-    pub(super) fn time(self, at: usize, lead: &str) -> Option<Found> {
+    pub(super) fn time(self, at: usize, lead: &str) -> Option<ReadExpression> {
         self.first_of(PHRASES, at, lead).or_else(|| self.absolute(at, lead))
     }
 
-    pub(super) fn first_of(self, table: &[(&str, Meaning)], at: usize, lead: &str) -> Option<Found> {
+    pub(super) fn first_of(
+        self,
+        table: &[(&str, PatternMeaning)],
+        at: usize,
+        lead: &str,
+    ) -> Option<ReadExpression> {
         table.iter().find_map(|(pattern, meaning)| meaning(self, &self.fit(pattern, at, lead)?))
     }
 
     /// Whether this pattern stands here.
-    pub(super) fn fit<'l>(self, pattern: &str, at: usize, lead: &'l str) -> Option<Fit<'l>> {
-        let mut fit = Fit { at, end: at, lead, ..Fit::default() };
+    pub(super) fn fit<'l>(self, pattern: &str, at: usize, lead: &'l str) -> Option<PhraseMatch<'l>> {
+        let mut fit = PhraseMatch { at, end: at, lead, ..PhraseMatch::default() };
         for element in pattern.split(' ') {
             let (element, is_optional) =
                 element.strip_suffix('?').map_or((element, false), |element| (element, true));
@@ -175,7 +186,7 @@ impl Reader<'_> {
         Some(fit)
     }
 
-    fn fill(self, element: &str, fit: &mut Fit<'_>) -> Option<()> {
+    fn fill(self, element: &str, fit: &mut PhraseMatch<'_>) -> Option<()> {
         let at = fit.end;
         let word = if at == fit.at { self.lower(at) } else { self.words.next(at) };
         // A comma may stand before a year and before a date.
@@ -184,7 +195,7 @@ impl Reader<'_> {
         }
         let mut end = at + 1;
         match element {
-            "U" => fit.unit = Some(Unit::from_word(word)?),
+            "U" => fit.unit = Some(TimeUnit::from_word(word)?),
             "W" => fit.weekday = Some(weekday(word)?),
             "P" => fit.part = Some(part_of_day(word)?),
             "M" => fit.month = Some(month_named(word, at)?),
@@ -199,7 +210,7 @@ impl Reader<'_> {
             }
             "A" => {
                 let found = self.absolute(at, "on")?;
-                let is_day = |span: &Span| *span == Span::day(span.first_day());
+                let is_day = |span: &CalendarSpan| *span == CalendarSpan::day(span.first_day());
                 (end, fit.date) = (found.end, Some(found.spans.into_iter().find(is_day)?));
             }
             _ if element != word => return None,
@@ -230,44 +241,44 @@ impl Reader<'_> {
         }
     }
 
-    fn day(self, fit: &Fit<'_>, days_back: i32) -> Option<Found> {
-        fit.one(fit.of_day(shifted(self.today(), -days_back, Unit::Day)))
+    fn day(self, fit: &PhraseMatch<'_>, days_back: i32) -> Option<ReadExpression> {
+        fit.one(fit.of_day(shifted(self.today(), -days_back, TimeUnit::Day)))
     }
 
     /// Up to the end of today, for so many units.
-    fn lately(self, fit: &Fit<'_>, count: u32, unit: Unit) -> Option<Found> {
+    fn lately(self, fit: &PhraseMatch<'_>, count: u32, unit: TimeUnit) -> Option<ReadExpression> {
         fit.one(self.rolling(count, unit))
     }
 
     /// From tomorrow on, for so many units.
-    fn next_few(self, fit: &Fit<'_>) -> Option<Found> {
+    fn next_few(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let count = i32::try_from(fit.count.1).ok()?;
         let tomorrow = plus_days(self.today(), 1);
-        fit.one(Span::days(tomorrow, shifted(tomorrow, count, fit.unit?)))
+        fit.one(CalendarSpan::days(tomorrow, shifted(tomorrow, count, fit.unit?)))
     }
 
-    fn weekend(self, fit: &Fit<'_>) -> Option<Found> {
-        let this = self.period(0, Unit::Weekend);
-        let begun = if this.from <= self.now { this } else { self.period(-1, Unit::Weekend) };
-        fit.is_led_by("on at over during since before after").then(|| Found::of(fit.end, [begun]))
+    fn weekend(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
+        let this = self.period(0, TimeUnit::Weekend);
+        let begun = if this.from <= self.now { this } else { self.period(-1, TimeUnit::Weekend) };
+        fit.is_led_by("on at over during since before after").then(|| ReadExpression::of(fit.end, [begun]))
     }
 
     /// `this week`, `last year`, `the past month`.
-    fn unit(self, fit: &Fit<'_>) -> Option<Found> {
+    fn unit(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let unit = fit.unit?;
         let is_rolling = fit.is_past || (fit.has_the && fit.shift == -1);
         match unit {
             // `the last week of March`
             _ if self.words.next(fit.end) == "of" => fit.nothing(),
             // `the last day`, `the past night`: of what?
-            Unit::Day => None,
-            _ if is_rolling && unit != Unit::Weekend => self.lately(fit, 1, unit),
+            TimeUnit::Day => None,
+            _ if is_rolling && unit != TimeUnit::Weekend => self.lately(fit, 1, unit),
             _ => fit.one(self.period(fit.shift, unit)),
         }
     }
 
     /// `last March`, `this summer`.
-    fn last_named(self, fit: &Fit<'_>) -> Option<Found> {
+    fn last_named(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         // `the last march` was one of many people.
         let is_one_of_many = fit.has_the || is_in("the my our", self.words.before(fit.at));
         if is_one_of_many && fit.month.is_some_and(|month| !month.is_sure) {
@@ -282,11 +293,11 @@ impl Reader<'_> {
         } else {
             latest.find(|span| span.until <= self.now)
         };
-        Some(Found::of(fit.end, span))
+        Some(ReadExpression::of(fit.end, span))
     }
 
     /// `next March`, `the coming summer`: the first to begin after now.
-    fn next_named(self, fit: &Fit<'_>) -> Option<Found> {
+    fn next_named(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         if fit.month.is_some_and(|month| !month.is_sure && !self.words.is_capital(month.at)) {
             return fit.nothing();
         }
@@ -294,11 +305,11 @@ impl Reader<'_> {
             fit.season.map(|first| (first, 3)).or(fit.month.map(|month| (month.number, 1)))?;
         let year = self.today().year();
         let mut coming = (year..=year + 1).map(|year| months(year, first, count));
-        Some(Found::of(fit.end, coming.find(|span| span.from > self.now)))
+        Some(ReadExpression::of(fit.end, coming.find(|span| span.from > self.now)))
     }
 
     /// Whether the weekday at the start of the fit is one: not in `Black Friday`, nor `the Sunday Times`.
-    fn is_weekday(self, fit: &Fit<'_>) -> bool {
+    fn is_weekday(self, fit: &PhraseMatch<'_>) -> bool {
         const PROPER: &str =
             "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man the a";
         let is_long = self.lower(fit.at).ends_with("day");

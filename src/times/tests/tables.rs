@@ -3,14 +3,14 @@
 use super::*;
 
 /// A text and its times: `2023-11-14` is that day, `2023-11-06..2023-11-13` a span, `|` stands between two.
-type Line = (&'static str, &'static str);
+type TableLine = (&'static str, &'static str);
 
 #[track_caller]
-fn check_table(count: usize, table: &[Line]) {
+fn check_table(count: usize, table: &[TableLine]) {
     assert_eq!(table.len(), count);
     let mut wrong = Vec::new();
     for (text, expected) in table {
-        let spans = all(text, instant(NOW), Voice::Asking);
+        let spans = all(text, instant(NOW), TimeSpeaker::Asking);
         let shown = spans.iter().map(|(span, _)| {
             let is_day = span.until - span.from == TimeDelta::days(1) && span.from.hour() == 0;
             if is_day { show(span.from) } else { format!("{}..{}", show(span.from), show(span.until)) }

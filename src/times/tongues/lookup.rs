@@ -4,17 +4,20 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use crate::times::{
     english::MONTHS,
-    tongues::{names::Name, tables::TONGUES},
+    tongues::{names::NameMeaning, tables::TONGUES},
 };
 
 /// What a folded word is the name of, each with the place of its language among [`TONGUES`].
-pub(super) fn named(folded: &str) -> &'static [(usize, Name)] {
-    static BY_NAME: LazyLock<HashMap<String, Vec<(usize, Name)>>> = LazyLock::new(|| {
-        let mut by_name: HashMap<String, Vec<(usize, Name)>> = HashMap::new();
+pub(super) fn named(folded: &str) -> &'static [(usize, NameMeaning)] {
+    static BY_NAME: LazyLock<HashMap<String, Vec<(usize, NameMeaning)>>> = LazyLock::new(|| {
+        let mut by_name: HashMap<String, Vec<(usize, NameMeaning)>> = HashMap::new();
         for (tongue, names) in TONGUES.iter().map(|tongue| &tongue.names).enumerate() {
             for (word, name) in names.all() {
                 let known = by_name.entry(word).or_default();
-                if !known.iter().any(|(of, name)| *of == tongue && !matches!(name, Name::Month(_, false))) {
+                if !known
+                    .iter()
+                    .any(|(of, name)| *of == tongue && !matches!(name, NameMeaning::Month(_, false)))
+                {
                     known.push((tongue, name));
                 }
             }
@@ -28,9 +31,11 @@ pub(super) fn named(folded: &str) -> &'static [(usize, Name)] {
 pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
     let is_short = folded.len() == 3 || folded == "sept";
     let english = (1..).zip(MONTHS).find(|(_, name)| *name == folded || is_short && name.starts_with(folded));
-    let month = |(_, name): &(usize, Name)| match name {
+    let month = |(_, name): &(usize, NameMeaning)| match name {
         // Short ones are words of other languages: `set`, `out`.
-        Name::Month(month, is_written) if *is_written || matches!(folded, "okt" | "dez") => Some(*month),
+        NameMeaning::Month(month, is_written) if *is_written || matches!(folded, "okt" | "dez") => {
+            Some(*month)
+        }
         _ => None,
     };
     english.map(|(month, _)| month).or_else(|| named(folded).iter().find_map(month))

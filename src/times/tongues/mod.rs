@@ -14,12 +14,12 @@ use crate::{
     english::{lists::is_in, numbers::digits},
     text::words::fold,
     times::{
-        calendar::{self, Span, Unit, months, plus_days, shifted, weekday_after, weekday_before},
+        calendar::{self, CalendarSpan, TimeUnit, months, plus_days, shifted, weekday_after, weekday_before},
         numeric::year,
-        reader::{Found, Reader},
+        reader::{ExpressionReader, ReadExpression},
         tongues::{
             lookup::named,
-            names::Name,
+            names::NameMeaning,
             tables::{TONGUES, Tongue},
         },
         words::Gap,
@@ -43,9 +43,9 @@ static STARTS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     starts
 });
 
-impl Reader<'_> {
+impl ExpressionReader<'_> {
     /// The expression that begins here, in any of the languages.
-    pub(super) fn tongues(self, at: usize) -> Option<Found> {
+    pub(super) fn tongues(self, at: usize) -> Option<ReadExpression> {
         let word = self.words.get(at)?;
         let languages = if word.is_number {
             u32::MAX
@@ -75,7 +75,7 @@ fn folded(lower: &str) -> Cow<'_, str> {
 /// What stands here, read in one language.
 #[derive(Clone, Copy)]
 struct Spoken<'w> {
-    reader: Reader<'w>,
+    reader: ExpressionReader<'w>,
     tongue: &'static Tongue,
     /// Its place among the languages.
     number: usize,
@@ -86,16 +86,16 @@ struct Spoken<'w> {
 /// What can be `last` or `next`.
 #[derive(Clone, Copy)]
 enum Period {
-    Unit(Unit),
+    Unit(TimeUnit),
     Weekday(Weekday),
     Month(u32),
 }
 
 /// A reading, and the word behind it.
-type Read<T> = Option<(T, usize)>;
+type WordReading<T> = Option<(T, usize)>;
 
 impl<'w> Spoken<'w> {
-    fn read(self) -> Option<Found> {
+    fn read(self) -> Option<ReadExpression> {
         let found = self.day().or_else(|| self.counted()).or_else(|| {
             let behind = self.phrase(self.tongue.on, self.at);
             let with =
@@ -127,47 +127,51 @@ impl<'w> Spoken<'w> {
     }
 
     /// `gestern`, `pasado mañana`.
-    fn day(self) -> Option<Found> {
+    fn day(self) -> Option<ReadExpression> {
         let stands = self.tongue.days.iter().filter_map(|(day, distance)| {
             self.phrase(day, self.at).map(|end| (*distance, end)) //
         });
         let (distance, end) = stands
             .max_by_key(|(_, end)| *end)
             .filter(|_| !self.is_behind(self.tongue.no_day_behind, self.at))?;
-        Some(Found::of(end, [Span::day(shifted(self.reader.today(), distance, Unit::Day))]))
+        Some(ReadExpression::of(
+            end,
+            [CalendarSpan::day(shifted(self.reader.today(), distance, TimeUnit::Day))],
+        ))
     }
 
-    fn unit(self, at: usize) -> Read<Unit> {
-        const UNITS: [Unit; 5] = [Unit::Day, Unit::Week, Unit::Weekend, Unit::Month, Unit::Year];
+    fn unit(self, at: usize) -> WordReading<TimeUnit> {
+        const UNITS: [TimeUnit; 5] =
+            [TimeUnit::Day, TimeUnit::Week, TimeUnit::Weekend, TimeUnit::Month, TimeUnit::Year];
         let mut stands = UNITS.into_iter().zip(self.tongue.units);
         stands.find_map(|(unit, words)| Some((unit, self.phrase(words, at)?)))
     }
 
-    fn name(self, at: usize) -> Option<Name> {
+    fn name(self, at: usize) -> Option<NameMeaning> {
         let word = self.word(at)?;
         let word = word.strip_suffix("-feira").unwrap_or(&word);
         named(word).iter().find(|(tongue, _)| *tongue == self.number).map(|(_, name)| *name)
     }
 
-    fn period(self, at: usize) -> Read<Period> {
+    fn period(self, at: usize) -> WordReading<Period> {
         if let Some((unit, end)) = self.unit(at) {
             return Some((Period::Unit(unit), end));
         }
         match self.name(at)? {
-            Name::Weekday(day) => Some((Period::Weekday(day), at + 1)),
-            Name::Month(month, true) => Some((Period::Month(month), at + 1)),
-            Name::Month(..) => None,
+            NameMeaning::Weekday(day) => Some((Period::Weekday(day), at + 1)),
+            NameMeaning::Month(month, true) => Some((Period::Month(month), at + 1)),
+            NameMeaning::Month(..) => None,
         }
     }
 
     /// How far from the one that is going on: 0, -1 or 1.
-    fn modifier(self, at: usize) -> Read<i32> {
+    fn modifier(self, at: usize) -> WordReading<i32> {
         let words = [(0, self.tongue.this), (-1, self.tongue.last), (1, self.tongue.next)];
         words.into_iter().find_map(|(shift, list)| Some((shift, self.phrase(list, at)?)))
     }
 
     /// `3`, `drei`.
-    fn count(self, at: usize) -> Read<u32> {
+    fn count(self, at: usize) -> WordReading<u32> {
         let word = self.word(at)?;
         let named = || (1..).zip(self.tongue.numbers).find(|(_, words)| is_in(words, &word));
         let number = digits(&word, 1, 4).or_else(|| named().map(|(number, _)| number));
@@ -175,7 +179,7 @@ impl<'w> Spoken<'w> {
     }
 
     /// `letzte Woche`, `el viernes pasado`, `die letzten drei Tage`, `les 3 derniers jours`.
-    fn modified(self, at: usize) -> Option<Found> {
+    fn modified(self, at: usize) -> Option<ReadExpression> {
         if let Some((shift, behind)) = self.modifier(at) {
             if let Some((period, end)) = self.period(behind) {
                 return self.shifted(shift, period, end);
@@ -194,19 +198,19 @@ impl<'w> Spoken<'w> {
         self.few(shift, count, unit, end)
     }
 
-    fn shifted(self, shift: i32, period: Period, end: usize) -> Option<Found> {
+    fn shifted(self, shift: i32, period: Period, end: usize) -> Option<ReadExpression> {
         let (reader, today) = (self.reader, self.reader.today());
         let span = match (period, shift) {
-            (Period::Unit(Unit::Day), _) => return None, // Of what?
+            (Period::Unit(TimeUnit::Day), _) => return None, // Of what?
             (Period::Unit(unit), _) => reader.period(shift, unit),
-            (Period::Weekday(day), -1) => Span::day(weekday_before(today, day)),
-            (Period::Weekday(day), 1) => Span::day(weekday_after(today, day)),
-            (Period::Weekday(day), _) => Span::day(reader.in_week(0, day)),
+            (Period::Weekday(day), -1) => CalendarSpan::day(weekday_before(today, day)),
+            (Period::Weekday(day), 1) => CalendarSpan::day(weekday_after(today, day)),
+            (Period::Weekday(day), _) => CalendarSpan::day(reader.in_week(0, day)),
             (Period::Month(month), _) => {
                 let of_year = |year| months(year, month, 1);
                 let year = today.year();
                 let mut near = [year, year - 1, year + 1].map(of_year).into_iter();
-                let fits = |span: &Span| match shift {
+                let fits = |span: &CalendarSpan| match shift {
                     -1 => span.until <= reader.now,
                     1 => span.from > reader.now,
                     _ => true,
@@ -214,22 +218,22 @@ impl<'w> Spoken<'w> {
                 near.find(fits)?
             }
         };
-        Some(Found::of(end, [span]))
+        Some(ReadExpression::of(end, [span]))
     }
 
     /// The last or the next few.
-    fn few(self, shift: i32, count: u32, unit: Unit, end: usize) -> Option<Found> {
+    fn few(self, shift: i32, count: u32, unit: TimeUnit, end: usize) -> Option<ReadExpression> {
         let tomorrow = plus_days(self.reader.today(), 1);
         let span = match shift {
             -1 => self.reader.rolling(count, unit),
-            1 => Span::days(tomorrow, shifted(tomorrow, i32::try_from(count).ok()?, unit)),
+            1 => CalendarSpan::days(tomorrow, shifted(tomorrow, i32::try_from(count).ok()?, unit)),
             _ => return None,
         };
-        Some(Found::of(end, [span]))
+        Some(ReadExpression::of(end, [span]))
     }
 
     /// `vor zwei Wochen`, `dans trois jours`, `due anni fa`.
-    fn counted(self) -> Option<Found> {
+    fn counted(self) -> Option<ReadExpression> {
         let [before, behind] = self.tongue.ago;
         let number_of_units = |at| {
             let (count, at) = self.count(at)?;
@@ -237,7 +241,7 @@ impl<'w> Spoken<'w> {
             Some(((count, unit), end))
         };
         let led = |list: &str| number_of_units(self.phrase(list, self.at)?);
-        let ago = |((count, unit), end)| Found::of(end, [self.reader.ago((count, count), unit)]);
+        let ago = |((count, unit), end)| ReadExpression::of(end, [self.reader.ago((count, count), unit)]);
         if let Some((counted, end)) = led(before) {
             return Some(ago((counted, self.phrase(behind, end).unwrap_or(end))));
         }
@@ -245,13 +249,13 @@ impl<'w> Spoken<'w> {
             return self.phrase(behind, end).map(|end| ago((counted, end)));
         }
         let ((count, unit), end) = led(self.tongue.ahead)?;
-        Some(Found::of(end, [self.reader.ahead((count, count), unit)]))
+        Some(ReadExpression::of(end, [self.reader.ahead((count, count), unit)]))
     }
 
     /// `am Montag`, `lunes`; with a date behind it, the date.
-    fn weekday(self, at: usize, is_led: bool) -> Option<Found> {
+    fn weekday(self, at: usize, is_led: bool) -> Option<ReadExpression> {
         const EVERY: &str = "jeden cada los chaque les ogni elke iedere";
-        let Name::Weekday(day) = self.name(at)? else { return None };
+        let NameMeaning::Weekday(day) = self.name(at)? else { return None };
         let comma = self.reader.words.get(at + 1).is_some_and(|word| word.gap == Gap::Comma);
         let date_at = if comma { at + 1 } else { self.phrase(self.tongue.on, at + 1).unwrap_or(at + 1) };
         if let Some(date) = (Spoken { at: if comma { date_at } else { self.at }, ..self }).date(date_at) {
@@ -263,11 +267,12 @@ impl<'w> Spoken<'w> {
         let is_long = words.lower(at).ends_with("-feira");
         let is_sure = is_led || is_long || (self.tongue.has_plain_weekdays && !is_name);
         let date = self.reader.on_weekday(day);
-        (is_sure && !self.is_behind(EVERY, at)).then(|| Found::yearless(at + 1, Some(Span::day(date))))
+        (is_sure && !self.is_behind(EVERY, at))
+            .then(|| ReadExpression::yearless(at + 1, Some(CalendarSpan::day(date))))
     }
 
     /// `3. Juni 2024`, `3 de junio`, `1er mai`.
-    fn date(self, at: usize) -> Option<Found> {
+    fn date(self, at: usize) -> Option<ReadExpression> {
         let word = self.reader.words.get(at).filter(|word| word.is_number && !word.is_measured)?;
         if at != self.at && word.gap != Gap::Blank {
             return None;
@@ -280,21 +285,23 @@ impl<'w> Spoken<'w> {
             word.gap == Gap::Blank || word.gap == Gap::Point // `3. Juni`
         });
         let here = Spoken { at: month_at, ..self };
-        let Name::Month(month, is_written) = here.name(month_at).filter(|_| follows)? else { return None };
-        let of_year = |year| calendar::date(year, month, day).map(Span::day);
+        let NameMeaning::Month(month, is_written) = here.name(month_at).filter(|_| follows)? else {
+            return None;
+        };
+        let of_year = |year| calendar::date(year, month, day).map(CalendarSpan::day);
         match self.year(month_at + 1) {
-            Some((year, end)) => Some(Found::of(end, [of_year(year)?])),
+            Some((year, end)) => Some(ReadExpression::of(end, [of_year(year)?])),
             // `7 out of 10`, `5 set`: words of other languages.
             None if !is_written => None,
             None => {
                 let span = self.reader.in_some_year(of_year)?;
-                Some(Found::yearless(month_at + 1, Some(span)))
+                Some(ReadExpression::yearless(month_at + 1, Some(span)))
             }
         }
     }
 
     /// `2024`, `de 2024`; a point may end what was cut short.
-    fn year(self, at: usize) -> Read<i32> {
+    fn year(self, at: usize) -> WordReading<i32> {
         let at = self.phrase(self.tongue.of, at).unwrap_or(at);
         let word = self.reader.words.get(at)?;
         let follows = matches!(word.gap, Gap::Blank | Gap::Comma | Gap::Point) && !word.is_measured;
@@ -302,18 +309,19 @@ impl<'w> Spoken<'w> {
     }
 
     /// `im März`, `en marzo de 2024`, `Juni 2024`.
-    fn month(self) -> Option<Found> {
+    fn month(self) -> Option<ReadExpression> {
         let marker = self.phrase(self.tongue.in_month, self.at);
         // `I` is no marker: it is the English pronoun.
         let marker =
             marker.filter(|_| self.reader.lower(self.at) != "i" || !self.reader.words.is_capital(self.at));
         let at = marker.unwrap_or(self.at);
-        let Name::Month(month, is_written) = self.name(at)? else { return None };
+        let NameMeaning::Month(month, is_written) = self.name(at)? else { return None };
         match self.year(at + 1) {
-            Some((year, end)) if is_written => Some(Found::of(end, [months(year, month, 1)])),
-            None if is_written && marker.is_some() => {
-                Some(Found::yearless(at + 1, self.reader.in_some_year(|year| Some(months(year, month, 1)))))
-            }
+            Some((year, end)) if is_written => Some(ReadExpression::of(end, [months(year, month, 1)])),
+            None if is_written && marker.is_some() => Some(ReadExpression::yearless(
+                at + 1,
+                self.reader.in_some_year(|year| Some(months(year, month, 1))),
+            )),
             _ => None,
         }
     }

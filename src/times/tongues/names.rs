@@ -7,7 +7,7 @@ use crate::text::words::fold;
 
 /// The names of one language, as CLDR has them.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct LanguageNames {
     /// As in a date, and by themselves, where that is another form.
     months: &'static [&'static str],
     months_alone: Option<&'static [&'static str]>,
@@ -18,7 +18,7 @@ pub(super) struct Names {
 
 macro_rules! names {
     ($locale:ident) => {
-        Names {
+        LanguageNames {
             months: locales::$locale::LC_TIME::MON,
             months_alone: locales::$locale::LC_TIME::ALT_MON,
             short_months: locales::$locale::LC_TIME::ABMON,
@@ -27,39 +27,40 @@ macro_rules! names {
     };
 }
 
-pub(super) const GERMAN: Names = names!(de_DE);
-pub(super) const SPANISH: Names = names!(es_ES);
-pub(super) const FRENCH: Names = names!(fr_FR);
-pub(super) const ITALIAN: Names = names!(it_IT);
-pub(super) const PORTUGUESE: Names = names!(pt_BR);
-pub(super) const DUTCH: Names = names!(nl_NL);
-pub(super) const SWEDISH: Names = names!(sv_SE);
-pub(super) const DANISH: Names = names!(da_DK);
-pub(super) const NORWEGIAN: Names = names!(nb_NO);
-pub(super) const POLISH: Names = names!(pl_PL);
-pub(super) const CZECH: Names = names!(cs_CZ);
-pub(super) const RUSSIAN: Names = names!(ru_RU);
-pub(super) const UKRAINIAN: Names = names!(uk_UA);
-pub(super) const TURKISH: Names = names!(tr_TR);
+pub(super) const GERMAN: LanguageNames = names!(de_DE);
+pub(super) const SPANISH: LanguageNames = names!(es_ES);
+pub(super) const FRENCH: LanguageNames = names!(fr_FR);
+pub(super) const ITALIAN: LanguageNames = names!(it_IT);
+pub(super) const PORTUGUESE: LanguageNames = names!(pt_BR);
+pub(super) const DUTCH: LanguageNames = names!(nl_NL);
+pub(super) const SWEDISH: LanguageNames = names!(sv_SE);
+pub(super) const DANISH: LanguageNames = names!(da_DK);
+pub(super) const NORWEGIAN: LanguageNames = names!(nb_NO);
+pub(super) const POLISH: LanguageNames = names!(pl_PL);
+pub(super) const CZECH: LanguageNames = names!(cs_CZ);
+pub(super) const RUSSIAN: LanguageNames = names!(ru_RU);
+pub(super) const UKRAINIAN: LanguageNames = names!(uk_UA);
+pub(super) const TURKISH: LanguageNames = names!(tr_TR);
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum NameMeaning {
     /// 1 to 12, and whether the name is written out.
     Month(u32, bool),
     Weekday(Weekday),
 }
 
-impl Names {
+impl LanguageNames {
     /// Every name, folded, with what it stands for.
-    pub(super) fn all(&self) -> impl Iterator<Item = (String, Name)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (String, NameMeaning)> {
         let written = (1..).zip(self.months).chain((1..).zip(self.months_alone.unwrap_or_default()));
-        let written = written.map(|(month, name)| (fold(name), Name::Month(month, true)));
+        let written = written.map(|(month, name)| (fold(name), NameMeaning::Month(month, true)));
         let short = (1..).zip(self.short_months);
-        let short = short.map(|(month, name)| (fold(name.trim_end_matches('.')), Name::Month(month, false)));
+        let short =
+            short.map(|(month, name)| (fold(name.trim_end_matches('.')), NameMeaning::Month(month, false)));
         let weekdays = [Weekday::Sun, Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri];
         let weekdays = weekdays.into_iter().chain([Weekday::Sat]).zip(self.weekdays);
-        written.chain(short).chain(weekdays.map(|(day, name)| (fold(name), Name::Weekday(day))))
+        written.chain(short).chain(weekdays.map(|(day, name)| (fold(name), NameMeaning::Weekday(day))))
     }
 }
 
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!([GERMAN.weekdays, SPANISH.weekdays].map(|days| days[0]), ["Sonntag", "domingo"]);
         assert_eq!(GERMAN.months[2], "März");
         let of_polish = |name| POLISH.all().find(|(word, _)| word == name).unwrap().1;
-        assert_eq!(["marca", "marzec"].map(of_polish), [Name::Month(3, true); 2]);
-        assert_eq!(of_polish("mar"), Name::Month(3, false));
+        assert_eq!(["marca", "marzec"].map(of_polish), [NameMeaning::Month(3, true); 2]);
+        assert_eq!(of_polish("mar"), NameMeaning::Month(3, false));
     }
 }

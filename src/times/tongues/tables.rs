@@ -1,12 +1,12 @@
 //! What each language says around names and numbers to make a time of them. Words are folded, without accents, a list
 //! with blanks between; where a phrase has several words, `_` joins them.
 
-use crate::times::tongues::names::{self, Names};
+use crate::times::tongues::names::{self, LanguageNames};
 
 /// One language.
 #[derive(Debug)]
 pub(super) struct Tongue {
-    pub(super) names: Names,
+    pub(super) names: LanguageNames,
     /// Days by their distance from today.
     pub(super) days: &'static [(&'static str, i32)],
     /// Before one of those words it is another: `la mañana`, `guten Morgen`.
@@ -35,7 +35,7 @@ pub(super) struct Tongue {
 
 /// A language of which only names are known, and what stands before them.
 const fn names_only(
-    names: Names,
+    names: LanguageNames,
     on: &'static str,
     in_month: &'static str,
     has_plain_weekdays: bool,

@@ -11,7 +11,7 @@ use thermocline::{
 
 use crate::{
     args::{UserArg, instant},
-    memory::words::{self, Window},
+    memory::words::{self, CheckWindow},
 };
 
 /// A memory of a user.
@@ -42,12 +42,12 @@ pub(crate) struct ChangeArgs {
     pub(crate) memory: MemoryArgs,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 /// Whose doing it is.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct OriginArg {
+pub(crate) struct OriginArgs {
     /// Whose words they are, or whose doing [default: user if a person sits at the terminal, else assistant].
     #[arg(long, value_parser = words::origin())]
     pub(crate) origin: Option<Origin>,
@@ -114,7 +114,7 @@ pub(crate) struct ContentArgs {
     /// For how long it holds unchecked, and a check of it: 30s, 90m, 12h, 7d, 2w [default: by volatility; low: for ever,
     /// medium: 7d, high: 6h, ephemeral: 1h].
     #[arg(long, value_name = "SPAN", value_parser = words::window)]
-    pub(crate) window: Option<Window>,
+    pub(crate) window: Option<CheckWindow>,
 
     /// Its slot: of one kind and project one active memory has it, and what is saved into it later takes its place.
     #[arg(long, value_name = "NAME")]
@@ -153,7 +153,7 @@ pub(crate) struct ContentArgs {
     pub(crate) said_at: Option<DateTime<Utc>>,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -244,7 +244,7 @@ pub(crate) struct EditArgs {
 
     /// Another span for which it, and a check of it, holds: 12h, 7d; an empty one: as its volatility says.
     #[arg(long, value_name = "SPAN", value_parser = words::window)]
-    pub(crate) window: Option<Window>,
+    pub(crate) window: Option<CheckWindow>,
 
     /// Another slot; an empty name: none.
     #[arg(long, value_name = "NAME")]
@@ -263,5 +263,5 @@ pub(crate) struct EditArgs {
     pub(crate) expect_revision: Option<u32>,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }

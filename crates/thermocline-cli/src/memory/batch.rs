@@ -26,7 +26,7 @@ const FORM: &str = r#"like {"title":"...","content":"...","kind":"fix","tags":["
 
 /// One memory of the file.
 #[derive(Deserialize)]
-struct Line {
+struct BatchLine {
     title: Option<String>,
     #[serde(alias = "text")]
     content: String,
@@ -90,7 +90,7 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     let origin = args.content.origin.or_who_sits_there(out);
     // All of it is looked at before the file is opened: what is no batch must not make a database.
     let mut read = Vec::new();
-    for (number, line) in input::json_lines::<Line>(file, FORM)? {
+    for (number, line) in input::json_lines::<BatchLine>(file, FORM)? {
         let at_line = |failure: Failure| failure.at("line", number as u64);
         let memory = line.memory(&args.content, origin).map_err(at_line)?;
         memory.check().map_err(|error| at_line(error.into()))?;
@@ -145,7 +145,7 @@ fn some_of(numbers: &[usize]) -> String {
 /// A bar that shows bytes counts so many for each line.
 const BAR: u64 = 1 << 10;
 
-impl Line {
+impl BatchLine {
     /// The memory that the line describes, with what the command line says of all of them; without its sources.
     fn memory(&self, args: &ContentArgs, most: Origin) -> Result<NewMemory, Failure> {
         let origin = self.origin.unwrap_or(most);

@@ -8,7 +8,7 @@ use thermocline::{Outcome, ReviewKind};
 use crate::{
     args::{LimitArg, UserArg},
     memory::{
-        args::{MemoryArgs, OriginArg},
+        args::{MemoryArgs, OriginArgs},
         words,
     },
 };
@@ -48,7 +48,7 @@ pub(crate) struct UsedArgs {
     pub(crate) caller_id: Option<String>,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -102,5 +102,5 @@ pub(crate) struct DecideArgs {
     pub(crate) by: Option<String>,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }

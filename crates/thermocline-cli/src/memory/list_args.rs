@@ -10,14 +10,14 @@ use thermocline::{
 use crate::{
     args::{LimitArg, UserArg, instant},
     memory::{
-        args::{MemoryArgs, OriginArg},
+        args::{MemoryArgs, OriginArgs},
         words,
     },
 };
 
 /// Which memories are meant.
 #[derive(Args, Debug, Default)]
-pub(crate) struct FilterArgs {
+pub(crate) struct MemoryFilterArgs {
     /// Only of this kind; may be given several times.
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Vec<MemoryKind>,
@@ -43,7 +43,7 @@ pub(crate) struct FilterArgs {
     pub(crate) min_confidence: Option<f64>,
 }
 
-impl FilterArgs {
+impl MemoryFilterArgs {
     pub(crate) fn filter(&self) -> MemoryFilter {
         let filter = MemoryFilter::default()
             .kinds(self.kind.iter().copied())
@@ -67,7 +67,7 @@ pub(crate) struct ListArgs {
     pub(crate) user: UserArg,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: MemoryFilterArgs,
 
     /// Only of this status; may be given several times [default: active].
     #[arg(long, value_parser = words::status(), conflicts_with = "all")]
@@ -95,7 +95,7 @@ pub(crate) struct ForgetArgs {
     pub(crate) memory: Option<String>,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub(crate) filter: MemoryFilterArgs,
 
     /// Only show which would be forgotten.
     #[arg(long)]
@@ -106,7 +106,7 @@ pub(crate) struct ForgetArgs {
     pub(crate) yes: bool,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -144,7 +144,7 @@ pub(crate) struct RelateArgs {
     pub(crate) description: Option<String>,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -156,7 +156,7 @@ pub(crate) struct UnrelateArgs {
     pub(crate) edge: String,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]

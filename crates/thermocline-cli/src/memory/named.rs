@@ -9,7 +9,7 @@ use crate::{
     args::UserArg,
     exit::Failure,
     find::{self, Db},
-    memory::args::{MemoryArgs, OriginArg},
+    memory::args::{MemoryArgs, OriginArgs},
     output::Output,
 };
 
@@ -67,7 +67,7 @@ fn is_part(name: &str) -> bool {
         && digits.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
 
-impl OriginArg {
+impl OriginArgs {
     /// What is said; else the user's, where a person sits, and the assistant's, where a program runs the command: an
     /// agent that was talked into it must not speak for the user.
     pub(super) fn or_who_sits_there(self, out: &Output) -> Origin {

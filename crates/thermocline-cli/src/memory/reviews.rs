@@ -23,7 +23,7 @@ use crate::{
 
 /// A review with what the memories that it is about are called.
 #[derive(Debug, Serialize)]
-struct Asked {
+struct ReviewWithNames {
     #[serde(flatten)]
     review: Review,
     title: Option<String>,
@@ -78,14 +78,14 @@ fn open_about(memories: &Memories, name: &str) -> Result<Review, Failure> {
     }
 }
 
-fn asked(memories: &Memories, review: Review) -> Result<Asked, Failure> {
+fn asked(memories: &Memories, review: Review) -> Result<ReviewWithNames, Failure> {
     let title = |id: MemoryId| match memories.get(id) {
         Ok(memory) => Ok(Some(memory.title)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) => Ok(None),
         Err(error) => Err(error),
     };
     let other_title = review.other_id.map(title).transpose()?.flatten();
-    Ok(Asked { title: title(review.memory_id)?, other_title, review })
+    Ok(ReviewWithNames { title: title(review.memory_id)?, other_title, review })
 }
 
 /// What approving says yes to.
@@ -101,7 +101,7 @@ fn question(kind: ReviewKind) -> &'static str {
     }
 }
 
-fn line(Asked { review, title, other_title }: &Asked) -> String {
+fn line(ReviewWithNames { review, title, other_title }: &ReviewWithNames) -> String {
     let named = |title: &Option<String>| {
         title.as_deref().map_or_else(|| "(not to be read)".to_owned(), |title| plain::line(title, usize::MAX))
     };

@@ -23,7 +23,7 @@ use crate::{
 
 /// What looks at a memory.
 #[derive(Debug, Serialize)]
-struct Watched {
+struct WatchedMemory {
     memory_id: MemoryId,
     sensors: Vec<MemorySensor>,
 }
@@ -103,7 +103,7 @@ fn with_sensors(
 }
 
 fn answer(memories: &Memories, memory_id: MemoryId, out: &Output) -> Result<(), Failure> {
-    let watched = Watched { memory_id, sensors: memories.sensors(memory_id)? };
+    let watched = WatchedMemory { memory_id, sensors: memories.sensors(memory_id)? };
     if watched.sensors.is_empty() && !out.is_json() {
         out.talk("nothing looks at it");
         return Ok(());

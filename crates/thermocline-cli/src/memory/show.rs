@@ -23,7 +23,7 @@ const EDGES: u32 = 20;
 
 /// A memory, what it comes of, and what it stands beside.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownMemory {
     #[serde(flatten)]
     memory: Memory,
     sources: Vec<MemorySource>,
@@ -44,10 +44,10 @@ pub(crate) fn run(db: &Db, args: &ShowArgs, out: &Output) -> Result<(), Failure>
     if !out.is_json() {
         places = sources.iter().map(|source| place(&user, source)).collect::<Result<Vec<_>, _>>()?;
     }
-    out.answer(&Shown { memory, sources, neighbours }, |shown| text(shown, &places))
+    out.answer(&ShownMemory { memory, sources, neighbours }, |shown| text(shown, &places))
 }
 
-fn text(Shown { memory, sources, neighbours }: &Shown, places: &[String]) -> String {
+fn text(ShownMemory { memory, sources, neighbours }: &ShownMemory, places: &[String]) -> String {
     let mut text = format!("{}\n", plain::line(&memory.title, usize::MAX));
     for (what, is) in lines(memory) {
         let _ = writeln!(text, "{what:<11} {is}");

@@ -7,7 +7,7 @@ use thermocline::{GroupId, Origin};
 
 use crate::{
     args::{UserArg, instant},
-    memory::{args::OriginArg, words},
+    memory::{args::OriginArgs, words},
 };
 
 #[derive(Args, Debug)]
@@ -79,7 +79,7 @@ pub(crate) struct QuarantineArgs {
     pub(crate) why: String,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -91,7 +91,7 @@ pub(crate) struct LiftArgs {
     pub(crate) group: GroupId,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -108,5 +108,5 @@ pub(crate) struct UndoArgs {
     pub(crate) group: Option<GroupId>,
 
     #[command(flatten)]
-    pub(crate) origin: OriginArg,
+    pub(crate) origin: OriginArgs,
 }

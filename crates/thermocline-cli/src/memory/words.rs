@@ -63,21 +63,21 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 
 /// For how long a check holds; none: as the volatility says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window(pub(crate) Option<Duration>);
+pub(crate) struct CheckWindow(pub(crate) Option<Duration>);
 
 /// The units of a window and their seconds, the longest first.
 const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
 /// `7d`, `12h`, `90m`, `30s`, `2w`; an empty text: none.
-pub(crate) fn window(text: &str) -> Result<Window, String> {
+pub(crate) fn window(text: &str) -> Result<CheckWindow, String> {
     if text.is_empty() {
-        return Ok(Window(None));
+        return Ok(CheckWindow(None));
     }
     let of_unit = |(unit, seconds): (char, u64)| {
         text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
     };
     let span = UNITS.into_iter().find_map(of_unit);
-    span.map(|span| Window(Some(span)))
+    span.map(|span| CheckWindow(Some(span)))
         .ok_or_else(|| "expected a number with its unit: 30s, 90m, 12h, 7d or 2w".to_owned())
 }
 
@@ -101,7 +101,7 @@ mod tests {
             let read = window(text).unwrap().0.unwrap();
             assert_eq!((read.as_secs(), spelled(read).as_str()), (seconds, text));
         }
-        assert_eq!(window(""), Ok(Window(None)));
+        assert_eq!(window(""), Ok(CheckWindow(None)));
         assert_eq!(spelled(Duration::from_mins(2)), "2m");
         for text in ["7", "d", "7 days", "-1d", "1.5h", "99999999999999999w"] {
             assert!(window(text).is_err(), "{text}");

@@ -21,7 +21,7 @@ use thermocline_server::{
         schema,
         spec::{Body, Target},
     },
-    service::Asked,
+    service::CallRequest,
 };
 
 use crate::{
@@ -61,7 +61,7 @@ pub(crate) struct CallArgs {
 
 /// An operation, in a list.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedOperation {
     name: &'static str,
     scope: &'static str,
     method: &'static str,
@@ -90,7 +90,7 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     let kept = spool.as_ref().map(File::try_clone).transpose().map_err(unspooled)?;
     let body = runtime()?.block_on(async {
         let service = open(db, find::verb_config()).await?;
-        let asked = Asked {
+        let asked = CallRequest {
             caller: Arc::new(Caller::shell(origin)),
             user: args.user.clone(),
             surface: Surface::Shell,
@@ -112,17 +112,17 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
 }
 
 fn list(out: &Output) -> Result<(), Failure> {
-    let listed = |row: &Row| Listed {
+    let listed = |row: &Row| ListedOperation {
         name: row.spec.name,
         scope: row.spec.scope.as_str(),
         method: row.spec.http.method.as_str(),
         path: row.spec.http.path,
         summary: row.spec.summary,
     };
-    let rows: Vec<Listed> = ops::table().iter().map(listed).collect();
+    let rows: Vec<ListedOperation> = ops::table().iter().map(listed).collect();
     out.answer(&rows, |rows| {
         rows.iter().fold(String::new(), |mut text, row| {
-            let Listed { name, scope, method, path, summary } = row;
+            let ListedOperation { name, scope, method, path, summary } = row;
             let _ = writeln!(text, "{name:<24} {scope:<8} {method:<6} {path}\n{:<24} {summary}", "");
             text
         })

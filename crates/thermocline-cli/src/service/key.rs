@@ -10,7 +10,7 @@ use thermocline::{Clock, Origin, SystemClock};
 use thermocline_server::{
     caller::{Rate, Users},
     keys::{Key, KeyFile, New, Unusable},
-    ops::spec::Scope,
+    ops::spec::KeyScope,
 };
 
 use crate::{
@@ -73,8 +73,8 @@ pub(crate) struct AddArgs {
     rate: Option<Rate>,
 
     /// Whose words its statements are. What a key saves is the user's own word only if you say so.
-    #[arg(long, value_enum, default_value_t = OriginArg::Assistant, value_name = "WHO")]
-    origin: OriginArg,
+    #[arg(long, value_enum, default_value_t = KeyOriginArg::Assistant, value_name = "WHO")]
+    origin: KeyOriginArg,
 
     #[command(flatten)]
     file: FileArg,
@@ -104,7 +104,7 @@ enum ScopeArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OriginArg {
+enum KeyOriginArg {
     /// An assistant's
     Assistant,
     /// The user's own
@@ -115,7 +115,7 @@ enum OriginArg {
     Document,
 }
 
-impl From<ScopeArg> for Scope {
+impl From<ScopeArg> for KeyScope {
     fn from(arg: ScopeArg) -> Self {
         match arg {
             ScopeArg::Read => Self::Read,
@@ -127,13 +127,13 @@ impl From<ScopeArg> for Scope {
     }
 }
 
-impl From<OriginArg> for Origin {
-    fn from(arg: OriginArg) -> Self {
+impl From<KeyOriginArg> for Origin {
+    fn from(arg: KeyOriginArg) -> Self {
         match arg {
-            OriginArg::Assistant => Self::Assistant,
-            OriginArg::User => Self::User,
-            OriginArg::Tool => Self::Tool,
-            OriginArg::Document => Self::Document,
+            KeyOriginArg::Assistant => Self::Assistant,
+            KeyOriginArg::User => Self::User,
+            KeyOriginArg::Tool => Self::Tool,
+            KeyOriginArg::Document => Self::Document,
         }
     }
 }
@@ -147,9 +147,9 @@ pub(crate) fn run(verb: &KeyVerb, out: &Output) -> Result<(), Failure> {
 }
 
 fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
-    let mut scopes: Vec<Scope> = args.scope.iter().map(|scope| (*scope).into()).collect();
+    let mut scopes: Vec<KeyScope> = args.scope.iter().map(|scope| (*scope).into()).collect();
     scopes.dedup();
-    let of_the_file = [Scope::Inspect, Scope::Admin];
+    let of_the_file = [KeyScope::Inspect, KeyScope::Admin];
     if args.user != Users::Any && scopes.iter().all(|scope| of_the_file.contains(scope)) {
         return Err(Failure::refused(
             "inspect and admin are about the whole file, so such a key is for all users: --user any",

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use thermocline::Config;
 use thermocline_server::{
     caller::{Caller, Users},
-    mcp::{self, Profile, Toolbox},
+    mcp::{self, ToolProfile, Toolbox},
     ops::call::check_user_name,
 };
 
@@ -49,10 +49,10 @@ pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
         let service = open(db, Config::default()).await?;
         let memory = service.memory.clone();
         let profile = match args.tools {
-            Tools::Core => Profile::Core,
-            Tools::Full => Profile::Full,
-            Tools::Readonly => Profile::Readonly,
-            Tools::Knowledge => Profile::Knowledge,
+            Tools::Core => ToolProfile::Core,
+            Tools::Full => ToolProfile::Full,
+            Tools::Readonly => ToolProfile::Readonly,
+            Tools::Knowledge => ToolProfile::Knowledge,
         };
         // Who starts this has the file, and hands a model the memory of one.
         let caller = Caller { users: Users::One(args.user.clone()), ..Caller::local() };

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::{
-    endpoint::{Scripted, Step},
+    endpoint::{Scripted, ScriptedStep},
     shell::Shell,
 };
 
 /// A context for this message of nothing, planned at this address.
 const MESSAGE: &str = "Quarterly spreadsheets need another column.";
 
-fn says(content: &str) -> Step {
-    Step::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
+fn says(content: &str) -> ScriptedStep {
+    ScriptedStep::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
 }
 
 #[test]

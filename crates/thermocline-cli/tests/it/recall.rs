@@ -466,17 +466,19 @@ fn a_chat_in_json_is_a_line_a_message_and_makes_the_file() {
 
 mod with_providers {
     use super::*;
-    use crate::endpoint::{Scripted, Step};
+    use crate::endpoint::{Scripted, ScriptedStep};
 
-    fn says(content: &str) -> Step {
-        Step::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
+    fn says(content: &str) -> ScriptedStep {
+        ScriptedStep::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
     }
 
     #[test]
     fn a_chat_with_an_llm_hands_it_the_context_and_records_its_reply() {
         let shell = Shell::with_boats();
-        let endpoint =
-            Scripted::new(vec![says("At the north\u{1b}[5m quay."), Step::Answer(500, String::new())]);
+        let endpoint = Scripted::new(vec![
+            says("At the north\u{1b}[5m quay."),
+            ScriptedStep::Answer(500, String::new()),
+        ]);
         let llm = ["chat", "--session", "talk", "--llm-url", &endpoint.url, "--llm-model", "m"];
         let run = shell.typed(&llm, "Where does my boat lie?\nAnd now?\nNever asked.\n");
         assert_eq!(run.code, 6, "{}", run.stderr);
@@ -497,7 +499,7 @@ mod with_providers {
     #[test]
     fn an_embedder_that_fails_is_named_and_recall_goes_on() {
         let shell = Shell::with_boats();
-        let endpoint = Scripted::new(vec![Step::Answer(500, String::new())]);
+        let endpoint = Scripted::new(vec![ScriptedStep::Answer(500, String::new())]);
         let embedder = ["--embed-url", &endpoint.url, "--embed-model", "m", "--embed-dims", "3"];
         let prefix = ["--embed-query-prefix", "q: "];
         let run = shell.alex(&[&["recall", "my boat"], &embedder[..], &prefix].concat());
@@ -516,7 +518,7 @@ mod with_providers {
         let answer = |texts: usize| {
             let data: Vec<Value> =
                 (0..texts).map(|at| json!({ "index": at, "embedding": [1, at, 2] })).collect();
-            Step::Answer(200, json!({ "data": data }).to_string())
+            ScriptedStep::Answer(200, json!({ "data": data }).to_string())
         };
         // One text to learn how long its vectors are, then each side of five turns.
         let endpoint = Scripted::new(vec![answer(1), answer(10)]);

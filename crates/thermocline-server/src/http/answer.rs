@@ -8,7 +8,7 @@ use axum::{
 use serde_json::json;
 
 use crate::ops::{
-    Outcome, Reply,
+    OperationOutcome, OperationReply,
     problem::{Problem, Retry},
 };
 
@@ -16,21 +16,21 @@ use crate::ops::{
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// What the operation gave.
-pub(super) fn reply(reply: Reply) -> Response {
+pub(super) fn reply(reply: OperationReply) -> Response {
     let status = match reply.outcome {
-        Outcome::Done | Outcome::Known => StatusCode::OK,
-        Outcome::Added => StatusCode::CREATED,
-        Outcome::Pending => StatusCode::ACCEPTED,
+        OperationOutcome::Done | OperationOutcome::Known => StatusCode::OK,
+        OperationOutcome::Added => StatusCode::CREATED,
+        OperationOutcome::Pending => StatusCode::ACCEPTED,
     };
     let mut response = document(status, "application/json", reply.body);
-    if reply.outcome == Outcome::Known {
+    if reply.outcome == OperationOutcome::Known {
         response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
     response
 }
 
 /// The same with its tag; without a reply the client has it already.
-pub(super) fn tagged(given: Option<Reply>, tag: Option<&str>) -> Response {
+pub(super) fn tagged(given: Option<OperationReply>, tag: Option<&str>) -> Response {
     let mut response = given.map_or_else(unchanged, reply);
     if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
         response.headers_mut().insert(header::ETAG, tag);

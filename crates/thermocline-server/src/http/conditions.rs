@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use serde_json::{Map, Value};
 
 use crate::{
-    http::query::Fields,
+    http::query::QueryFields,
     ops::{
         Result,
         problem::Problem,
@@ -18,7 +18,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// What the headers say of fields of the request.
 pub(super) fn add_headers(
-    known: &Fields,
+    known: &QueryFields,
     headers: &HeaderMap,
     fields: &mut Map<String, Value>,
 ) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::ops::{Result, problem::Problem};
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
     // serde_json itself goes no deeper than 128 levels.
-    let read = Strict.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
+    let read = UniqueFields.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
     match read {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(Problem::bad_request("the body is not a JSON object")),
@@ -23,9 +23,9 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
 }
 
 /// A value in which no object has a field twice.
-struct Strict;
+struct UniqueFields;
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for UniqueFields {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> std::result::Result<Value, D::Error> {
@@ -33,7 +33,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for UniqueFields {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

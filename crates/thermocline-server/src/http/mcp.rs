@@ -16,7 +16,7 @@ use percent_encoding::percent_decode_str;
 use crate::{
     caller::{Caller, Users, not_allowed},
     http::{Http, body, layers, route},
-    mcp::{self, Mcp, Profile, Toolbox},
+    mcp::{self, Mcp, ToolProfile, Toolbox},
     ops::{
         Result,
         problem::{Code, Problem},
@@ -65,13 +65,13 @@ fn admitted(toolbox: &Toolbox, http: &Http, caller: Arc<Caller>, request: &Reque
     Ok(toolbox.server(profile, caller, user))
 }
 
-fn profile(query: &str) -> Result<Profile> {
+fn profile(query: &str) -> Result<ToolProfile> {
     let found = match query.strip_prefix("tools=") {
-        Some(word) => Profile::from_word(word),
-        None => query.is_empty().then(Profile::default),
+        Some(word) => ToolProfile::from_word(word),
+        None => query.is_empty().then(ToolProfile::default),
     };
     found.ok_or_else(|| {
-        let words = Profile::EVERY.map(Profile::as_str).join(", ");
+        let words = ToolProfile::EVERY.map(ToolProfile::as_str).join(", ");
         Problem::bad_request(format!("this address takes one field in its query, tools: one of {words}"))
     })
 }

@@ -25,7 +25,7 @@ pub use listen::{Address, Listener, serve};
 
 use crate::{
     caller::Caller,
-    health::Health,
+    health::ServerHealth,
     keys::{self, Keys},
     ops::Result,
     service::Service,
@@ -47,7 +47,7 @@ pub struct Http {
     /// Names this run of the server.
     pub run: String,
     /// How the server is.
-    pub health: Arc<Health>,
+    pub health: Arc<ServerHealth>,
 }
 
 /// Who may ask.

@@ -10,7 +10,7 @@ use crate::{
         Row,
         problem::Code,
         schema,
-        spec::{Again, Body, Effect, Method, Scope, Spec},
+        spec::{Again, Body, Effect, KeyScope, Method, Spec},
     },
 };
 
@@ -26,7 +26,7 @@ pub fn document(table: &[Row]) -> Value {
     for ((row, request), response) in table.iter().zip(&requests).zip(&responses) {
         let path = paths.entry(row.spec.http.path).or_insert_with(|| json!({}));
         let method = row.spec.http.method.as_str().to_ascii_lowercase();
-        path[method] = operation(row.spec, Fields::of(row.spec, request, &definitions), response);
+        path[method] = operation(row.spec, FieldsByLocation::of(row.spec, request, &definitions), response);
     }
     json!({
         "openapi": "3.1.0",
@@ -51,7 +51,7 @@ pub fn document(table: &[Row]) -> Value {
 }
 
 fn about() -> String {
-    let line = |scope: Scope| {
+    let line = |scope: KeyScope| {
         format!(
             "
 - `{}`: {}",
@@ -59,7 +59,7 @@ fn about() -> String {
             scope.summary()
         )
     };
-    let scopes = Scope::EVERY.map(line).concat();
+    let scopes = KeyScope::EVERY.map(line).concat();
     format!(
         "Each operation needs one scope of the key, which stands in its `security`; no scope implies another:{scopes}\n\n\
          Without keys this machine alone may ask, for all but `erase` and `admin`. Lists are pages: `next_cursor` of one is \
@@ -137,7 +137,7 @@ fn rename(schema: &mut Value, names: &BTreeSet<String>) {
 }
 
 /// The fields of a request, by where they are.
-struct Fields {
+struct FieldsByLocation {
     parameters: Vec<Value>,
     /// The schema of the body; `None`: there is none.
     body: Option<Value>,
@@ -145,7 +145,7 @@ struct Fields {
     is_required: bool,
 }
 
-impl Fields {
+impl FieldsByLocation {
     fn of(spec: &Spec, request: &Value, definitions: &Map<String, Value>) -> Self {
         let mut body = request.clone();
         let names: Vec<&str> = spec.http.fields().collect();
@@ -268,7 +268,7 @@ fn header_parameters(spec: &Spec, expects_revision: bool) -> Vec<Value> {
     headers
 }
 
-fn operation(spec: &Spec, fields: Fields, response: &Value) -> Value {
+fn operation(spec: &Spec, fields: FieldsByLocation, response: &Value) -> Value {
     let mut operation = json!({
         "operationId": spec.name,
         "tags": [spec.family()],
@@ -326,7 +326,7 @@ fn answers(spec: &Spec, response: &Value) -> Value {
             done["description"] = json!("Something new is there.");
             answers.insert("201".to_owned(), done);
         }
-        Effect::Destroys if spec.scope == Scope::Erase => {
+        Effect::Destroys if spec.scope == KeyScope::Erase => {
             let mut pending = done.clone();
             pending["description"] =
                 json!("It is gone for all who ask; a job overwrites its bytes once no reader holds the log.");
@@ -352,7 +352,7 @@ fn answers(spec: &Spec, response: &Value) -> Value {
 fn security(spec: &Spec) -> Value {
     let scope = spec.scope.as_str();
     let mut ways = vec![json!({ "bearer": [scope] }), json!({ "header": [scope] })];
-    if !matches!(spec.scope, Scope::Erase | Scope::Admin) {
+    if !matches!(spec.scope, KeyScope::Erase | KeyScope::Admin) {
         ways.push(json!({})); // Without keys, from this machine.
     }
     Value::Array(ways)

@@ -10,17 +10,17 @@ use crate::ops::{Result, Row, problem::Problem};
 
 /// The fields of a request that can stand in a path or a query, and what each is.
 #[derive(Clone, Debug)]
-pub(super) struct Fields(HashMap<String, Kind>);
+pub(super) struct QueryFields(HashMap<String, FieldType>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FieldType {
     Text,
     Whole,
     Number,
     Truth,
 }
 
-impl Fields {
+impl QueryFields {
     pub(super) fn of(row: &Row) -> Self {
         let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
         let schema = (row.request)(&mut settings.into_generator()).to_value();
@@ -54,17 +54,17 @@ impl Fields {
     /// One field's value, as what it is.
     pub(super) fn value(&self, name: &str, text: String) -> Result<Value> {
         let read = match self.0.get(name) {
-            Some(Kind::Whole) => text.parse::<i64>().map(Value::from).ok(),
-            Some(Kind::Number) => {
+            Some(FieldType::Whole) => text.parse::<i64>().map(Value::from).ok(),
+            Some(FieldType::Number) => {
                 text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from)
             }
-            Some(Kind::Truth) => text.parse::<bool>().map(Value::from).ok(),
-            Some(Kind::Text) | None => return Ok(text.into()),
+            Some(FieldType::Truth) => text.parse::<bool>().map(Value::from).ok(),
+            Some(FieldType::Text) | None => return Ok(text.into()),
         };
         read.ok_or_else(|| {
             let expected = match self.0.get(name) {
-                Some(Kind::Whole) => "a whole number",
-                Some(Kind::Number) => "a number",
+                Some(FieldType::Whole) => "a whole number",
+                Some(FieldType::Number) => "a number",
                 _ => "true or false",
             };
             let detail = format!("{name} is not what this operation takes: expected {expected}");
@@ -74,7 +74,7 @@ impl Fields {
 }
 
 /// What a schema takes, if that can be said in one word; `null` beside it means that the field may be left out.
-fn kind_of(schema: &Value) -> Option<Kind> {
+fn kind_of(schema: &Value) -> Option<FieldType> {
     let words: Vec<&str> = match schema.get("type") {
         Some(Value::String(word)) => vec![word],
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
@@ -83,15 +83,15 @@ fn kind_of(schema: &Value) -> Option<Kind> {
             // What has one of some words is a word; of several kinds the first that is one decides.
             return match options {
                 Some(options) => options.iter().find_map(kind_of),
-                None => (schema.get("const").or(schema.get("enum")).is_some()).then_some(Kind::Text),
+                None => (schema.get("const").or(schema.get("enum")).is_some()).then_some(FieldType::Text),
             };
         }
     };
     words.into_iter().find_map(|word| match word {
-        "string" => Some(Kind::Text),
-        "integer" => Some(Kind::Whole),
-        "number" => Some(Kind::Number),
-        "boolean" => Some(Kind::Truth),
+        "string" => Some(FieldType::Text),
+        "integer" => Some(FieldType::Whole),
+        "number" => Some(FieldType::Number),
+        "boolean" => Some(FieldType::Truth),
         _ => None,
     })
 }
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    fn fields() -> Fields {
+    fn fields() -> QueryFields {
         let kinds = [
             ("limit", json!({ "type": ["integer", "null"] })),
             ("floor", json!({ "type": "number" })),
@@ -117,7 +117,7 @@ mod tests {
             ("filter", json!({ "type": "object" })),
         ];
         let kinds = kinds.into_iter();
-        Fields(kinds.filter_map(|(name, schema)| Some((name.to_owned(), kind_of(&schema)?))).collect())
+        QueryFields(kinds.filter_map(|(name, schema)| Some((name.to_owned(), kind_of(&schema)?))).collect())
     }
 
     #[track_caller]

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     caller::Caller,
-    http::{Http, about, answer, body, conditions, layers, mcp, query::Fields, spool},
+    http::{Http, about, answer, body, conditions, layers, mcp, query::QueryFields, spool},
     ops::{
         Result, Row,
         call::Surface,
@@ -28,7 +28,7 @@ use crate::{
 pub(super) fn router(http: Arc<Http>) -> Router {
     let mut keyed = Router::new();
     for row in http.service.table {
-        let door = Arc::new(Door { row, fields: Fields::of(row) });
+        let door = Arc::new(Door { row, fields: QueryFields::of(row) });
         let handler = move |State(http): State<Arc<Http>>,
                             Extension(caller): Extension<Arc<Caller>>,
                             params: std::result::Result<RawPathParams, RawPathParamsRejection>,
@@ -60,11 +60,11 @@ pub(super) fn no_such_method() -> Problem {
 /// A row's route.
 struct Door {
     row: &'static Row,
-    fields: Fields,
+    fields: QueryFields,
 }
 
 /// What is known of a request before its body.
-struct Head {
+struct RequestHead {
     admitted: Admitted,
     fields: Map<String, Value>,
 }
@@ -94,7 +94,7 @@ impl Door {
         caller: Arc<Caller>,
         params: std::result::Result<RawPathParams, RawPathParamsRejection>,
         request: &Request,
-    ) -> Result<Head> {
+    ) -> Result<RequestHead> {
         let params = params.map_err(|_| Problem::bad_request("the address is not UTF-8"))?;
         let user = params.iter().find(|(name, _)| *name == "user").map(|(_, user)| user.to_owned());
         let admitted = http.service.admit(self.row, caller, user, Surface::Http)?;
@@ -113,12 +113,12 @@ impl Door {
             _ if self.is_asked_in_body() => body::check(request.headers(), http.max_body_bytes)?,
             _ => {}
         }
-        Ok(Head { admitted, fields })
+        Ok(RequestHead { admitted, fields })
     }
 
     /// Reads the body, runs the operation, and makes an answer of what it gives.
-    async fn run(&self, http: &Http, head: Head, request: Request) -> Result<Response> {
-        let Head { admitted, mut fields } = head;
+    async fn run(&self, http: &Http, head: RequestHead, request: Request) -> Result<Response> {
+        let RequestHead { admitted, mut fields } = head;
         if conditions::is_tagged(self.row.spec) {
             return tagged(http, admitted, fields, request.headers()).await;
         }

@@ -168,11 +168,11 @@ mod tests {
     use thermocline::Origin;
 
     use super::*;
-    use crate::{caller::Users, keys::New, ops::spec::Scope};
+    use crate::{caller::Users, keys::New, ops::spec::KeyScope};
 
     fn key(name: &str) -> Key {
         let name = name.to_owned();
-        let scopes = vec![Scope::Read];
+        let scopes = vec![KeyScope::Read];
         let new =
             New { name, scopes, users: Users::Any, expires_at: None, rate: None, origin: Origin::Assistant };
         Key::make(new).unwrap().0

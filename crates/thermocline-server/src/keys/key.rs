@@ -10,7 +10,7 @@ use thermocline::Origin;
 
 use crate::{
     caller::{Caller, Rate, Users},
-    ops::spec::Scope,
+    ops::spec::KeyScope,
 };
 
 /// Bytes of a hash.
@@ -33,7 +33,7 @@ pub struct Key {
     #[serde(rename = "sha256", serialize_with = "write_hash", deserialize_with = "read_hash")]
     pub hash: [u8; HASH_BYTES],
     /// What it may do.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<KeyScope>,
     /// Whose memory it may ask for.
     pub users: Users,
     /// When it stops opening anything.
@@ -53,7 +53,7 @@ pub struct New {
     /// What its owner calls it.
     pub name: String,
     /// What it may do.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<KeyScope>,
     /// Whose memory it may ask for.
     pub users: Users,
     /// When it stops opening anything.

@@ -33,19 +33,19 @@ const BELIEVED: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Keys {
     path: PathBuf,
-    seen: Mutex<Seen>,
+    seen: Mutex<KeyFileState>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct KeyFileState {
     looked_at: Instant,
     stamp: Option<Stamp>,
     /// By their ids; none if the file cannot be read or understood.
-    keys: Option<HashMap<String, Known>>,
+    keys: Option<HashMap<String, KnownKey>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownKey {
     key: Key,
     caller: Arc<Caller>,
 }
@@ -54,7 +54,7 @@ impl Keys {
     /// Reads the file, which has to be there, to be its owner's alone, and to be understood.
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         let (stamp, keys) = read(path)?;
-        let seen = Seen { looked_at: Instant::now(), stamp: Some(stamp), keys: Some(keys) };
+        let seen = KeyFileState { looked_at: Instant::now(), stamp: Some(stamp), keys: Some(keys) };
         Ok(Self { path: path.to_owned(), seen: Mutex::new(seen) })
     }
 
@@ -85,7 +85,7 @@ impl Keys {
     }
 
     /// Reads the file again if it has changed, at most once a second, and asks about its keys.
-    fn look<T>(&self, ask: impl FnOnce(Option<&HashMap<String, Known>>) -> T) -> T {
+    fn look<T>(&self, ask: impl FnOnce(Option<&HashMap<String, KnownKey>>) -> T) -> T {
         // Keys are replaced as a whole, whoever panicked.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.looked_at.elapsed() >= BELIEVED {
@@ -99,8 +99,8 @@ impl Keys {
     }
 }
 
-impl Seen {
-    fn take(&mut self, read: Result<(Stamp, HashMap<String, Known>), Unusable>) {
+impl KeyFileState {
+    fn take(&mut self, read: Result<(Stamp, HashMap<String, KnownKey>), Unusable>) {
         match read {
             Ok((stamp, keys)) => {
                 match keys.len() {
@@ -119,11 +119,11 @@ impl Seen {
     }
 }
 
-fn read(path: &Path) -> Result<(Stamp, HashMap<String, Known>), Unusable> {
+fn read(path: &Path) -> Result<(Stamp, HashMap<String, KnownKey>), Unusable> {
     // Before the file is read: what changes meanwhile is seen at the next look.
     let stamp = Stamp::of(path)?;
     let keys = KeyFile::read(path)?.keys.into_iter();
-    let known = keys.map(|key| (key.id.clone(), Known { caller: Arc::new(key.caller()), key }));
+    let known = keys.map(|key| (key.id.clone(), KnownKey { caller: Arc::new(key.caller()), key }));
     Ok((stamp, known.collect()))
 }
 

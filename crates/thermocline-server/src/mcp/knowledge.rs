@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::{
     mcp::{
-        core::{self, Arguments, Planned, step, strict, take_word},
-        tool::Tool,
+        core::{self, Arguments, PlannedCall, step, strict, take_word},
+        tool::McpTool,
     },
     ops::Row,
 };
@@ -35,10 +35,10 @@ const TOOLS: [(&str, &str, &str); 18] = [
 ];
 
 /// The eighteen, in the order of the paper.
-pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
+pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
     let of_row = |(name, title, row): (&'static str, &'static str, &str)| {
         let row = table.iter().find(|other| other.spec.name == row)?;
-        Some(Tool::of_row(row, name, title))
+        Some(McpTool::of_row(row, name, title))
     };
     TOOLS
         .into_iter()
@@ -51,8 +51,8 @@ pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
 }
 
 /// A memory, or what was done to it.
-fn get(table: &'static [Row]) -> Tool {
-    Tool::by_hand(
+fn get(table: &'static [Row]) -> McpTool {
+    McpTool::by_hand(
         ("memory_get", "Get"),
         "One memory, whatever its status; with history what was done to it, newest first.",
         json!({
@@ -74,8 +74,8 @@ fn get(table: &'static [Row]) -> Tool {
 }
 
 /// What changes a memory by hand, and takes that back.
-fn update(table: &'static [Row]) -> Tool {
-    Tool::by_hand(
+fn update(table: &'static [Row]) -> McpTool {
+    McpTool::by_hand(
         ("memory_update", "Update"),
         "Change one memory: edit it, supersede it by a new text, undo its last change, unpin it; used says how relying on it went.",
         json!({
@@ -100,7 +100,7 @@ fn update(table: &'static [Row]) -> Tool {
     )
 }
 
-fn plan_update(mut arguments: Arguments) -> Planned {
+fn plan_update(mut arguments: Arguments) -> PlannedCall {
     let op = take_word(&mut arguments, "op");
     let memory = ("memory", "memory");
     let texts = ["memory", "title", "content", "summary", "tags", "importance", "confidence", "project"]

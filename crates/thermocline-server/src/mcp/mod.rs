@@ -25,10 +25,10 @@ use rmcp::{
 use serde_json::Value;
 
 pub use self::{
-    profile::Profile,
+    profile::ToolProfile,
     stdio::{serve, serve_stdio},
 };
-use self::{shown::failure, tool::Tool};
+use self::{shown::failure, tool::McpTool};
 use crate::{
     caller::Caller,
     ops::{
@@ -36,7 +36,7 @@ use crate::{
         call::{Surface, not_found},
         problem::{Code, Problem},
     },
-    service::{Asked, Service},
+    service::{CallRequest, Service},
 };
 
 /// What a model is told before it has called anything.
@@ -48,7 +48,7 @@ const INSTRUCTIONS: &str = "Long-term memory of one user: past conversations and
 #[derive(Clone, Debug)]
 pub struct Mcp {
     service: Arc<Service>,
-    tools: Arc<Vec<Tool>>,
+    tools: Arc<Vec<McpTool>>,
     caller: Arc<Caller>,
     user: String,
 }
@@ -57,19 +57,19 @@ pub struct Mcp {
 #[derive(Clone, Debug)]
 pub struct Toolbox {
     service: Arc<Service>,
-    profiles: [(Profile, Arc<Vec<Tool>>); 4],
+    profiles: [(ToolProfile, Arc<Vec<McpTool>>); 4],
 }
 
 impl Toolbox {
     /// The tools over the table of a service.
     pub fn new(service: Arc<Service>) -> Self {
         let table = service.table;
-        let profiles = Profile::EVERY.map(|profile| (profile, Arc::new(profile.tools(table))));
+        let profiles = ToolProfile::EVERY.map(|profile| (profile, Arc::new(profile.tools(table))));
         Self { service, profiles }
     }
 
     /// One user's memory for one caller; `user` is a name, or `id:<uuid>`.
-    pub fn server(&self, profile: Profile, caller: Arc<Caller>, user: impl Into<String>) -> Mcp {
+    pub fn server(&self, profile: ToolProfile, caller: Arc<Caller>, user: impl Into<String>) -> Mcp {
         let tools = self.profiles.iter().find(|(of, _)| *of == profile);
         let (_, tools) = tools.expect("every profile has its tools");
         Mcp { service: Arc::clone(&self.service), tools: Arc::clone(tools), caller, user: user.into() }
@@ -78,7 +78,7 @@ impl Toolbox {
 
 impl Mcp {
     /// The tools that the caller sees, in the order of the profile.
-    fn tools(&self) -> impl Iterator<Item = &Tool> {
+    fn tools(&self) -> impl Iterator<Item = &McpTool> {
         self.tools.iter().filter(|tool| tool.is_for(&self.caller, &self.user))
     }
 
@@ -116,7 +116,7 @@ impl Mcp {
     }
 
     async fn run(&self, row: &'static Row, request: Value, client: &str) -> Result<Value> {
-        let asked = Asked {
+        let asked = CallRequest {
             caller: Arc::clone(&self.caller),
             user: Some(self.user.clone()),
             surface: Surface::Mcp(client.to_owned()),

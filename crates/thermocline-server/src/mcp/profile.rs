@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    mcp::{core, knowledge, tool::Tool},
+    mcp::{core, knowledge, tool::McpTool},
     ops::Row,
 };
 
 /// A choice of tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Profile {
+pub enum ToolProfile {
     /// Six tools, written by hand, because a model chooses better among six.
     #[default]
     Core,
@@ -22,7 +22,7 @@ pub enum Profile {
     Knowledge,
 }
 
-impl Profile {
+impl ToolProfile {
     /// All of them.
     pub const EVERY: [Self; 4] = [Self::Core, Self::Full, Self::Readonly, Self::Knowledge];
 
@@ -42,21 +42,21 @@ impl Profile {
     }
 
     /// Its tools over a table.
-    pub(super) fn tools(self, table: &'static [Row]) -> Vec<Tool> {
+    pub(super) fn tools(self, table: &'static [Row]) -> Vec<McpTool> {
         match self {
             Self::Core => core::tools(table),
             Self::Full => full(table).collect(),
-            Self::Readonly => full(table).filter(Tool::only_reads).collect(),
+            Self::Readonly => full(table).filter(McpTool::only_reads).collect(),
             Self::Knowledge => knowledge::tools(table),
         }
     }
 }
 
 /// Four of core's, which bundle facts and memories, and the rows that have a tool of another name.
-fn full(table: &'static [Row]) -> impl Iterator<Item = Tool> {
+fn full(table: &'static [Row]) -> impl Iterator<Item = McpTool> {
     let bundled = core::four(table);
     let names: Vec<&str> = bundled.iter().map(|tool| tool.name).collect();
     let rows = table.iter().filter_map(|row| row.spec.tool.map(|tool| (row, tool)));
     let rows = rows.filter(move |(_, tool)| !names.contains(&tool.name));
-    bundled.into_iter().chain(rows.map(|(row, tool)| Tool::of_row(row, tool.name, tool.title)))
+    bundled.into_iter().chain(rows.map(|(row, tool)| McpTool::of_row(row, tool.name, tool.title)))
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A tool.
-pub(super) struct Tool {
+pub(super) struct McpTool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: &'static str,
@@ -23,15 +23,15 @@ pub(super) struct Tool {
     pub(super) input: Arc<JsonObject>,
     /// All that it may run, of which each call runs one.
     pub(super) rows: Vec<&'static Row>,
-    plan: Plan,
+    plan: CallPlan,
 }
 
 /// Which row a call runs, and its request; or what is wrong with the arguments.
-type Plan = Box<dyn Fn(Map<String, Value>) -> Result<Step, String> + Send + Sync>;
+type CallPlan = Box<dyn Fn(Map<String, Value>) -> Result<CallStep, String> + Send + Sync>;
 
 /// What a call runs.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct CallStep {
     /// The row's name.
     pub(super) row: &'static str,
     /// Its request.
@@ -40,14 +40,14 @@ pub(super) struct Step {
     pub(super) lead: &'static str,
 }
 
-impl Tool {
+impl McpTool {
     /// A tool that was written by hand. Every name among `rows` is one of the table.
     pub(super) fn by_hand(
         (name, title): (&'static str, &'static str),
         description: &'static str,
         input: Value,
         rows: Vec<&'static Row>,
-        plan: fn(Map<String, Value>) -> Result<Step, String>,
+        plan: fn(Map<String, Value>) -> Result<CallStep, String>,
     ) -> Self {
         let input = Arc::new(schema::object(input));
         Self { name, title, description, input, rows, plan: Box::new(plan) }
@@ -61,7 +61,7 @@ impl Tool {
             description: row.spec.summary,
             input: Arc::new(schema::of_request(row)),
             rows: vec![row],
-            plan: Box::new(|request| Ok(Step { row: row.spec.name, request, lead: "" })),
+            plan: Box::new(|request| Ok(CallStep { row: row.spec.name, request, lead: "" })),
         }
     }
 
@@ -83,7 +83,7 @@ impl Tool {
     }
 
     /// The row that these arguments ask for, and its request; or why they do not fit.
-    pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, Step), String> {
+    pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, CallStep), String> {
         let arguments = Value::Object(arguments);
         fit::check(&self.input, &arguments)?;
         let Value::Object(arguments) = arguments else {
@@ -112,7 +112,7 @@ impl Tool {
     }
 }
 
-impl fmt::Debug for Tool {
+impl fmt::Debug for McpTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
     }

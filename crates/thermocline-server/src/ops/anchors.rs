@@ -7,7 +7,7 @@ use thermocline::{Anchor, AnchorId, Attribute};
 use crate::ops::{
     Operation, Result, Row,
     call::Call,
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Route, Spec, Tool},
 };
@@ -58,7 +58,8 @@ impl Operation for AnchorList {
     type Response = Page<Anchor>;
 
     fn run(call: Call, request: AnchorListRequest) -> Result<Page<Anchor>> {
-        let asked: Asked<AnchorId> = Asked::new("anchor_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<AnchorId> =
+            PageRequest::new("anchor_list", request.limit, request.cursor.as_ref())?;
         let anchors = call.user()?.anchors(asked.after, asked.to_read());
         Ok(asked.page(anchors.map_err(|error| asked.failed(error))?, |anchor| anchor.id))
     }

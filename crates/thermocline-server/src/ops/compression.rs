@@ -9,7 +9,7 @@ use thermocline::{SessionInfo, Summary, Transition};
 use crate::ops::{
     Operation, Result, Row,
     call::{self, Call},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     sessions::{Nothing, OfSession},
     spec::{Class, Route, Spec, Tool},
@@ -57,7 +57,8 @@ impl Operation for SessionSummaries {
 
     fn run(call: Call, request: SessionPageRequest) -> Result<Page<Summary>> {
         let session = call::session(&call.user()?, &request.session)?;
-        let asked: Asked<u32> = Asked::new("session_summaries", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<u32> =
+            PageRequest::new("session_summaries", request.limit, request.cursor.as_ref())?;
         let summaries = session.summaries(asked.after, asked.to_read())?;
         Ok(asked.page(summaries, |summary| summary.turn_number))
     }
@@ -65,12 +66,12 @@ impl Operation for SessionSummaries {
 
 /// A turn of a session, and its move.
 #[derive(Clone, Copy, Debug)]
-struct Move {
+struct TurnMove {
     turn_number: u32,
     move_number: u32,
 }
 
-impl FromStr for Move {
+impl FromStr for TurnMove {
     type Err = ();
 
     fn from_str(text: &str) -> std::result::Result<Self, ()> {
@@ -79,7 +80,7 @@ impl FromStr for Move {
     }
 }
 
-impl fmt::Display for Move {
+impl fmt::Display for TurnMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.turn_number, self.move_number)
     }
@@ -100,10 +101,12 @@ impl Operation for SessionTransitions {
 
     fn run(call: Call, request: SessionPageRequest) -> Result<Page<Transition>> {
         let session = call::session(&call.user()?, &request.session)?;
-        let asked: Asked<Move> = Asked::new("session_transitions", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<TurnMove> =
+            PageRequest::new("session_transitions", request.limit, request.cursor.as_ref())?;
         let after = asked.after.map(|seen| (seen.turn_number, seen.move_number));
         let moves = session.transitions(after, asked.to_read())?;
-        Ok(asked.page(moves, |moved| Move { turn_number: moved.turn_number, move_number: moved.move_number }))
+        Ok(asked
+            .page(moves, |moved| TurnMove { turn_number: moved.turn_number, move_number: moved.move_number }))
     }
 }
 

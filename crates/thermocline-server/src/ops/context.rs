@@ -22,7 +22,7 @@ const MOST_TOKENS: u32 = 1_000_000;
 
 /// Makes a context.
 #[derive(Debug)]
-pub struct Context;
+pub struct ContextOperation;
 
 /// A message, and how its context is to be.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -93,7 +93,7 @@ pub struct EmptyContext {
     pub receipt: Option<()>,
 }
 
-impl Operation for Context {
+impl Operation for ContextOperation {
     const SPEC: Spec = Spec {
         tool: Some(Tool { name: "memory_context", title: "Context for a message" }),
         class: Class::Recall,

@@ -7,7 +7,7 @@ use thermocline::{JobInfo, JobKind, JobsReport, RunJobs, UserId};
 use crate::ops::{
     Operation, Result, Row,
     call::{self, Call, set},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Class, Route, Spec},
 };
@@ -44,7 +44,7 @@ impl Operation for JobList {
     type Response = Page<JobInfo>;
 
     fn run(call: Call, request: JobListRequest) -> Result<Page<JobInfo>> {
-        let asked: Asked<i64> = Asked::new("job_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<i64> = PageRequest::new("job_list", request.limit, request.cursor.as_ref())?;
         Ok(asked.page(call.memory().jobs(asked.after, asked.to_read())?, |job| job.job_no))
     }
 }

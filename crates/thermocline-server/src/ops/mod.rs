@@ -58,17 +58,17 @@ pub trait Operation: 'static {
     fn count(_response: &Self::Response, _metrics: &Metrics) {}
 
     /// What came of it.
-    fn outcome(_response: &Self::Response) -> Outcome {
+    fn outcome(_response: &Self::Response) -> OperationOutcome {
         match Self::SPEC.effect {
-            Effect::Adds => Outcome::Added,
-            _ => Outcome::Done,
+            Effect::Adds => OperationOutcome::Added,
+            _ => OperationOutcome::Done,
         }
     }
 }
 
 /// What came of an operation that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum OperationOutcome {
     /// It is done.
     Done,
     /// Something new is there.
@@ -79,7 +79,7 @@ pub enum Outcome {
     Pending,
 }
 
-impl Outcome {
+impl OperationOutcome {
     /// Of erasing.
     pub fn of_erase(erased: &Erased) -> Self {
         if erased.is_pending { Self::Pending } else { Self::Done }
@@ -88,9 +88,9 @@ impl Outcome {
 
 /// An operation's answer, whichever operation it is.
 #[derive(Debug)]
-pub struct Reply {
+pub struct OperationReply {
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: OperationOutcome,
     /// The response as JSON, an object, its fields in the order of their type.
     pub body: String,
 }
@@ -105,7 +105,7 @@ pub struct Row {
     /// The schema of its response.
     pub response: fn(&mut SchemaGenerator) -> Schema,
     /// Reads a request from JSON, and does it.
-    pub run: fn(Call, Value) -> Result<Reply>,
+    pub run: fn(Call, Value) -> Result<OperationReply>,
 }
 
 /// The row of an operation.
@@ -118,14 +118,14 @@ pub fn row<O: Operation>() -> Row {
     }
 }
 
-fn run_erased<O: Operation>(call: Call, request: Value) -> Result<Reply> {
+fn run_erased<O: Operation>(call: Call, request: Value) -> Result<OperationReply> {
     let request = request::read::<O::Request>(request)?;
     let service = Arc::clone(&call.service);
     let response = O::run(call, request)?;
     O::count(&response, &service.metrics);
     let outcome = O::outcome(&response);
     let body = serde_json::to_string(&response).map_err(|error| Problem::unexpected(&error))?;
-    Ok(Reply { outcome, body })
+    Ok(OperationReply { outcome, body })
 }
 
 /// All operations, in the order of the documentation.
@@ -133,7 +133,7 @@ pub fn table() -> &'static [Row] {
     static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
         [
             record::rows(),
-            vec![row::<context::Context>(), row::<recall::Recall>()],
+            vec![row::<context::ContextOperation>(), row::<recall::RecallOperation>()],
             turns::rows(),
             sessions::rows(),
             compression::rows(),

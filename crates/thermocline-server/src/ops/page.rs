@@ -61,14 +61,14 @@ impl<T> Page<T> {
 
 /// A page that is asked for: of which list, how long, and where it begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<K> {
+pub struct PageRequest<K> {
     list: &'static str,
     limit: u32,
     /// The key of the last entry that was seen; `None`: it is the first page.
     pub after: Option<K>,
 }
 
-impl<K: FromStr + Display> Asked<K> {
+impl<K: FromStr + Display> PageRequest<K> {
     /// A page of this list. A cursor of another list is refused.
     pub fn new(list: &'static str, limit: Option<Limit>, cursor: Option<&Cursor>) -> Result<Self> {
         let limit = limit.unwrap_or_default().checked()?;

@@ -64,7 +64,7 @@ pub enum Retry {
 
 /// What every surface says of a problem.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct ProblemFacts {
     /// Its word.
     pub word: &'static str,
     /// Its name for people.
@@ -130,7 +130,7 @@ impl Code {
     }
 
     /// The one map of errors.
-    pub const fn facts(self) -> Facts {
+    pub const fn facts(self) -> ProblemFacts {
         use Retry::{Later, Never, SameId};
         let (word, title, status, retry, exit) = match self {
             Self::InvalidInput => ("invalid-input", "The input breaks a rule", 422, Never, 3),
@@ -162,7 +162,7 @@ impl Code {
             Self::Closing => ("closing", "The server is ending", 503, Later, 1),
             Self::Unexpected => ("unexpected", "Something unexpected happened", 500, SameId, 1),
         };
-        Facts { word, title, status, retry, exit }
+        ProblemFacts { word, title, status, retry, exit }
     }
 }
 
@@ -201,7 +201,7 @@ impl Problem {
 
 /// A problem within an answer: of one of many things that were asked for at once.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Said {
+pub struct ItemProblem {
     /// Its word: `conflict`.
     pub code: &'static str,
     /// A sentence for people.
@@ -210,10 +210,10 @@ pub struct Said {
     pub retry: &'static str,
 }
 
-impl Said {
+impl ItemProblem {
     /// What is said of a problem.
     pub fn of(problem: &Problem) -> Self {
-        let Facts { word, retry, .. } = problem.code.facts();
+        let ProblemFacts { word, retry, .. } = problem.code.facts();
         Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }
     }
 }

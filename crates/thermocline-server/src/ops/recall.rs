@@ -17,7 +17,7 @@ use crate::{
 
 /// Recalls.
 #[derive(Debug)]
-pub struct Recall;
+pub struct RecallOperation;
 
 /// What to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,7 +79,7 @@ impl RecallRequest {
     }
 }
 
-impl Operation for Recall {
+impl Operation for RecallOperation {
     const SPEC: Spec = Spec {
         tool: Some(Tool { name: "memory_search", title: "Search" }),
         class: Class::Recall,

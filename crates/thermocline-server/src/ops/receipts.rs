@@ -9,7 +9,7 @@ use thermocline::{Receipt, ReceiptId, ReceiptWithTexts};
 use crate::ops::{
     Operation, Result, Row,
     call::{self, Call},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Route, Spec, Tool},
 };
@@ -36,12 +36,12 @@ pub struct ReceiptListRequest {
 
 /// Where a page of receipts begins: behind so many, the last of which was this one.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ReceiptCursor {
     seen: u32,
     last: ReceiptId,
 }
 
-impl FromStr for Place {
+impl FromStr for ReceiptCursor {
     type Err = ();
 
     fn from_str(text: &str) -> std::result::Result<Self, ()> {
@@ -50,7 +50,7 @@ impl FromStr for Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ReceiptCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.seen, self.last)
     }
@@ -70,22 +70,25 @@ impl Operation for ReceiptList {
     type Response = Page<Receipt>;
 
     fn run(call: Call, request: ReceiptListRequest) -> Result<Page<Receipt>> {
-        let asked: Asked<Place> = Asked::new("receipt_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<ReceiptCursor> =
+            PageRequest::new("receipt_list", request.limit, request.cursor.as_ref())?;
         let user = call.user()?;
         let Some(after) = asked.after else {
             let receipts = user.receipts(asked.to_read())?;
             let limit = asked.to_read() - 1;
-            return Ok(asked.page(receipts, |receipt| Place { seen: limit, last: receipt.id }));
+            return Ok(asked.page(receipts, |receipt| ReceiptCursor { seen: limit, last: receipt.id }));
         };
         // New ones push the last one seen further down.
         let reach = after.seen.saturating_mul(2).saturating_add(asked.to_read() + 1_000).min(MOST);
         let mut receipts = user.receipts(reach)?;
-        let at =
-            receipts.iter().position(|receipt| receipt.id == after.last).ok_or_else(Asked::<Place>::gone)?;
+        let at = receipts
+            .iter()
+            .position(|receipt| receipt.id == after.last)
+            .ok_or_else(PageRequest::<ReceiptCursor>::gone)?;
         receipts.drain(..=at);
         receipts.truncate(asked.to_read() as usize);
         let seen = u32::try_from(at).unwrap_or(MOST).saturating_add(asked.to_read());
-        Ok(asked.page(receipts, |receipt| Place { seen, last: receipt.id }))
+        Ok(asked.page(receipts, |receipt| ReceiptCursor { seen, last: receipt.id }))
     }
 }
 

@@ -8,9 +8,9 @@ use thermocline::{
 };
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::{self, Call, set},
-    problem::{Problem, Retry, Said},
+    problem::{ItemProblem, Problem, Retry},
     row,
     spec::{Again, Class, Route, Spec, Tool},
 };
@@ -85,10 +85,10 @@ impl RecordRequest {
     }
 }
 
-fn outcome(recorded: &Recorded) -> Outcome {
+fn outcome(recorded: &Recorded) -> OperationOutcome {
     match recorded.outcome {
-        RecordOutcome::Known => Outcome::Known,
-        _ => Outcome::Added,
+        RecordOutcome::Known => OperationOutcome::Known,
+        _ => OperationOutcome::Added,
     }
 }
 
@@ -113,7 +113,7 @@ impl Operation for Record {
         request.record(&call, &call.user_or_new()?)
     }
 
-    fn outcome(recorded: &Recorded) -> Outcome {
+    fn outcome(recorded: &Recorded) -> OperationOutcome {
         outcome(recorded)
     }
 }
@@ -178,7 +178,7 @@ impl Operation for RecordMessage {
         Ok(session.record_message(turn)?)
     }
 
-    fn outcome(recorded: &Recorded) -> Outcome {
+    fn outcome(recorded: &Recorded) -> OperationOutcome {
         outcome(recorded)
     }
 }
@@ -224,10 +224,10 @@ impl Operation for TurnComplete {
         Ok(session.complete(turn.id, reply)?)
     }
 
-    fn outcome(recorded: &Recorded) -> Outcome {
+    fn outcome(recorded: &Recorded) -> OperationOutcome {
         match recorded.outcome {
-            RecordOutcome::Known => Outcome::Known,
-            _ => Outcome::Done,
+            RecordOutcome::Known => OperationOutcome::Known,
+            _ => OperationOutcome::Done,
         }
     }
 }
@@ -255,7 +255,7 @@ pub enum OneRecorded {
     /// It is recorded.
     Recorded(Recorded),
     /// It is not.
-    Problem(Said),
+    Problem(ItemProblem),
 }
 
 /// Records many turns.
@@ -291,15 +291,15 @@ impl Operation for RecordMany {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
                 // Each of the turns behind it would wait as long.
                 Err(problem) if problem.code.facts().retry == Retry::Later => return Err(problem),
-                Err(problem) => OneRecorded::Problem(Said::of(&problem)),
+                Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
             };
             items.push(recorded);
         }
         Ok(ManyRecorded { items })
     }
 
-    fn outcome(many: &ManyRecorded) -> Outcome {
+    fn outcome(many: &ManyRecorded) -> OperationOutcome {
         let is_new = |one: &OneRecorded| matches!(one, OneRecorded::Recorded(recorded) if recorded.outcome != RecordOutcome::Known);
-        if many.items.iter().any(is_new) { Outcome::Added } else { Outcome::Done }
+        if many.items.iter().any(is_new) { OperationOutcome::Added } else { OperationOutcome::Done }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Error, Value};
 use crate::ops::{
     Result,
     problem::Problem,
-    strict::{Met, Strict},
+    strict::{ReadTrace, Strict},
 };
 
 /// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
@@ -29,15 +29,15 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
 }
 
 /// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
-fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, Unread> {
-    let met = Met::default();
+fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, UnreadRequest> {
+    let met = ReadTrace::default();
     match T::deserialize(Strict::new(request, &met)) {
         Ok(read) => Ok(met.into_unread().map_or(Ok(read), |path| Err(at(&path, UNKNOWN.to_owned())))),
         Err(error) => Err((met.path(), error)),
     }
 }
 
-type Unread = (String, Error);
+type UnreadRequest = (String, Error);
 
 /// How chrono says that a text is no time.
 const NO_TIME: [&str; 4] = [
@@ -50,7 +50,7 @@ const NO_TIME: [&str; 4] = [
 const UNKNOWN: &str = "the request has a field that this operation does not know";
 
 /// What cannot be read, in words of ours: serde's own repeat the value, which somebody may have said.
-fn unreadable((path, error): &Unread) -> Problem {
+fn unreadable((path, error): &UnreadRequest) -> Problem {
     let message = error.to_string();
     let detail = if message.starts_with("unknown field") {
         UNKNOWN.to_owned()

@@ -7,9 +7,9 @@ use serde_json::Map;
 use thermocline::{Erased, HotTier, SessionId, SessionInfo, SessionState, WarmTier};
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::{self, Call},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Again, Route, Spec, Tool},
 };
@@ -65,7 +65,8 @@ impl Operation for SessionList {
     type Response = Page<SessionInfo>;
 
     fn run(call: Call, request: SessionListRequest) -> Result<Page<SessionInfo>> {
-        let asked: Asked<SessionId> = Asked::new("session_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<SessionId> =
+            PageRequest::new("session_list", request.limit, request.cursor.as_ref())?;
         let sessions = call.user()?.sessions(asked.after, asked.to_read());
         Ok(asked.page(sessions.map_err(|error| asked.failed(error))?, |session| session.id))
     }
@@ -351,7 +352,7 @@ impl Operation for SessionErase {
         Ok(erased)
     }
 
-    fn outcome(erased: &Erased) -> Outcome {
-        Outcome::of_erase(erased)
+    fn outcome(erased: &Erased) -> OperationOutcome {
+        OperationOutcome::of_erase(erased)
     }
 }

@@ -13,7 +13,7 @@ pub struct Spec {
     /// Whom it is about.
     pub target: Target,
     /// Which right it needs.
-    pub scope: Scope,
+    pub scope: KeyScope,
     /// What it does to the memory.
     pub effect: Effect,
     /// Where it is over HTTP.
@@ -35,7 +35,7 @@ impl Spec {
             name,
             summary,
             target: Target::User,
-            scope: Scope::Read,
+            scope: KeyScope::Read,
             effect: Effect::Reads,
             http,
             tool: None,
@@ -47,18 +47,18 @@ impl Spec {
 
     /// One that adds something to a user's memory; asked again, it does not add it twice.
     pub const fn adds(name: &'static str, summary: &'static str, http: Route) -> Self {
-        Self { scope: Scope::Write, effect: Effect::Adds, ..Self::reads(name, summary, http) }
+        Self { scope: KeyScope::Write, effect: Effect::Adds, ..Self::reads(name, summary, http) }
     }
 
     /// One that changes something in a user's memory.
     pub const fn changes(name: &'static str, summary: &'static str, http: Route) -> Self {
-        Self { scope: Scope::Write, effect: Effect::Changes, ..Self::reads(name, summary, http) }
+        Self { scope: KeyScope::Write, effect: Effect::Changes, ..Self::reads(name, summary, http) }
     }
 
     /// One that erases something of a user out of the bytes.
     pub const fn erases(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self {
-            scope: Scope::Erase,
+            scope: KeyScope::Erase,
             effect: Effect::Destroys,
             class: Class::Long,
             ..Self::reads(name, summary, http)
@@ -67,12 +67,12 @@ impl Spec {
 
     /// One that looks at the file as a whole: counts, and nothing that anyone said.
     pub const fn inspects(name: &'static str, summary: &'static str, http: Route) -> Self {
-        Self { target: Target::File, scope: Scope::Inspect, ..Self::reads(name, summary, http) }
+        Self { target: Target::File, scope: KeyScope::Inspect, ..Self::reads(name, summary, http) }
     }
 
     /// One that an operator does to the file as a whole.
     pub const fn administers(name: &'static str, summary: &'static str, http: Route) -> Self {
-        Self { scope: Scope::Admin, effect: Effect::Changes, ..Self::inspects(name, summary, http) }
+        Self { scope: KeyScope::Admin, effect: Effect::Changes, ..Self::inspects(name, summary, http) }
     }
 
     /// What it is filed under in the documentation: the first word of its path behind the user.
@@ -99,7 +99,7 @@ pub enum Target {
 /// A right that a key may have; none implies another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum KeyScope {
     /// What was said and is known.
     Read,
     /// Record, save, change, end.
@@ -112,7 +112,7 @@ pub enum Scope {
     Admin,
 }
 
-impl Scope {
+impl KeyScope {
     /// All of them.
     pub const EVERY: [Self; 5] = [Self::Read, Self::Write, Self::Erase, Self::Inspect, Self::Admin];
 

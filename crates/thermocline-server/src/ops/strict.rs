@@ -15,7 +15,7 @@ use serde_json::{Error, Map, Value, map};
 
 /// What was met on the way through a value.
 #[derive(Debug, Default)]
-pub(super) struct Met {
+pub(super) struct ReadTrace {
     /// Fields and numbers of items that lead to what is read; where reading failed, to that.
     path: RefCell<Vec<String>>,
     /// The path of the first field that nobody read.
@@ -26,12 +26,12 @@ pub(super) struct Met {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strict<'de, 'm> {
     value: &'de Value,
-    met: &'m Met,
+    met: &'m ReadTrace,
 }
 
 type Result<T> = std::result::Result<T, Error>;
 
-impl Met {
+impl ReadTrace {
     /// Where reading is, or where it failed.
     pub(super) fn path(&self) -> String {
         self.path.borrow().join("/")
@@ -59,7 +59,7 @@ impl Met {
 }
 
 impl<'de, 'm> Strict<'de, 'm> {
-    pub(super) fn new(value: &'de Value, met: &'m Met) -> Self {
+    pub(super) fn new(value: &'de Value, met: &'m ReadTrace) -> Self {
         Self { value, met }
     }
 
@@ -82,7 +82,7 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
                 all_read(read, items.len(), unread.left.len())
             }
             Value::Object(object) => {
-                let mut unread = Fields::of(object, self.met);
+                let mut unread = ObjectFields::of(object, self.met);
                 let read = visitor.visit_map(&mut unread)?;
                 all_read(read, object.len(), unread.left.len())
             }
@@ -122,7 +122,7 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
                 Err(Error::invalid_type(Unexpected::Map, &visitor))
             }
             Value::Object(object) if object.len() == 1 => {
-                visitor.visit_enum(MapAccessDeserializer::new(Fields::of(object, self.met)))
+                visitor.visit_enum(MapAccessDeserializer::new(ObjectFields::of(object, self.met)))
             }
             other => other.deserialize_enum(name, variants, visitor),
         }
@@ -148,7 +148,7 @@ fn all_read<T>(read: T, len: usize, left: usize) -> Result<T> {
 struct Items<'de, 'm> {
     left: slice::Iter<'de, Value>,
     count: usize,
-    met: &'m Met,
+    met: &'m ReadTrace,
 }
 
 impl<'de> SeqAccess<'de> for Items<'de, '_> {
@@ -163,19 +163,19 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
 }
 
 /// Fields of an object.
-struct Fields<'de, 'm> {
+struct ObjectFields<'de, 'm> {
     left: map::Iter<'de>,
     next: Option<(&'de str, &'de Value)>,
-    met: &'m Met,
+    met: &'m ReadTrace,
 }
 
-impl<'de, 'm> Fields<'de, 'm> {
-    fn of(object: &'de Map<String, Value>, met: &'m Met) -> Self {
+impl<'de, 'm> ObjectFields<'de, 'm> {
+    fn of(object: &'de Map<String, Value>, met: &'m ReadTrace) -> Self {
         Self { left: object.iter(), next: None, met }
     }
 }
 
-impl<'de> MapAccess<'de> for Fields<'de, '_> {
+impl<'de> MapAccess<'de> for ObjectFields<'de, '_> {
     type Error = Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
@@ -203,22 +203,22 @@ mod tests {
     use super::*;
 
     #[derive(Debug, PartialEq, Deserialize)]
-    struct Filter {
+    struct TestFilter {
         project: Option<String>,
         days: Vec<u8>,
-        of: Option<Of>,
+        of: Option<TestOf>,
     }
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(rename_all = "lowercase")]
-    enum Of {
+    enum TestOf {
         All,
-        One(Inner),
-        Both { a: Inner },
+        One(TestInner),
+        Both { a: TestInner },
     }
 
     #[derive(Debug, PartialEq, Deserialize)]
-    struct Inner {
+    struct TestInner {
         n: f64,
     }
 
@@ -236,9 +236,9 @@ mod tests {
             json!({ "of": 1 }),
             json!(null),
         ] {
-            let plain = Filter::deserialize(&value).map_err(|error| error.to_string());
-            let strict =
-                Filter::deserialize(Strict::new(&value, &Met::default())).map_err(|error| error.to_string());
+            let plain = TestFilter::deserialize(&value).map_err(|error| error.to_string());
+            let strict = TestFilter::deserialize(Strict::new(&value, &ReadTrace::default()))
+                .map_err(|error| error.to_string());
             assert_eq!(strict, plain, "{value}");
         }
     }
@@ -251,15 +251,15 @@ mod tests {
             json!({ "days": [], "of": { "both": { "a": [1] } } }),
             json!({ "days": [], "of": { "all": null } }),
         ] {
-            assert!(Filter::deserialize(&value).is_ok(), "{value}");
-            assert!(Filter::deserialize(Strict::new(&value, &Met::default())).is_err(), "{value}");
+            assert!(TestFilter::deserialize(&value).is_ok(), "{value}");
+            assert!(TestFilter::deserialize(Strict::new(&value, &ReadTrace::default())).is_err(), "{value}");
         }
     }
 
     #[track_caller]
     fn check_met(value: &Value, path: &str, unread: Option<&str>) {
-        let met = Met::default();
-        let _ = Filter::deserialize(Strict::new(value, &met));
+        let met = ReadTrace::default();
+        let _ = TestFilter::deserialize(Strict::new(value, &met));
         assert_eq!((met.path().as_str(), met.into_unread().as_deref()), (path, unread), "{value}");
     }
 

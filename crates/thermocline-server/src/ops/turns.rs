@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use thermocline::{Erased, Found, PastTurn, ReplacedTurn, Summary, SummaryId, Turn, TurnId};
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::{self, Call, KEY},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     problem::Problem,
     row,
     spec::{Class, Route, Spec, Tool},
@@ -104,11 +104,13 @@ impl Operation for TurnList {
         let user = call.user()?;
         let session = call::session(&user, &request.session)?;
         if !request.from_end {
-            let asked: Asked<u32> = Asked::new("turn_list", request.limit, request.cursor.as_ref())?;
+            let asked: PageRequest<u32> =
+                PageRequest::new("turn_list", request.limit, request.cursor.as_ref())?;
             let turns = session.turns(asked.after, asked.to_read())?;
             return Ok(asked.page(turns, PastTurn::turn_number));
         }
-        let asked: Asked<u32> = Asked::new("turn_list.back", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<u32> =
+            PageRequest::new("turn_list.back", request.limit, request.cursor.as_ref())?;
         let mut turns = session.turns_before(asked.after, asked.to_read())?;
         turns.reverse();
         let mut page = asked.page(turns, PastTurn::turn_number);
@@ -248,8 +250,8 @@ impl Operation for TurnErase {
         Ok(user.erase_turn(turn)?)
     }
 
-    fn outcome(erased: &Erased) -> Outcome {
-        Outcome::of_erase(erased)
+    fn outcome(erased: &Erased) -> OperationOutcome {
+        OperationOutcome::of_erase(erased)
     }
 }
 
@@ -277,7 +279,8 @@ impl Operation for ColdList {
     type Response = Page<Turn>;
 
     fn run(call: Call, request: ListRequest) -> Result<Page<Turn>> {
-        let asked: Asked<TurnId> = Asked::new("cold_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<TurnId> =
+            PageRequest::new("cold_list", request.limit, request.cursor.as_ref())?;
         let turns = call.user()?.cold_turns(asked.after, asked.to_read());
         Ok(asked.page(turns.map_err(|error| asked.failed(error))?, |turn| turn.id))
     }
@@ -297,7 +300,8 @@ impl Operation for SummaryList {
     type Response = Page<Summary>;
 
     fn run(call: Call, request: ListRequest) -> Result<Page<Summary>> {
-        let asked: Asked<SummaryId> = Asked::new("summary_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<SummaryId> =
+            PageRequest::new("summary_list", request.limit, request.cursor.as_ref())?;
         let summaries = call.user()?.summaries(asked.after, asked.to_read());
         Ok(asked.page(summaries.map_err(|error| asked.failed(error))?, |summary| summary.id))
     }

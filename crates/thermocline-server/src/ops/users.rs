@@ -7,12 +7,12 @@ use serde::Deserialize;
 use thermocline::{Erased, Transferred, UserId, UserInfo};
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::Call,
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     sessions::Nothing,
-    spec::{Again, Body, Class, Effect, Route, Scope, Spec, Tool},
+    spec::{Again, Body, Class, Effect, KeyScope, Route, Spec, Tool},
 };
 
 /// The rows about users.
@@ -44,7 +44,8 @@ impl Operation for UserList {
     type Response = Page<UserInfo>;
 
     fn run(call: Call, request: UserListRequest) -> Result<Page<UserInfo>> {
-        let asked: Asked<UserId> = Asked::new("user_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<UserId> =
+            PageRequest::new("user_list", request.limit, request.cursor.as_ref())?;
         let users = call.memory().users(asked.after, asked.to_read());
         Ok(asked.page(users.map_err(|error| asked.failed(error))?, |user| user.id))
     }
@@ -88,8 +89,8 @@ impl Operation for UserErase {
         Ok(call.user()?.erase()?)
     }
 
-    fn outcome(erased: &Erased) -> Outcome {
-        Outcome::of_erase(erased)
+    fn outcome(erased: &Erased) -> OperationOutcome {
+        OperationOutcome::of_erase(erased)
     }
 }
 
@@ -99,7 +100,7 @@ pub struct UserExport;
 
 impl Operation for UserExport {
     const SPEC: Spec = Spec {
-        scope: Scope::Admin,
+        scope: KeyScope::Admin,
         class: Class::Long,
         body: Body::LinesOut,
         ..Spec::reads(
@@ -123,7 +124,7 @@ pub struct UserImport;
 
 impl Operation for UserImport {
     const SPEC: Spec = Spec {
-        scope: Scope::Admin,
+        scope: KeyScope::Admin,
         effect: Effect::Adds,
         class: Class::Long,
         body: Body::LinesIn,

@@ -16,7 +16,7 @@ const PREFIX: &str = "THERMOCLINE_";
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SettingSource {
     /// Nobody said anything else.
     Default,
     /// A file.
@@ -35,7 +35,7 @@ pub struct Wrong(String);
 #[derive(Debug)]
 pub struct Layers {
     table: Table,
-    sources: BTreeMap<(String, String), Source>,
+    sources: BTreeMap<(String, String), SettingSource>,
 }
 
 impl Layers {
@@ -55,7 +55,7 @@ impl Layers {
                 return Err(named(&format!("{section} stands in no section")));
             };
             for (name, value) in fields {
-                self.set(&section, &name, value, Source::File(path.to_owned()))?;
+                self.set(&section, &name, value, SettingSource::File(path.to_owned()))?;
             }
         }
         Ok(())
@@ -66,7 +66,7 @@ impl Layers {
         for (variable, text) in variables {
             let Some(name) = variable.strip_prefix(PREFIX).map(str::to_lowercase) else { continue };
             let Some((section, name)) = name.split_once('_') else { continue };
-            let source = Source::Variable(variable.clone());
+            let source = SettingSource::Variable(variable.clone());
             match self.known(section, name).cloned() {
                 Some(known) => {
                     let value = read(&known, &text).map_err(|error| wrong(section, name, &source, &error))?;
@@ -87,8 +87,8 @@ impl Layers {
         let unknown = || Wrong(format!("there is no setting {path}; --print-config names all"));
         let (section, name) = path.split_once('.').ok_or_else(unknown)?;
         let known = self.known(section, name).ok_or_else(unknown)?;
-        let value = read(known, text).map_err(|error| wrong(section, name, &Source::Flag, &error))?;
-        self.set(section, name, value, Source::Flag)
+        let value = read(known, text).map_err(|error| wrong(section, name, &SettingSource::Flag, &error))?;
+        self.set(section, name, value, SettingSource::Flag)
     }
 
     /// The settings.
@@ -112,7 +112,8 @@ impl Layers {
         for (section, fields) in &self.table {
             let _ = writeln!(text, "[{section}]"); // To a String, which takes all.
             for (name, value) in fields.as_table().into_iter().flatten() {
-                let source = self.sources.get(&(section.clone(), name.clone())).unwrap_or(&Source::Default);
+                let source =
+                    self.sources.get(&(section.clone(), name.clone())).unwrap_or(&SettingSource::Default);
                 let _ = writeln!(text, "{:<44} # {source}", format!("{name} = {value}"));
             }
             text.push('\n');
@@ -124,7 +125,7 @@ impl Layers {
         self.table.get(section)?.get(name)
     }
 
-    fn set(&mut self, section: &str, name: &str, value: Value, source: Source) -> Result<(), Wrong> {
+    fn set(&mut self, section: &str, name: &str, value: Value, source: SettingSource) -> Result<(), Wrong> {
         let Some(known) = self.table.get_mut(section).and_then(|section| section.get_mut(name)) else {
             return Err(wrong(section, name, &source, &"there is no such setting; --print-config names all"));
         };
@@ -165,11 +166,11 @@ fn read(known: &Value, text: &str) -> Result<Value, String> {
     }
 }
 
-fn wrong(section: &str, name: &str, source: &Source, error: &dyn fmt::Display) -> Wrong {
+fn wrong(section: &str, name: &str, source: &SettingSource, error: &dyn fmt::Display) -> Wrong {
     Wrong(format!("{section}.{name} ({source}): {error}"))
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SettingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),

@@ -7,7 +7,7 @@ mod service;
 
 use serde::{Deserialize, Serialize};
 
-pub use layers::{Layers, Source, Wrong};
+pub use layers::{Layers, SettingSource, Wrong};
 pub use memory::MemorySettings;
 pub use service::ServiceSettings;
 

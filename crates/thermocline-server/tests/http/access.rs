@@ -3,12 +3,13 @@
 use thermocline_server::{
     caller::Users,
     keys::New,
-    ops::spec::{Method, Scope, Spec, Target},
+    ops::spec::{KeyScope, Method, Spec, Target},
 };
 
 use crate::fixture::{Running, Setup, whole_key};
 
-const SCOPES: [Scope; 5] = [Scope::Read, Scope::Write, Scope::Erase, Scope::Inspect, Scope::Admin];
+const SCOPES: [KeyScope; 5] =
+    [KeyScope::Read, KeyScope::Write, KeyScope::Erase, KeyScope::Inspect, KeyScope::Admin];
 
 fn method(method: Method) -> &'static str {
     match method {
@@ -33,8 +34,8 @@ fn ask(server: &Running, spec: &Spec, user: &str, key: Option<&str>) -> u16 {
 
 #[test]
 fn every_route_asks_for_a_key_its_scope_and_its_user() {
-    let one = |scopes: Vec<Scope>, user: &str| New { scopes, users: user.parse().unwrap(), ..whole_key() };
-    let without = |scope: Scope| SCOPES.into_iter().filter(|other| *other != scope).collect::<Vec<_>>();
+    let one = |scopes: Vec<KeyScope>, user: &str| New { scopes, users: user.parse().unwrap(), ..whole_key() };
+    let without = |scope: KeyScope| SCOPES.into_iter().filter(|other| *other != scope).collect::<Vec<_>>();
     let expired = New { expires_at: Some(chrono::DateTime::UNIX_EPOCH), ..whole_key() };
     let keys = [
         expired,
@@ -42,11 +43,11 @@ fn every_route_asks_for_a_key_its_scope_and_its_user() {
         one(SCOPES.to_vec(), "alex"),
         one(SCOPES.to_vec(), "sam"),
         one(SCOPES.to_vec(), "acme/*"),
-        one(without(Scope::Read), "any"),
-        one(without(Scope::Write), "any"),
-        one(without(Scope::Erase), "any"),
-        one(without(Scope::Inspect), "any"),
-        one(without(Scope::Admin), "any"),
+        one(without(KeyScope::Read), "any"),
+        one(without(KeyScope::Write), "any"),
+        one(without(KeyScope::Erase), "any"),
+        one(without(KeyScope::Inspect), "any"),
+        one(without(KeyScope::Admin), "any"),
         one(Vec::new(), "any"),
     ];
     let about = keys.clone();
@@ -88,7 +89,7 @@ fn without_keys_nothing_is_destroyed_and_nothing_leaves() {
     let server = Setup::default().start();
     for row in server.service.table {
         let status = ask(&server, row.spec, "alex", None);
-        let may = matches!(row.spec.scope, Scope::Read | Scope::Write | Scope::Inspect);
+        let may = matches!(row.spec.scope, KeyScope::Read | KeyScope::Write | KeyScope::Inspect);
         assert_eq!(status != 403, may, "{}: {status}", row.spec.name);
     }
 }

@@ -3,13 +3,13 @@
 use std::fs;
 
 use serde_json::Value;
-use thermocline_server::{audit::Audit, keys::New, ops::spec::Scope};
+use thermocline_server::{audit::Audit, keys::New, ops::spec::KeyScope};
 
 use crate::fixture::{Setup, TURN, whole_key};
 
 #[test]
 fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
-    let reading = New { scopes: vec![Scope::Read], ..whole_key() };
+    let reading = New { scopes: vec![KeyScope::Read], ..whole_key() };
     let (mut setup, [key, reader]) = Setup::default().keys([whole_key(), reading]);
     let path = setup.path("audit.jsonl");
     let audit = Audit::open(&path).unwrap();

@@ -13,7 +13,7 @@ use thermocline_server::{
     caller::Users,
     http::Address,
     keys::{Key, KeyFile, New},
-    ops::spec::Scope,
+    ops::spec::KeyScope,
     server::{Ended, Refusal, Server},
     service::Service,
     settings::ServiceSettings,
@@ -167,7 +167,7 @@ impl Drop for Running {
 pub fn whole_key() -> New {
     New {
         name: "test".to_owned(),
-        scopes: vec![Scope::Read, Scope::Write, Scope::Erase, Scope::Inspect, Scope::Admin],
+        scopes: vec![KeyScope::Read, KeyScope::Write, KeyScope::Erase, KeyScope::Inspect, KeyScope::Admin],
         users: Users::Any,
         expires_at: None,
         rate: None,

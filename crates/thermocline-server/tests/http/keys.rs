@@ -6,7 +6,7 @@ use chrono::{TimeDelta, Utc};
 use thermocline_server::{
     caller::Users,
     keys::{KeyFile, New},
-    ops::spec::Scope,
+    ops::spec::KeyScope,
 };
 
 use crate::fixture::{Running, Setup, TURN, eventually, whole_key};
@@ -148,7 +148,7 @@ fn a_key_asks_as_often_as_it_may() {
 
 #[test]
 fn a_user_whom_nobody_knows_is_refused_like_one_who_is_known() {
-    let narrow = New { users: Users::One("alex".to_owned()), scopes: vec![Scope::Read], ..whole_key() };
+    let narrow = New { users: Users::One("alex".to_owned()), scopes: vec![KeyScope::Read], ..whole_key() };
     let (setup, [whole, narrow]) = Setup::default().keys([whole_key(), narrow]);
     let server = setup.start();
     assert_eq!(record(&server, &[("x-api-key", &whole)]), 201);

@@ -1,7 +1,7 @@
 //! MCP stands behind the same guard and the same keys as every other address.
 
 use serde_json::{Value, json};
-use thermocline_server::{keys::New, ops::spec::Scope};
+use thermocline_server::{keys::New, ops::spec::KeyScope};
 
 use crate::{
     client::Answer,
@@ -17,7 +17,8 @@ fn ask(server: &Running, path: &str, headers: &[(&str, &str)], method: &str, par
 
 #[test]
 fn a_key_that_is_known_speaks_for_its_user_and_others_do_not() {
-    let alex = New { users: "alex".parse().unwrap(), scopes: vec![Scope::Read, Scope::Write], ..whole_key() };
+    let alex =
+        New { users: "alex".parse().unwrap(), scopes: vec![KeyScope::Read, KeyScope::Write], ..whole_key() };
     let (setup, [alex, whole]) = Setup::default().keys([alex, whole_key()]);
     let server = setup.start();
     let list = |path: &str, headers: &[_]| ask(&server, path, headers, "tools/list", &json!({}));

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::Value;
 use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error};
-use thermocline_server::{keys::New, metrics::Metrics, ops::spec::Scope};
+use thermocline_server::{keys::New, metrics::Metrics, ops::spec::KeyScope};
 
 use crate::fixture::{Setup, TURN, server, whole_key};
 
@@ -100,9 +100,9 @@ fn a_provider_that_fails_is_counted_and_what_was_done_without_it() {
 
 #[test]
 fn metrics_are_for_keys_that_may_inspect_all_users() {
-    let reading = New { scopes: vec![Scope::Read, Scope::Write], ..whole_key() };
+    let reading = New { scopes: vec![KeyScope::Read, KeyScope::Write], ..whole_key() };
     let narrow = New { users: "alex".parse().unwrap(), ..whole_key() };
-    let inspecting = New { scopes: vec![Scope::Inspect], ..whole_key() };
+    let inspecting = New { scopes: vec![KeyScope::Inspect], ..whole_key() };
     let (setup, keys) = Setup::default().keys([reading, narrow, inspecting]);
     let server = setup.start();
     assert_eq!(server.get("/metrics").status, 401);

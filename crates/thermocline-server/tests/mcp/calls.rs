@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use thermocline_server::{mcp::Profile, ops::spec::Scope};
+use thermocline_server::{mcp::ToolProfile, ops::spec::KeyScope};
 
 use crate::talk::{Called, Home, NEW, OLD, Talk, everything, key};
 
@@ -19,7 +19,7 @@ struct Call {
     absent: Option<String>,
 }
 
-fn calls(profile: Profile) -> Vec<Call> {
+fn calls(profile: ToolProfile) -> Vec<Call> {
     let path = format!("{}/../../clients/calls/{}.json", env!("CARGO_MANIFEST_DIR"), profile.as_str());
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -44,7 +44,7 @@ fn looked_at(call: &Call, called: &Called, kept: &mut BTreeMap<String, String>) 
     assert_eq!(called.0.get("structuredContent"), None, "{}", call.tool);
 }
 
-async fn play(talk: &mut Talk, profile: Profile) {
+async fn play(talk: &mut Talk, profile: ToolProfile) {
     let mut kept = BTreeMap::new();
     let mut called = BTreeSet::new();
     for call in calls(profile) {
@@ -57,38 +57,38 @@ async fn play(talk: &mut Talk, profile: Profile) {
     assert_eq!(called, shown, "every tool is called");
 }
 
-async fn check(profile: Profile) {
+async fn check(profile: ToolProfile) {
     for version in [OLD, "2025-03-26", "2025-06-18", "2025-11-25", NEW] {
         let home = Home::new().await;
-        let alex = key(&[Scope::Read, Scope::Write, Scope::Inspect, Scope::Admin], "alex");
+        let alex = key(&[KeyScope::Read, KeyScope::Write, KeyScope::Inspect, KeyScope::Admin], "alex");
         play(&mut home.talk(profile, alex, "alex", version).await, profile).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_tool_of_the_core_profile_does_what_it_is_asked_in_each_revision() {
-    check(Profile::Core).await;
+    check(ToolProfile::Core).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_tool_of_the_full_profile_does_what_it_is_asked_in_each_revision() {
-    check(Profile::Full).await;
+    check(ToolProfile::Full).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_tool_of_the_knowledge_profile_does_what_it_is_asked_in_each_revision() {
-    check(Profile::Knowledge).await;
+    check(ToolProfile::Knowledge).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_about_the_whole_file_is_for_callers_of_all_users() {
     let home = Home::new().await;
-    let mut all = home.alex(Profile::Knowledge, NEW).await;
+    let mut all = home.alex(ToolProfile::Knowledge, NEW).await;
     all.call("memory_store", json!({ "title": "Berth", "content": "We take berth 14." })).await;
     all.call("memory_reindex", json!({})).await;
     all.call("memory_embed", json!({})).await;
-    let alex = key(&[Scope::Read, Scope::Write, Scope::Inspect, Scope::Admin], "alex");
-    let mut alex = home.talk(Profile::Knowledge, alex, "alex", NEW).await;
+    let alex = key(&[KeyScope::Read, KeyScope::Write, KeyScope::Inspect, KeyScope::Admin], "alex");
+    let mut alex = home.talk(ToolProfile::Knowledge, alex, "alex", NEW).await;
     let mine = alex.names().await;
     let more: Vec<String> = all.names().await.into_iter().filter(|name| !mine.contains(name)).collect();
     assert_eq!(more, ["memory_reindex", "memory_embed"]);
@@ -99,12 +99,12 @@ async fn what_is_about_the_whole_file_is_for_callers_of_all_users() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_tool_that_only_reads_does_what_it_is_asked() {
     let home = Home::new().await;
-    let mut full = home.alex(Profile::Full, NEW).await;
-    let mut reading = home.alex(Profile::Readonly, NEW).await;
+    let mut full = home.alex(ToolProfile::Full, NEW).await;
+    let mut reading = home.alex(ToolProfile::Readonly, NEW).await;
     let shown: BTreeSet<String> = reading.names().await.into_iter().collect();
     let mut kept = BTreeMap::new();
     let mut called = BTreeSet::new();
-    for call in calls(Profile::Full) {
+    for call in calls(ToolProfile::Full) {
         let arguments = serde_json::from_str(&filled(&call.arguments.to_string(), &kept)).unwrap();
         let talk = if shown.contains(&call.tool) { &mut reading } else { &mut full };
         let answer = talk.call(&call.tool, arguments).await;
@@ -118,12 +118,12 @@ async fn every_tool_that_only_reads_does_what_it_is_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_user_keeps_no_other_reads() {
     let home = Home::new().await;
-    let mut alex = home.alex(Profile::Core, NEW).await;
-    play(&mut alex, Profile::Core).await;
+    let mut alex = home.alex(ToolProfile::Core, NEW).await;
+    play(&mut alex, ToolProfile::Core).await;
     let saved = alex.call("memory_save", json!({ "kind": "decision", "content": "CANARY of alex" })).await;
     let id = saved.named("memory");
 
-    let mut maria = home.talk(Profile::Core, everything(), "maria", NEW).await;
+    let mut maria = home.talk(ToolProfile::Core, everything(), "maria", NEW).await;
     for query in ["CANARY", "Which berth do we take?"] {
         assert_eq!(
             maria.call("memory_recall", json!({ "query": query })).await.text(),

@@ -1,14 +1,14 @@
 //! Clients of every revision: with a handshake, and without one.
 
 use serde_json::json;
-use thermocline_server::mcp::Profile;
+use thermocline_server::mcp::ToolProfile;
 
 use crate::talk::{Home, NEW, OLD, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_without_a_handshake_is_told_what_there_is() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     let found = talk.result("server/discover", json!({})).await;
     let versions: Vec<String> = found["supportedVersions"].as_array().unwrap().iter().map(text).collect();
     for version in [OLD, "2025-03-26", "2025-06-18", "2025-11-25", NEW] {
@@ -21,7 +21,7 @@ async fn a_client_without_a_handshake_is_told_what_there_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_asks_for_the_future_is_offered_a_revision_that_has_a_handshake() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     let hello = json!({ "protocolVersion": "2031-01-01", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
     let answer = talk.ask("initialize", hello).await;
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
@@ -33,7 +33,7 @@ async fn a_client_that_asks_for_the_future_is_offered_a_revision_that_has_a_hand
 async fn requests_at_once_are_each_answered() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
-        let mut talk = home.alex(Profile::Core, version).await;
+        let mut talk = home.alex(ToolProfile::Core, version).await;
         let mut asked = Vec::new();
         for number in 0..20 {
             let arguments = json!({ "op": "record", "session": "s", "user_message": format!("{version} number {number}"),
@@ -54,7 +54,7 @@ async fn requests_at_once_are_each_answered() {
 async fn what_was_asked_before_the_input_ended_is_answered() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
-        let mut talk = home.alex(Profile::Core, version).await;
+        let mut talk = home.alex(ToolProfile::Core, version).await;
         let arguments = json!({ "op": "record", "session": "s", "user_message": "a", "ai_response": version, "caller_id": version });
         let id = talk.begin("tools/call", json!({ "name": "memory_session", "arguments": arguments })).await;
         let answers = talk.end().await;
@@ -69,5 +69,5 @@ async fn what_was_asked_before_the_input_ended_is_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_says_nothing_ends_the_server() {
     let home = Home::new().await;
-    assert!(home.alex(Profile::Core, NEW).await.end().await.is_empty());
+    assert!(home.alex(ToolProfile::Core, NEW).await.end().await.is_empty());
 }

@@ -1,7 +1,7 @@
 //! Over HTTP each request stands for itself, and the address or the key says whose memory it is for.
 
 use serde_json::{Value, json};
-use thermocline_server::{caller::Users, keys::New, mcp::Profile, ops::spec::Scope};
+use thermocline_server::{caller::Users, keys::New, mcp::ToolProfile, ops::spec::KeyScope};
 
 use crate::{
     client::Answer,
@@ -67,7 +67,7 @@ fn both_eras_are_answered_without_a_session() {
 
 #[test]
 fn the_user_is_the_keys_one_or_that_of_the_address() {
-    let one = New { users: Users::One("alex".to_owned()), scopes: vec![Scope::Read], ..whole_key() };
+    let one = New { users: Users::One("alex".to_owned()), scopes: vec![KeyScope::Read], ..whole_key() };
     let (setup, [all, one]) = Setup::default().keys([whole_key(), one]);
     let server = setup.start();
     send(&server, &all, ALEX, NEW, "tools/call", save("Lisbon"));
@@ -97,7 +97,7 @@ fn the_user_is_the_keys_one_or_that_of_the_address() {
 
 #[test]
 fn without_a_key_there_is_no_answer_and_a_lesser_key_sees_less() {
-    let reader = New { users: Users::One("alex".to_owned()), scopes: vec![Scope::Read], ..whole_key() };
+    let reader = New { users: Users::One("alex".to_owned()), scopes: vec![KeyScope::Read], ..whole_key() };
     let (setup, [reader]) = Setup::default().keys([reader]);
     let server = setup.start();
     for key in ["", "thc_nonsense"] {
@@ -116,10 +116,10 @@ fn without_a_key_there_is_no_answer_and_a_lesser_key_sees_less() {
 fn the_query_names_the_profile() {
     let server = server();
     for (profile, some) in [
-        (Profile::Core, "memory_browse"),
-        (Profile::Full, "memory_turns"),
-        (Profile::Readonly, "memory_why"),
-        (Profile::Knowledge, "memory_store"),
+        (ToolProfile::Core, "memory_browse"),
+        (ToolProfile::Full, "memory_turns"),
+        (ToolProfile::Readonly, "memory_why"),
+        (ToolProfile::Knowledge, "memory_store"),
     ] {
         let path = format!("{ALEX}?tools={}", profile.as_str());
         let names = names(&asked(&server, &path, NEW, "tools/list", json!({})));

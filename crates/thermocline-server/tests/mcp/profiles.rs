@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use thermocline::Tokenizer;
-use thermocline_server::{mcp::Profile, ops::spec::Scope};
+use thermocline_server::{mcp::ToolProfile, ops::spec::KeyScope};
 
 use crate::talk::{Home, NEW, OLD, Talk, everything, key, text};
 
@@ -35,10 +35,10 @@ async fn list(talk: &mut Talk) -> Value {
 async fn the_lists_of_tools_cost_no_more_than_they_may() {
     let home = Home::new().await;
     for (profile, most) in [
-        (Profile::Core, 1_200),
-        (Profile::Full, 2_400),
-        (Profile::Readonly, 2_400),
-        (Profile::Knowledge, 2_400),
+        (ToolProfile::Core, 1_200),
+        (ToolProfile::Full, 2_400),
+        (ToolProfile::Readonly, 2_400),
+        (ToolProfile::Knowledge, 2_400),
     ] {
         for version in [OLD, NEW] {
             let list = list(&mut home.alex(profile, version).await).await;
@@ -51,25 +51,25 @@ async fn the_lists_of_tools_cost_no_more_than_they_may() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_profiles_have_their_names_in_a_fixed_order() {
     let home = Home::new().await;
-    let core = home.alex(Profile::Core, NEW).await.names().await;
+    let core = home.alex(ToolProfile::Core, NEW).await.names().await;
     assert_eq!(
         core,
         ["memory_recall", "memory_save", "memory_update", "memory_forget", "memory_browse", "memory_session"]
     );
-    assert_eq!(home.alex(Profile::Knowledge, NEW).await.names().await, KNOWLEDGE);
-    let full = home.alex(Profile::Full, NEW).await.names().await;
-    let readonly = home.alex(Profile::Readonly, NEW).await.names().await;
+    assert_eq!(home.alex(ToolProfile::Knowledge, NEW).await.names().await, KNOWLEDGE);
+    let full = home.alex(ToolProfile::Full, NEW).await.names().await;
+    let readonly = home.alex(ToolProfile::Readonly, NEW).await.names().await;
     let mut rest = full.iter();
     assert!(readonly.iter().all(|name| rest.any(|other| other == name)), "{readonly:?} of {full:?}");
-    for again in [full, home.alex(Profile::Full, OLD).await.names().await] {
-        assert_eq!(again, home.alex(Profile::Full, NEW).await.names().await);
+    for again in [full, home.alex(ToolProfile::Full, OLD).await.names().await] {
+        assert_eq!(again, home.alex(ToolProfile::Full, NEW).await.names().await);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_takes_a_user_a_path_or_a_key_and_none_erases() {
     let home = Home::new().await;
-    for profile in Profile::EVERY {
+    for profile in ToolProfile::EVERY {
         let list = list(&mut home.alex(profile, NEW).await).await;
         for tool in list["tools"].as_array().unwrap() {
             let name = text(&tool["name"]);
@@ -111,8 +111,8 @@ fn names_in(schema: &Value, names: &mut Vec<String>) {
 async fn no_tool_runs_what_erases() {
     let home = Home::new().await;
     let mut caller = everything();
-    caller.scopes.push(Scope::Erase);
-    for profile in Profile::EVERY {
+    caller.scopes.push(KeyScope::Erase);
+    for profile in ToolProfile::EVERY {
         let with = home.talk(profile, caller.clone(), "alex", NEW).await.names().await;
         assert_eq!(with, home.alex(profile, NEW).await.names().await);
     }
@@ -121,34 +121,34 @@ async fn no_tool_runs_what_erases() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_may_only_read_sees_only_tools_that_read() {
     let home = Home::new().await;
-    let reader = key(&[Scope::Read], "alex");
-    let mut talk = home.talk(Profile::Core, reader.clone(), "alex", NEW).await;
+    let reader = key(&[KeyScope::Read], "alex");
+    let mut talk = home.talk(ToolProfile::Core, reader.clone(), "alex", NEW).await;
     assert_eq!(talk.names().await, ["memory_recall", "memory_browse"]);
     let save = json!({ "name": "memory_save", "arguments": { "attribute": "home", "value": "Lisbon" } });
     let (code, unknown) = talk.error("tools/call", save).await;
     let nonsense = json!({ "name": "memory_nonsense", "arguments": {} });
     assert_eq!((code, unknown), talk.error("tools/call", nonsense).await);
 
-    let of_user = home.talk(Profile::Full, reader.clone(), "alex", NEW).await.names().await;
-    assert_eq!(of_user, home.talk(Profile::Readonly, reader, "alex", NEW).await.names().await);
-    let writer = key(&[Scope::Write], "alex");
+    let of_user = home.talk(ToolProfile::Full, reader.clone(), "alex", NEW).await.names().await;
+    assert_eq!(of_user, home.talk(ToolProfile::Readonly, reader, "alex", NEW).await.names().await);
+    let writer = key(&[KeyScope::Write], "alex");
     assert_eq!(
-        home.talk(Profile::Core, writer, "alex", NEW).await.names().await,
+        home.talk(ToolProfile::Core, writer, "alex", NEW).await.names().await,
         ["memory_save", "memory_update", "memory_session"]
     );
     let nobody = key(&[], "alex");
-    assert!(home.talk(Profile::Full, nobody, "alex", NEW).await.names().await.is_empty());
+    assert!(home.talk(ToolProfile::Full, nobody, "alex", NEW).await.names().await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_reads_is_said_to_read() {
     let home = Home::new().await;
-    for profile in Profile::EVERY {
+    for profile in ToolProfile::EVERY {
         let shown = list(&mut home.alex(profile, NEW).await).await;
         for tool in shown["tools"].as_array().unwrap() {
             let hints = &tool["annotations"];
             assert_eq!(hints["openWorldHint"], false, "{tool}");
-            if profile == Profile::Readonly {
+            if profile == ToolProfile::Readonly {
                 assert_eq!(hints["readOnlyHint"], true, "{tool}");
             }
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");

@@ -1,7 +1,7 @@
 //! Resources and prompts.
 
 use serde_json::{Value, json};
-use thermocline_server::{mcp::Profile, ops::spec::Scope};
+use thermocline_server::{mcp::ToolProfile, ops::spec::KeyScope};
 
 use crate::talk::{Home, NEW, OLD, Talk, key, text};
 
@@ -27,9 +27,9 @@ async fn some_memory(talk: &mut Talk) -> (String, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_resource_reads_in_each_era() {
     let home = Home::new().await;
-    let (turn, receipt) = some_memory(&mut home.alex(Profile::Core, NEW).await).await;
+    let (turn, receipt) = some_memory(&mut home.alex(ToolProfile::Core, NEW).await).await;
     for version in [OLD, NEW] {
-        let mut talk = home.alex(Profile::Core, version).await;
+        let mut talk = home.alex(ToolProfile::Core, version).await;
         let list = talk.result("resources/list", json!({})).await;
         let uris: Vec<String> =
             list["resources"].as_array().unwrap().iter().map(|of| text(&of["uri"])).collect();
@@ -73,7 +73,7 @@ async fn each_resource_reads_in_each_era() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_links_of_the_pages_can_be_followed() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     some_memory(&mut talk).await;
     let (_, core) = read(&mut talk, "memory://core").await;
     assert!(core.contains("[Berth](memory://memories/mem_"), "{core}");
@@ -91,7 +91,7 @@ async fn the_links_of_the_pages_can_be_followed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_shown_with_its_newest_turns() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     for n in 1..=30 {
         let said = format!("Message {n}.");
         let turn = json!({ "op": "record", "session": "long", "user_message": said, "ai_response": "Yes.", "caller_id": said });
@@ -118,10 +118,11 @@ async fn a_session_is_shown_with_its_newest_turns() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resource_that_is_not_there_is_said_to_be_missing_and_nobody_elses_is_there() {
     let home = Home::new().await;
-    let (turn, _) = some_memory(&mut home.alex(Profile::Core, NEW).await).await;
+    let (turn, _) = some_memory(&mut home.alex(ToolProfile::Core, NEW).await).await;
     for (version, expected) in [(OLD, -32002), (NEW, -32602)] {
-        let mut talk =
-            home.talk(Profile::Core, key(&[Scope::Read, Scope::Write], "maria"), "maria", version).await;
+        let mut talk = home
+            .talk(ToolProfile::Core, key(&[KeyScope::Read, KeyScope::Write], "maria"), "maria", version)
+            .await;
         talk.call(
             "memory_session",
             json!({ "op": "record", "session": "s", "user_message": "a", "ai_response": "b" }),
@@ -145,9 +146,9 @@ async fn a_resource_that_is_not_there_is_said_to_be_missing_and_nobody_elses_is_
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_brings_what_is_known_of_a_message() {
     let home = Home::new().await;
-    some_memory(&mut home.alex(Profile::Core, NEW).await).await;
+    some_memory(&mut home.alex(ToolProfile::Core, NEW).await).await;
     for version in [OLD, NEW] {
-        let mut talk = home.alex(Profile::Core, version).await;
+        let mut talk = home.alex(ToolProfile::Core, version).await;
         let list = talk.result("prompts/list", json!({})).await;
         let names: Vec<String> =
             list["prompts"].as_array().unwrap().iter().map(|of| text(&of["name"])).collect();
@@ -173,7 +174,7 @@ async fn a_prompt_brings_what_is_known_of_a_message() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_user_whom_nobody_knows_there_is_nothing_and_nothing_is_added() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     assert_eq!(
         talk.call("memory_recall", json!({ "query": "a" })).await.text(),
         "Nothing is known of this yet."
@@ -191,7 +192,7 @@ async fn of_a_user_whom_nobody_knows_there_is_nothing_and_nothing_is_added() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_to_be_kept_by_whoever_reads_it() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     for (method, params) in [
         ("tools/list", json!({})),
         ("resources/list", json!({})),

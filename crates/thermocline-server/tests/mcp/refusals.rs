@@ -1,7 +1,7 @@
 //! What is against the protocol is an error of it; what only failed is a result that says so.
 
 use serde_json::json;
-use thermocline_server::mcp::Profile;
+use thermocline_server::mcp::ToolProfile;
 
 use crate::talk::{Home, NEW, OLD, Talk};
 
@@ -17,7 +17,7 @@ async fn misfit(talk: &mut Talk, tool: &str, arguments: serde_json::Value) -> St
 async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
-        let mut talk = home.alex(Profile::Core, version).await;
+        let mut talk = home.alex(ToolProfile::Core, version).await;
         for (tool, arguments, said) in [
             ("memory_recall", json!({}), "query is missing"),
             ("memory_recall", json!({ "query": 1 }), "query is not of the type string"),
@@ -54,7 +54,7 @@ async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_arguments_is_repeated_in_an_error() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Full, NEW).await;
+    let mut talk = home.alex(ToolProfile::Full, NEW).await;
     for (tool, arguments) in [
         ("memory_recall", json!({ "query": ["CANARY"] })),
         ("memory_recall", json!({ "query": "a", "CANARY": "CANARY" })),
@@ -72,7 +72,7 @@ async fn nothing_of_the_arguments_is_repeated_in_an_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_failed_says_what_happened_and_what_to_do() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     talk.call("memory_save", json!({ "attribute": "home", "value": "Lisbon" })).await;
     let missing = json!({ "view": "turn", "id": "00000000-0000-7000-8000-000000000000" });
     let said = talk.refused("memory_browse", missing).await;
@@ -93,7 +93,7 @@ async fn what_failed_says_what_happened_and_what_to_do() {
 async fn a_line_that_is_no_message_ends_nothing() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
-        let mut talk = home.alex(Profile::Core, version).await;
+        let mut talk = home.alex(ToolProfile::Core, version).await;
         for line in ["nonsense", "[]", "{}", "", "\u{0}"] {
             talk.send(line).await;
         }
@@ -113,7 +113,8 @@ async fn a_line_that_is_no_message_ends_nothing() {
 async fn a_method_that_nobody_knows_is_an_error() {
     let home = Home::new().await;
     for version in [OLD, NEW] {
-        let (code, _) = home.alex(Profile::Core, version).await.error("memory/everything", json!({})).await;
+        let (code, _) =
+            home.alex(ToolProfile::Core, version).await.error("memory/everything", json!({})).await;
         assert_eq!(code, -32601);
     }
 }
@@ -121,7 +122,7 @@ async fn a_method_that_nobody_knows_is_an_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_comes_through_a_model_is_not_the_users_own_word() {
     let home = Home::new().await;
-    let mut talk = home.alex(Profile::Core, NEW).await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
     let saved = talk.call("memory_save", json!({ "kind": "decision", "content": "We use JWT." })).await;
     assert!(saved.text().contains("by assistant"), "{}", saved.text());
     let (code, _) = talk

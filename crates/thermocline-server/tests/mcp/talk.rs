@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use thermocline::Thermocline;
 use thermocline_server::{
     caller::{Caller, Users},
-    mcp::{self, Profile, Toolbox},
-    ops::spec::Scope,
+    mcp::{self, ToolProfile, Toolbox},
+    ops::spec::KeyScope,
     service::Service,
 };
 use tokio::{
@@ -52,11 +52,11 @@ impl Home {
     }
 
     /// Alex, over two streams, with all that a tool can need.
-    pub async fn alex(&self, profile: Profile, version: &str) -> Talk {
+    pub async fn alex(&self, profile: ToolProfile, version: &str) -> Talk {
         self.talk(profile, everything(), "alex", version).await
     }
 
-    pub async fn talk(&self, profile: Profile, caller: Caller, user: &str, version: &str) -> Talk {
+    pub async fn talk(&self, profile: ToolProfile, caller: Caller, user: &str, version: &str) -> Talk {
         let server = self.toolbox.server(profile, Arc::new(caller), user);
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = split(theirs);
@@ -74,12 +74,12 @@ impl Home {
 /// A caller who may do all that a tool can need.
 pub fn everything() -> Caller {
     let mut caller = Caller::local();
-    caller.scopes = vec![Scope::Read, Scope::Write, Scope::Inspect, Scope::Admin];
+    caller.scopes = vec![KeyScope::Read, KeyScope::Write, KeyScope::Inspect, KeyScope::Admin];
     caller
 }
 
 /// A caller with these rights for this one user.
-pub fn key(scopes: &[Scope], user: &str) -> Caller {
+pub fn key(scopes: &[KeyScope], user: &str) -> Caller {
     let mut caller = Caller::local();
     caller.scopes = scopes.to_vec();
     caller.users = Users::One(user.to_owned());

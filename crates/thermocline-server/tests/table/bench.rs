@@ -16,13 +16,13 @@ use thermocline::{Config, Origin, Summarizer, Summarizing, Thermocline, Turn, Ve
 use thermocline_server::{
     caller::Caller,
     ops::{
-        Outcome, Row,
+        OperationOutcome, Row,
         call::Surface,
         problem::{Code, Problem},
         schema,
         spec::{Body, Target},
     },
-    service::{Asked, Service},
+    service::{CallRequest, Service},
 };
 
 /// The user of the tests.
@@ -63,7 +63,7 @@ impl Bench {
         caller: Caller,
         name: &str,
         request: Value,
-    ) -> Result<(Outcome, Value), Problem> {
+    ) -> Result<(OperationOutcome, Value), Problem> {
         self.ask_for(ALEX, caller, name, request).await
     }
 
@@ -74,9 +74,9 @@ impl Bench {
         caller: Caller,
         name: &str,
         request: Value,
-    ) -> Result<(Outcome, Value), Problem> {
+    ) -> Result<(OperationOutcome, Value), Problem> {
         let row = self.row(name);
-        let asked = Asked {
+        let asked = CallRequest {
             caller: Arc::new(caller),
             user: (row.spec.target == Target::User).then(|| user.to_owned()),
             surface: Surface::Shell,
@@ -87,16 +87,16 @@ impl Bench {
         Ok((reply.outcome, serde_json::from_str(&reply.body).unwrap()))
     }
 
-    pub async fn ask(&self, name: &str, request: Value) -> Result<(Outcome, Value), Problem> {
+    pub async fn ask(&self, name: &str, request: Value) -> Result<(OperationOutcome, Value), Problem> {
         self.ask_as(Caller::shell(Origin::User), name, request).await
     }
 
     /// Asks well, as the user; the answer is what its schema says.
-    pub async fn well(&self, name: &str, request: Value) -> (Outcome, Value) {
+    pub async fn well(&self, name: &str, request: Value) -> (OperationOutcome, Value) {
         self.well_as(Origin::User, name, request).await
     }
 
-    pub async fn well_as(&self, origin: Origin, name: &str, request: Value) -> (Outcome, Value) {
+    pub async fn well_as(&self, origin: Origin, name: &str, request: Value) -> (OperationOutcome, Value) {
         let row = self.row(name);
         assert_fits(&schema::request(row), &request, &format!("what is asked of {name}"));
         let answered = self.ask_as(Caller::shell(origin), name, request).await;
@@ -119,7 +119,7 @@ impl Bench {
         let mut spool = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut spool, lines.as_bytes()).unwrap();
         spool.rewind().unwrap();
-        let asked = Asked {
+        let asked = CallRequest {
             caller: Arc::new(Caller::shell(Origin::User)),
             user: Some(ALEX.to_owned()),
             surface: Surface::Shell,

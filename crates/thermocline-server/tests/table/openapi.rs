@@ -7,7 +7,7 @@ use thermocline_server::{
     http::openapi,
     ops::{
         self,
-        spec::{Body, Effect, Method, Scope},
+        spec::{Body, Effect, KeyScope, Method},
     },
 };
 
@@ -43,7 +43,7 @@ fn every_row_is_an_operation_with_its_scope_its_fields_and_its_statuses() {
         assert_eq!(operation["summary"], spec.summary);
         assert_eq!(operation["security"][0]["bearer"], json!([spec.scope.as_str()]), "{}", spec.name);
         let is_for_all = operation["security"].as_array().unwrap().contains(&json!({}));
-        assert_eq!(is_for_all, !matches!(spec.scope, Scope::Erase | Scope::Admin), "{}", spec.name);
+        assert_eq!(is_for_all, !matches!(spec.scope, KeyScope::Erase | KeyScope::Admin), "{}", spec.name);
         let places = |place: &str| -> BTreeSet<String> {
             let parameters = operation["parameters"].as_array().unwrap().iter();
             let parameters = parameters.map(|parameter| resolved(&document, parameter));
@@ -70,7 +70,7 @@ fn every_row_is_an_operation_with_its_scope_its_fields_and_its_statuses() {
             operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
         assert!(statuses.contains("4XX") && statuses.contains("5XX"), "{}", spec.name);
         assert_eq!(statuses.contains("201"), spec.effect == Effect::Adds, "{}", spec.name);
-        assert_eq!(statuses.contains("202"), spec.scope == Scope::Erase, "{}", spec.name);
+        assert_eq!(statuses.contains("202"), spec.scope == KeyScope::Erase, "{}", spec.name);
     }
 }
 

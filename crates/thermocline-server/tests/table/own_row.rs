@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use thermocline_server::{
     http::openapi,
-    mcp::Profile,
+    mcp::ToolProfile,
     ops::{
         self, Operation, Result, Row,
         call::Call,
@@ -85,7 +85,7 @@ fn a_new_row_is_answered_over_http() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_row_is_a_tool_of_the_full_profile() {
     let home = Home::with(|service| service.table = table()).await;
-    let mut alex = home.alex(Profile::Full, NEW).await;
+    let mut alex = home.alex(ToolProfile::Full, NEW).await;
     let tools = alex.result("tools/list", json!({})).await["tools"].clone();
     let greet =
         tools.as_array().unwrap().iter().find(|tool| tool["name"] == "memory_greet").expect("it is a tool");

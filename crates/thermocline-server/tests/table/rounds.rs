@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use thermocline::Origin;
-use thermocline_server::ops::Outcome;
+use thermocline_server::ops::OperationOutcome;
 
 use crate::bench::Bench;
 
@@ -40,17 +40,17 @@ async fn talk(bench: &Bench) {
         })
     };
     let (outcome, first) = bench.well("record", turn(1)).await;
-    assert_eq!((outcome, &first["turn_number"]), (Outcome::Added, &json!(1)));
+    assert_eq!((outcome, &first["turn_number"]), (OperationOutcome::Added, &json!(1)));
     let (again, known) = bench.well("record", turn(1)).await;
-    assert_eq!((again, &known["turn_id"]), (Outcome::Known, &first["turn_id"]));
+    assert_eq!((again, &known["turn_id"]), (OperationOutcome::Known, &first["turn_id"]));
 
     let message = json!({ "session": "spring", "caller_id": "m2", "user_message": "She is called Petrel." });
     let (outcome, waiting) = bench.well("record_message", message).await;
-    assert_eq!((outcome, &waiting["state"]), (Outcome::Added, &json!("incomplete")));
+    assert_eq!((outcome, &waiting["state"]), (OperationOutcome::Added, &json!("incomplete")));
     let reply = json!({ "turn": "key:m2", "ai_response": "A fine name." });
     let (outcome, complete) = bench.well("turn_complete", reply.clone()).await;
-    assert_eq!((outcome, &complete["turn_id"]), (Outcome::Done, &waiting["turn_id"]));
-    assert_eq!(bench.well("turn_complete", reply).await.0, Outcome::Known);
+    assert_eq!((outcome, &complete["turn_id"]), (OperationOutcome::Done, &waiting["turn_id"]));
+    assert_eq!(bench.well("turn_complete", reply).await.0, OperationOutcome::Known);
 
     let other_text = json!({ "session": "spring", "caller_id": "m1", "user_message": "Something else." });
     let many = bench.answer("record_many", json!({ "turns": [turn(3), turn(4), other_text] })).await;
@@ -126,8 +126,8 @@ async fn memories(bench: &Bench) -> [Value; 2] {
         "tags": ["#redis"], "entities": ["Redis"], "importance": 0.9, "session": "spring", "said_at": "2026-01-01T00:00:00Z",
     });
     let (outcome, saved) = bench.well("memory_save", fix.clone()).await;
-    assert_eq!((outcome, &saved["memory"]["origin"]), (Outcome::Added, &json!("user")));
-    assert_eq!(bench.well("memory_save", fix).await.0, Outcome::Known);
+    assert_eq!((outcome, &saved["memory"]["origin"]), (OperationOutcome::Added, &json!("user")));
+    assert_eq!(bench.well("memory_save", fix).await.0, OperationOutcome::Known);
     let fix = saved["memory"]["id"].clone();
     let problem =
         json!({ "kind": "problem", "title": "Redis drops", "content": "Connections drop at night." });
@@ -202,7 +202,7 @@ async fn life(bench: &Bench, fix: &Value) {
     let note =
         json!({ "title": "Moved the bot", "summary": "To websockets.", "kind": "decision", "memory": fix });
     let (outcome, note) = bench.well("episode_note", note).await;
-    assert_eq!(outcome, Outcome::Added);
+    assert_eq!(outcome, OperationOutcome::Added);
     let episodes = bench.answer("episode_list", json!({ "role": "note" })).await;
     assert_eq!(items(&episodes), &vec![note]);
     let core = bench.answer("core", json!({ "max_tokens": 300, "min_trust": 3 })).await;

@@ -4,7 +4,7 @@ use serde_json::json;
 use thermocline::Origin;
 use thermocline_server::{
     caller::{Caller, Users},
-    ops::{problem::Code, spec::Scope},
+    ops::{problem::Code, spec::KeyScope},
 };
 
 use crate::bench::Bench;
@@ -113,7 +113,7 @@ async fn a_dry_run_says_what_the_same_caller_would_forget() {
 async fn a_caller_without_the_scope_or_the_user_is_refused_before_the_file_is_looked_at() {
     let bench = Bench::new().await;
     for row in bench.service.table {
-        for missing in Scope::EVERY.into_iter().filter(|scope| *scope != row.spec.scope) {
+        for missing in KeyScope::EVERY.into_iter().filter(|scope| *scope != row.spec.scope) {
             let caller = Caller { scopes: vec![missing], ..Caller::shell(Origin::User) };
             let refused = bench.ask_as(caller, row.spec.name, json!(null)).await.unwrap_err();
             assert_eq!(refused.code, Code::NotAllowed, "{} with {missing:?}", row.spec.name);

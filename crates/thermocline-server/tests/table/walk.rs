@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thermocline_server::ops::{
     self, schema,
-    spec::{Effect, Method, Scope, Target},
+    spec::{Effect, KeyScope, Method, Target},
 };
 
 /// What a name may begin with: a thing, or what is done.
@@ -79,13 +79,13 @@ fn what_a_row_does_goes_with_its_method_and_its_scope() {
             Effect::Reads => assert!(matches!(spec.http.method, Method::Get | Method::Post), "{name}"),
             _ => assert_ne!(spec.http.method, Method::Get, "{name}"),
         }
-        let reads_only = matches!(spec.scope, Scope::Read | Scope::Inspect);
+        let reads_only = matches!(spec.scope, KeyScope::Read | KeyScope::Inspect);
         assert_eq!(reads_only, spec.effect == Effect::Reads && name != "user_export", "{name}");
-        if spec.scope == Scope::Erase {
+        if spec.scope == KeyScope::Erase {
             assert_eq!((spec.effect, spec.http.method), (Effect::Destroys, Method::Delete), "{name}");
         }
         if spec.target == Target::File {
-            assert!(matches!(spec.scope, Scope::Inspect | Scope::Admin), "{name}");
+            assert!(matches!(spec.scope, KeyScope::Inspect | KeyScope::Admin), "{name}");
         }
         let is_sentence = |text: &str| text.ends_with('.') && text.len() < 140 && !text.contains('\n');
         assert!(is_sentence(spec.summary), "{name}: {}", spec.summary);
@@ -99,7 +99,7 @@ fn no_tool_erases_decides_or_leaves_its_user() {
         let Some(tool) = row.spec.tool else { continue };
         assert!(tools.insert(tool.name), "two tools are called {}", tool.name);
         assert!(tool.name.starts_with("memory_"));
-        assert!(matches!(row.spec.scope, Scope::Read | Scope::Write), "{}", tool.name);
+        assert!(matches!(row.spec.scope, KeyScope::Read | KeyScope::Write), "{}", tool.name);
         assert_eq!(row.spec.target, Target::User, "{}", tool.name);
         assert_ne!(row.spec.effect, Effect::Destroys, "{}", tool.name);
         assert!(!row.spec.name.starts_with("review"), "no model decides");

@@ -4,12 +4,12 @@ use std::{net::TcpListener, time::Duration};
 
 use super::*;
 use crate::{
-    endpoint::scripted::{Scripted, Step, status},
+    endpoint::scripted::{Scripted, ScriptedStep, status},
     error::ErrorKind,
 };
 
-fn ok(content: &str) -> Step {
-    Step::Answer(
+fn ok(content: &str) -> ScriptedStep {
+    ScriptedStep::Answer(
         200,
         json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }).to_string(),
     )
@@ -28,14 +28,14 @@ const PATIENT: Duration = Duration::from_secs(30);
 
 /// What comes of one call, after which every step was taken; and the requests.
 #[track_caller]
-fn check(steps: Vec<Step>, expected: std::result::Result<&str, ErrorKind>) -> Vec<String> {
+fn check(steps: Vec<ScriptedStep>, expected: std::result::Result<&str, ErrorKind>) -> Vec<String> {
     check_within(PATIENT, steps, expected)
 }
 
 #[track_caller]
 fn check_within(
     timeout: Duration,
-    steps: Vec<Step>,
+    steps: Vec<ScriptedStep>,
     expected: std::result::Result<&str, ErrorKind>,
 ) -> Vec<String> {
     let endpoint = Scripted::new(steps);
@@ -98,7 +98,7 @@ fn a_failure_that_may_pass_is_told_from_one_that_will_not() {
         check(vec![status(configured)], Err(ErrorKind::ProviderMisconfigured));
     }
     // No other form of JSON is tried.
-    let unknown = Step::Answer(400, r#"{"error":{"code":"model_not_found"}}"#.to_owned());
+    let unknown = ScriptedStep::Answer(400, r#"{"error":{"code":"model_not_found"}}"#.to_owned());
     check(vec![unknown], Err(ErrorKind::ProviderMisconfigured));
 }
 
@@ -107,16 +107,16 @@ fn bodies_that_are_no_completion_are_failures() {
     for body in
         ["", "garbage", "{}", "{\"choices\":[]}", "{\"choices\":[{\"message\":{\"content\":null}}]}", "[[[["]
     {
-        check(vec![Step::Answer(200, body.to_owned())], Err(ErrorKind::Provider));
+        check(vec![ScriptedStep::Answer(200, body.to_owned())], Err(ErrorKind::Provider));
     }
-    check(vec![Step::Answer(200, "[".repeat(10_000))], Err(ErrorKind::Provider));
+    check(vec![ScriptedStep::Answer(200, "[".repeat(10_000))], Err(ErrorKind::Provider));
     check(vec![ok("")], Err(ErrorKind::Provider));
 }
 
 #[test]
 fn an_endless_answer_is_cut() {
     for head in ["HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", "HTTP/1.1 200 OK\r\nx: "] {
-        let endpoint = Scripted::new(vec![Step::Endless(head)]);
+        let endpoint = Scripted::new(vec![ScriptedStep::Endless(head)]);
         let model = OpenAiCompatible::new(&endpoint.url, "m").unwrap().timeout(PATIENT);
         let error = model.ask(&prompt()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Provider);
@@ -127,7 +127,7 @@ fn an_endless_answer_is_cut() {
 
 #[test]
 fn a_closed_connection_is_a_failure() {
-    check(vec![Step::Close], Err(ErrorKind::Provider));
+    check(vec![ScriptedStep::Close], Err(ErrorKind::Provider));
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let model = OpenAiCompatible::new(format!("http://{nobody}/v1"), "m").unwrap().timeout(PATIENT);
     assert_eq!(model.ask(&prompt()).unwrap_err().kind(), ErrorKind::Provider);
@@ -135,7 +135,7 @@ fn a_closed_connection_is_a_failure() {
 
 #[test]
 fn a_silent_endpoint_is_cut_by_the_timeout() {
-    check_within(Duration::from_millis(50), vec![Step::Silence], Err(ErrorKind::Provider));
+    check_within(Duration::from_millis(50), vec![ScriptedStep::Silence], Err(ErrorKind::Provider));
 }
 
 #[test]

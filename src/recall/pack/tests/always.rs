@@ -27,32 +27,32 @@ fn without_blanks(text: &str) -> String {
 
 /// What a reader sees of a piece, by nothing but the rule in the first line of a context.
 #[derive(Debug, PartialEq)]
-enum Seen {
+enum SeenPiece {
     Said(String, String),
     Further(String),
     Gap,
     LeftOut,
 }
 
-fn read(piece: &str) -> Vec<Seen> {
+fn read(piece: &str) -> Vec<SeenPiece> {
     let mut seen = Vec::new();
     for line in piece.strip_suffix('\n').expect("a piece ends its last line").split('\n') {
         if format!("{line}\n") == GAP {
-            seen.push(Seen::Gap);
+            seen.push(SeenPiece::Gap);
         } else if line.starts_with('<') {
             let tokens =
                 line.strip_prefix('<').unwrap().strip_suffix(" tokens of this turn left out>").unwrap();
             tokens.parse::<u32>().unwrap();
-            seen.push(Seen::LeftOut);
+            seen.push(SeenPiece::LeftOut);
         } else if line.is_empty() || line.starts_with(' ') {
             let line = line.strip_prefix(' ').unwrap_or(line);
             match seen.last_mut().unwrap() {
-                Seen::Said(_, text) | Seen::Further(text) => text.extend(["\n", line]),
-                Seen::Gap | Seen::LeftOut => seen.push(Seen::Further(line.to_owned())),
+                SeenPiece::Said(_, text) | SeenPiece::Further(text) => text.extend(["\n", line]),
+                SeenPiece::Gap | SeenPiece::LeftOut => seen.push(SeenPiece::Further(line.to_owned())),
             }
         } else {
             let (who, text) = line.split_once(": ").unwrap();
-            seen.push(Seen::Said(who.to_owned(), text.to_owned()));
+            seen.push(SeenPiece::Said(who.to_owned(), text.to_owned()));
         }
     }
     seen
@@ -73,16 +73,16 @@ fn check_part(said: &Said, piece: &str) {
     let mut labelled = Vec::new();
     for line in &seen {
         let text = match line {
-            Seen::Said(_, text) | Seen::Further(text) => without_blanks(text),
-            Seen::Gap | Seen::LeftOut => String::new(),
+            SeenPiece::Said(_, text) | SeenPiece::Further(text) => without_blanks(text),
+            SeenPiece::Gap | SeenPiece::LeftOut => String::new(),
         };
         match line {
-            Seen::Gap | Seen::LeftOut => {
+            SeenPiece::Gap | SeenPiece::LeftOut => {
                 assert!(!is_cut, "two marks at one cut: {piece:?}");
                 is_cut = true;
                 continue;
             }
-            Seen::Said(who, _) => {
+            SeenPiece::Said(who, _) => {
                 // Both sides can have one label; then the message comes first, if its text is there.
                 side = (side..2)
                     .find(|&at| {
@@ -91,7 +91,7 @@ fn check_part(said: &Said, piece: &str) {
                     .expect("someone of the turn speaks");
                 labelled.push(side);
             }
-            Seen::Further(_) => assert!(is_cut, "a further part without a mark: {piece:?}"),
+            SeenPiece::Further(_) => assert!(is_cut, "a further part without a mark: {piece:?}"),
         }
         let at = rest[side].find(text.as_str()).unwrap_or_else(|| panic!("{text:?} was said: {piece:?}"));
         rest[side] = rest[side][at + text.len()..].to_owned();
@@ -100,9 +100,9 @@ fn check_part(said: &Said, piece: &str) {
     }
     let all = without_blanks(&normal(&said.user_message)) + &without_blanks(&normal(&said.ai_response));
     assert_eq!(control::starts(piece).next(), None, "a control token: {piece:?}");
-    let is_marked = seen.iter().any(|line| matches!(line, Seen::Gap | Seen::LeftOut));
+    let is_marked = seen.iter().any(|line| matches!(line, SeenPiece::Gap | SeenPiece::LeftOut));
     assert_eq!(shown != all, is_marked, "a mark for what is left out, and only then: {piece:?}");
-    if let Some(Seen::Said(_, first)) = seen.first() {
+    if let Some(SeenPiece::Said(_, first)) = seen.first() {
         let whole =
             if normal(&said.user_message).trim().is_empty() { &said.ai_response } else { &said.user_message };
         assert!(
@@ -110,7 +110,7 @@ fn check_part(said: &Said, piece: &str) {
             "cut without a mark: {piece:?}"
         );
     }
-    if let Some(Seen::Said(_, last) | Seen::Further(last)) = seen.last() {
+    if let Some(SeenPiece::Said(_, last) | SeenPiece::Further(last)) = seen.last() {
         let is_reply_empty = normal(&said.ai_response).trim().is_empty();
         let end = if is_reply_empty { &said.user_message } else { &said.ai_response };
         let is_whole_end = without_blanks(&normal(end)).ends_with(&without_blanks(last));
@@ -132,7 +132,7 @@ pub(super) fn check_all(requests: &[Request<'_>], budget_tokens: u32) {
     let mut keys = HashSet::new();
     for piece in &packed.pieces {
         assert!(keys.insert(piece.item.key()), "never the same twice");
-        assert_eq!(packed.outcomes[piece.of.0][piece.of.1], Outcome::Packed(piece.packed_as));
+        assert_eq!(packed.outcomes[piece.of.0][piece.of.1], PackOutcome::Packed(piece.packed_as));
         assert_eq!(piece.tokens, TOKENIZER.count(&piece.text));
         assert!(piece.text.starts_with(|c: char| c.is_alphabetic() || c == '<'), "{:?}", piece.text);
         if above.0 != Some(piece.section) {
@@ -182,32 +182,35 @@ pub(super) fn check_all(requests: &[Request<'_>], budget_tokens: u32) {
     };
     let mut packed_count = 0;
     for (candidate, outcome) in outcomes {
-        packed_count += usize::from(matches!(outcome, Outcome::Packed(_)));
+        packed_count += usize::from(matches!(outcome, PackOutcome::Packed(_)));
         match outcome {
-            Outcome::Packed(_) => assert!(!candidate.is_below_floor),
-            Outcome::AlreadyShown => assert!(candidate.item.is_among(&keys) || is_told(candidate.item)),
-            Outcome::NoRoom => assert!(!candidate.item.is_among(&keys)),
-            Outcome::BelowFloor => assert!(candidate.is_below_floor),
+            PackOutcome::Packed(_) => assert!(!candidate.is_below_floor),
+            PackOutcome::AlreadyShown => assert!(candidate.item.is_among(&keys) || is_told(candidate.item)),
+            PackOutcome::NoRoom => assert!(!candidate.item.is_among(&keys)),
+            PackOutcome::BelowFloor => assert!(candidate.is_below_floor),
         }
     }
     assert_eq!(packed_count, packed.pieces.len());
 
     // The stretch has no hole: behind a turn without room none is shown for its place.
     let stretch = requests.iter().zip(&packed.outcomes).filter(|(request, _)| request.is_stretch());
-    let stretch: Vec<Outcome> = stretch.flat_map(|(_, outcomes)| outcomes.iter().copied()).collect();
-    let behind = stretch.iter().skip_while(|outcome| **outcome != Outcome::NoRoom);
-    assert!(behind.clone().all(|outcome| !matches!(outcome, Outcome::Packed(_))), "{stretch:?}");
+    let stretch: Vec<PackOutcome> = stretch.flat_map(|(_, outcomes)| outcomes.iter().copied()).collect();
+    let behind = stretch.iter().skip_while(|outcome| **outcome != PackOutcome::NoRoom);
+    assert!(behind.clone().all(|outcome| !matches!(outcome, PackOutcome::Packed(_))), "{stretch:?}");
 }
 
 #[track_caller]
-fn check_piece(piece: &Piece<'_>) {
+fn check_piece(piece: &RenderedPiece<'_>) {
     let seen = read(&piece.text);
     match (piece.item, piece.packed_as) {
         (Item::Turn(turn), PackedAs::Summary) => {
-            assert!(matches!(&*seen, [Seen::Said(who, _)] if who == "Turn (summary)"), "{seen:?} {turn:?}");
+            assert!(
+                matches!(&*seen, [SeenPiece::Said(who, _)] if who == "Turn (summary)"),
+                "{seen:?} {turn:?}"
+            );
         }
         (Item::Turn(turn), PackedAs::Whole) => {
-            assert!(!seen.iter().any(|line| matches!(line, Seen::Gap | Seen::LeftOut)));
+            assert!(!seen.iter().any(|line| matches!(line, SeenPiece::Gap | SeenPiece::LeftOut)));
             check_part(&turn.said, &piece.text);
         }
         (Item::Turn(turn), _) => check_part(&turn.said, &piece.text),
@@ -215,7 +218,7 @@ fn check_piece(piece: &Piece<'_>) {
             assert_eq!(as_what, PackedAs::Summary);
             assert_eq!(
                 seen,
-                [Seen::Said(
+                [SeenPiece::Said(
                     "Turn (summary)".to_owned(),
                     control::harmless(&normal(&summary.summary_text)).into_owned()
                 )]
@@ -223,11 +226,11 @@ fn check_piece(piece: &Piece<'_>) {
         }
         (Item::Wish(wish, _), as_what) => {
             assert_eq!(as_what, PackedAs::Whole);
-            assert!(matches!(&*seen, [Seen::Said(..)]), "one line: {wish:?}");
+            assert!(matches!(&*seen, [SeenPiece::Said(..)]), "one line: {wish:?}");
         }
         (Item::Memory(known), as_what) => {
             assert!(matches!(as_what, PackedAs::Whole | PackedAs::Summary));
-            let [Seen::Said(who, text)] = &*seen else { panic!("one piece: {seen:?}") };
+            let [SeenPiece::Said(who, text)] = &*seen else { panic!("one piece: {seen:?}") };
             assert_eq!(who, "Memory (decision, 2026-01-01)");
             // A dot may part title and content.
             let letters = |text: &str| without_blanks(&normal(text)).replace('.', "");
@@ -238,7 +241,7 @@ fn check_piece(piece: &Piece<'_>) {
             assert!(is_said(&all) || is_said(&content) || as_what == PackedAs::Summary, "{text:?} {all:?}");
         }
         (Item::Anchor(anchor), _) => {
-            let [Seen::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
+            let [SeenPiece::Said(who, value)] = &*seen else { panic!("one line: {seen:?}") };
             let dated = if anchor.valid_until.is_some() { " until " } else { " as of " };
             let who = who.rsplit_once(dated).map_or(&**who, |(who, _)| who);
             assert!(who.ends_with(anchor.attribute.as_str()), "{who:?}");

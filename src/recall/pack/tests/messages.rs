@@ -78,7 +78,7 @@ fn a_turn_without_room_is_cut_and_none_stands_before_it() {
     assert!(filler().repeat(4).starts_with(shown) && shown.len() > 300, "{shown}");
     let left_out = turns[1].tokens.total_tokens - TOKENIZER.count("Two?") - TOKENIZER.count(shown);
     assert_eq!(mark, format!("<{left_out} tokens of this turn left out>"));
-    assert_eq!(packed.outcomes[0][2], Outcome::NoRoom);
+    assert_eq!(packed.outcomes[0][2], PackOutcome::NoRoom);
     assert!(packed.tokens > 190, "the room is used: {}", packed.tokens);
 }
 
@@ -130,9 +130,10 @@ fn check_messages(requests: &[Request<'_>], budget_tokens: u32) {
 
     // From the newest back, without a gap; the last may be a part.
     let outcomes = &packed.outcomes[0];
-    let shown = outcomes.iter().take_while(|outcome| matches!(outcome, Outcome::Packed(_))).count();
-    assert!(outcomes[shown..].iter().all(|outcome| *outcome == Outcome::NoRoom));
-    let whole = outcomes.iter().take_while(|outcome| **outcome == Outcome::Packed(PackedAs::Whole)).count();
+    let shown = outcomes.iter().take_while(|outcome| matches!(outcome, PackOutcome::Packed(_))).count();
+    assert!(outcomes[shown..].iter().all(|outcome| *outcome == PackOutcome::NoRoom));
+    let whole =
+        outcomes.iter().take_while(|outcome| **outcome == PackOutcome::Packed(PackedAs::Whole)).count();
     assert!(shown - whole <= 1, "{outcomes:?}");
 
     let mut expected = Vec::new();

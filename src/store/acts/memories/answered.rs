@@ -10,12 +10,12 @@ use crate::{
         turn::Origin,
     },
     store::{
-        acts::memories::operation::Operation,
+        acts::memories::operation::MemoryOperation,
         rows::{
             jobs,
             memories::{
                 find, state,
-                uses::{self, Answer},
+                uses::{self, AnsweringTurn},
             },
         },
         scope::Scope,
@@ -29,7 +29,7 @@ impl WriteTx<'_> {
     pub(in crate::store::acts) fn note_answered(
         &self,
         scope: &Scope,
-        answer: &Answer,
+        answer: &AnsweringTurn,
         memories: &[MemoryId],
     ) -> Result<Vec<MemoryNo>> {
         let mut noted = Vec::with_capacity(memories.len());
@@ -62,7 +62,7 @@ impl WriteTx<'_> {
     }
 
     fn restore_answered(&mut self, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
-        let mut operation = Operation::begin(self, scope, Origin::Assistant.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, Origin::Assistant.as_str())?;
         match find::by_no(operation.tx.sql, scope, memory_no)? {
             Some(row) => operation.restore_used(&row),
             None => Ok(()),

@@ -6,9 +6,9 @@ use crate::{
     error::Result,
     model::{ids::ReviewId, place::MemoryNo, review::ReviewKind},
     store::{
-        acts::memories::operation::Operation,
+        acts::memories::operation::MemoryOperation,
         rows::memories::{
-            reviews::{self, Question},
+            reviews::{self, QuestionState},
             uses,
         },
     },
@@ -24,7 +24,7 @@ impl WriteTx<'_> {
     /// Asks a person about a memory whose file was changed as well, once while it is open. Each conflict is news: it is asked
     /// again as soon as the last one is decided.
     pub(crate) fn ask_of_conflict(&mut self, scope: &Scope, id: MemoryId) -> Result<ReviewId> {
-        let operation = Operation::begin(self, scope, Origin::User.as_str())?;
+        let operation = MemoryOperation::begin(self, scope, Origin::User.as_str())?;
         let (sql, memory_no) = (operation.tx.sql, operation.memory(id)?.row.memory_no);
         let kind = ReviewKind::Conflict;
         if let Some(open) = reviews::open(sql, scope, kind, memory_no)? {
@@ -37,7 +37,7 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// Opens a review, unless the same is open, or a person decided it and nothing is new since: no use was rated, no check
     /// failed. The open one; `None`: it is not asked again yet. `why` names rules and numbers, never what was said.
     pub(super) fn ask(
@@ -60,9 +60,9 @@ impl Operation<'_, '_> {
     ) -> Result<Option<ReviewId>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         match reviews::question(sql, scope, kind, of, (self.now, has_news))? {
-            Question::Open(review) => return Ok(Some(review)),
-            Question::Rests => return Ok(None),
-            Question::Free => {}
+            QuestionState::Open(review) => return Ok(Some(review)),
+            QuestionState::Rests => return Ok(None),
+            QuestionState::Free => {}
         }
         let id = ReviewId::new(self.now);
         reviews::insert(sql, scope, (id, kind), of, (why, self.now))?;
@@ -90,14 +90,14 @@ mod tests {
     };
 
     /// A file with a memory that is asked about.
-    struct Asking {
+    struct AskFixture {
         store: Store,
         clock: Arc<ManualClock>,
         scope: Scope,
         memory: MemoryId,
     }
 
-    impl Asking {
+    impl AskFixture {
         async fn new(folder: &Path) -> Self {
             let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
             let config = Config { worker: false, clock: clock.clone(), ..Config::default() };
@@ -112,7 +112,7 @@ mod tests {
         async fn ask(&self) -> Option<ReviewId> {
             let (scope, id) = (self.scope, self.memory);
             let asking = self.store.write(move |tx| {
-                let operation = Operation::begin(tx, &scope, "tend")?;
+                let operation = MemoryOperation::begin(tx, &scope, "tend")?;
                 let memory_no = find::no_of(operation.tx.sql, &scope, id)?.unwrap();
                 operation.ask(ReviewKind::Flagged, (memory_no, None), "rate 0.80 < 0.85")
             });
@@ -137,7 +137,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_decided_is_asked_again_after_a_rest_and_with_news() {
         let folder = tempfile::tempdir().unwrap();
-        let asking = Asking::new(folder.path()).await;
+        let asking = AskFixture::new(folder.path()).await;
         let first = asking.ask().await.unwrap();
         assert_eq!(asking.ask().await, Some(first), "it is asked once while it is open");
         asking.decide(first).await;

@@ -22,20 +22,20 @@ use crate::{
         },
         turn::Origin,
     },
-    store::rows::memories::{row::MemoryRow, terms::Names},
+    store::rows::memories::{row::MemoryRow, terms::TermNames},
 };
 
 /// A memory with all that operations change of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Held {
+pub(super) struct MemoryBefore {
     pub(super) row: MemoryRow,
     /// The id of what took its place.
     pub(super) superseded_by: Option<MemoryId>,
-    pub(super) names: Names,
+    pub(super) names: TermNames,
     pub(super) resurfacing: Resurfacing,
 }
 
-impl Held {
+impl MemoryBefore {
     /// Whether the two say the same, as whoever is shown it sees it: then they have the same unit.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         let (a, b) = (&self.row, &other.row);
@@ -46,7 +46,7 @@ impl Held {
 
     /// The columns that differ from those of `after`, as they are here.
     pub(super) fn columns_before(&self, after: &Self) -> Result<Map<String, Value>> {
-        let (before, after) = (Columns::of(self).to_map()?, Columns::of(after).to_map()?);
+        let (before, after) = (MemoryColumns::of(self).to_map()?, MemoryColumns::of(after).to_map()?);
         Ok(before.into_iter().filter(|(name, value)| after.get(name) != Some(value)).collect())
     }
 
@@ -71,15 +71,15 @@ impl Held {
     /// The same memory with these columns as they were. What took its place is found by its id, by who writes it.
     pub(super) fn restored(&self, before: &Value) -> Result<Self> {
         let damaged = |error| Error::caused(ErrorKind::Corrupt, "a change of a memory cannot be read", error);
-        let mut columns = Columns::of(self).to_map()?;
+        let mut columns = MemoryColumns::of(self).to_map()?;
         columns.extend(before.as_object().cloned().unwrap_or_default());
-        let columns: Columns = serde_json::from_value(Value::Object(columns)).map_err(damaged)?;
+        let columns: MemoryColumns = serde_json::from_value(Value::Object(columns)).map_err(damaged)?;
         Ok(columns.put_into(self.clone()))
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct Columns {
+struct MemoryColumns {
     kind: MemoryKind,
     status: MemoryStatus,
     superseded_by: Option<MemoryId>,
@@ -110,8 +110,8 @@ struct Columns {
     extra: Map<String, Value>,
 }
 
-impl Columns {
-    fn of(held: &Held) -> Self {
+impl MemoryColumns {
+    fn of(held: &MemoryBefore) -> Self {
         let row = held.row.clone();
         Self {
             kind: row.kind,
@@ -153,7 +153,7 @@ impl Columns {
         }
     }
 
-    fn put_into(self, held: Held) -> Held {
+    fn put_into(self, held: MemoryBefore) -> MemoryBefore {
         let row = MemoryRow {
             kind: self.kind,
             status: self.status,
@@ -181,7 +181,7 @@ impl Columns {
             extra: self.extra,
             ..held.row
         };
-        let names = Names { tags: self.tags, entities: self.entities };
-        Held { row, superseded_by: self.superseded_by, names, resurfacing: self.resurfacing }
+        let names = TermNames { tags: self.tags, entities: self.entities };
+        MemoryBefore { row, superseded_by: self.superseded_by, names, resurfacing: self.resurfacing }
     }
 }

@@ -19,13 +19,13 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
-            operation::{Note, Operation},
+            before::MemoryBefore,
+            operation::{MemoryOperation, Note},
         },
         job_tx::JobTx,
         rows::memories::{
             find,
-            reviews::{self, Question},
+            reviews::{self, QuestionState},
             row::MemoryRow,
             sensors, state,
         },
@@ -59,7 +59,7 @@ impl NewCheck<'_> {
 
 /// What a sensor found that looked at a memory as it was then.
 #[derive(Clone, Debug)]
-pub(crate) struct Looked {
+pub(crate) struct SensorFinding {
     pub(crate) memory: MemoryId,
     /// Of what it said then.
     pub(crate) content_hash: ContentHash,
@@ -71,7 +71,7 @@ pub(crate) struct Looked {
     pub(crate) window: Option<Duration>,
 }
 
-impl Looked {
+impl SensorFinding {
     /// As callers see it, before anything came of it.
     pub(crate) fn told(&self) -> MemoryCheck {
         let why = match self.verdict {
@@ -97,7 +97,7 @@ impl Looked {
 
 impl JobTx<'_, '_> {
     /// Keeps what a sensor found, as a part of a job.
-    pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &Looked) -> SliceResult<MemoryCheck> {
+    pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &SensorFinding) -> SliceResult<MemoryCheck> {
         self.lock(scope)?;
         Ok(self.tx.keep_check(scope, looked)?)
     }
@@ -106,9 +106,9 @@ impl JobTx<'_, '_> {
 impl WriteTx<'_> {
     /// Keeps what a sensor found: a change, what follows for the memory, and a review if it failed. A memory that says
     /// something else by now, is gone, or is not watched like this any more stays as it is: what was seen says nothing of it.
-    pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &Looked) -> Result<MemoryCheck> {
-        let Looked { what, verdict, .. } = looked;
-        let mut operation = Operation::begin(self, scope, &what.sensor)?;
+    pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &SensorFinding) -> Result<MemoryCheck> {
+        let SensorFinding { what, verdict, .. } = looked;
+        let mut operation = MemoryOperation::begin(self, scope, &what.sensor)?;
         let Some(row) = find::by_id(operation.tx.sql, scope, looked.memory)? else {
             return Ok(looked.changed());
         };
@@ -146,7 +146,7 @@ impl WriteTx<'_> {
                 let (of, may) = ((memory_no, None), (operation.now, |_| Ok(true)));
                 let question = reviews::question(operation.tx.sql, scope, ReviewKind::Check, of, may)?;
                 told.review = operation.ask_whether_it_holds(memory_no, "a person is to look")?;
-                if question == Question::Free {
+                if question == QuestionState::Free {
                     operation.note_check(memory_no, CheckResult::Unknown, UnknownReason::Asked.as_str())?;
                 }
                 before
@@ -163,13 +163,13 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// Keeps a check of a memory: what it makes of confidence and reliability, when it passed, and a change in its history.
     /// A pass gives a memory that grows stale, and states no window, the longer one of who looked.
     /// Checks are facts: no undo takes them back.
     ///
     /// No frequency is in the way: neither confidence nor reliability nor window decides which a memory may have.
-    pub(super) fn check(&mut self, before: &Held, check: &NewCheck<'_>) -> Result<Held> {
+    pub(super) fn check(&mut self, before: &MemoryBefore, check: &NewCheck<'_>) -> Result<MemoryBefore> {
         let (memory_no, mut after) = (before.row.memory_no, before.clone());
         let (confidence, reliability) =
             after_check(before.row.confidence, before.row.reliability, check.checked);
@@ -233,7 +233,7 @@ fn noted(old: Option<CheckResult>, result: CheckResult, reason: &str) -> Note<'_
 }
 
 /// `confidence 0.40, reliability 0.30`.
-fn numbers(held: &Held) -> String {
+fn numbers(held: &MemoryBefore) -> String {
     let confidence = format!("confidence {:.2}", held.row.confidence);
     match held.row.reliability {
         Some(reliability) => format!("{confidence}, reliability {reliability:.2}"),
@@ -265,7 +265,7 @@ mod tests {
         let check = move |tx: &mut WriteTx<'_>| {
             let scope = tx.add_user(&UserKey::Name("alex".into()))?;
             let saved = tx.save_memory(&scope, &new)?.memory;
-            let mut operation = Operation::begin(tx, &scope, "mira")?;
+            let mut operation = MemoryOperation::begin(tx, &scope, "mira")?;
             let held = operation.memory(saved.id)?;
             let held = operation.check(&held, &NewCheck::by_person(holds))?;
             operation.shown(held.row.memory_no)

@@ -28,14 +28,14 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
+            before::MemoryBefore,
             check::NewCheck,
             edit::check_may_change,
-            operation::{Note, Operation, conflict, no_memory},
+            operation::{MemoryOperation, Note, conflict, no_memory},
         },
         rows::memories::{
             find,
-            reviews::{self, Asked},
+            reviews::{self, NumberedReview},
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -54,7 +54,7 @@ impl WriteTx<'_> {
         id: ReviewId,
         (decision, by): (Decision, &str),
     ) -> Result<Decided> {
-        let mut operation = Operation::begin(self, scope, Origin::User.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, Origin::User.as_str())?;
         let (sql, now) = (operation.tx.sql, operation.now);
         let asked = reviews::by_id(sql, scope, id)?.ok_or_else(reviews::no_review)?;
         if let Some(decision) = asked.review.decision {
@@ -70,8 +70,8 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
-    fn carry_out(&mut self, asked: &Asked, is_approved: bool) -> Result<()> {
+impl MemoryOperation<'_, '_> {
+    fn carry_out(&mut self, asked: &NumberedReview, is_approved: bool) -> Result<()> {
         let memory = self.held(Some(asked.memory_no))?;
         if asked.review.kind != ReviewKind::Conflict {
             check_may_change(&memory)?;
@@ -113,12 +113,12 @@ impl Operation<'_, '_> {
         }
     }
 
-    fn held(&self, memory_no: Option<MemoryNo>) -> Result<Held> {
+    fn held(&self, memory_no: Option<MemoryNo>) -> Result<MemoryBefore> {
         let row = memory_no.map(|no| find::by_no(self.tx.sql, &self.scope, no)).transpose()?.flatten();
         self.hold(row.ok_or_else(no_memory)?)
     }
 
-    fn join(&mut self, memory: &Held, other: &Held) -> Result<()> {
+    fn join(&mut self, memory: &MemoryBefore, other: &MemoryBefore) -> Result<()> {
         check_may_change(other)?;
         self.retire(other, &memory.row, (ChangeOp::Merge, APPROVED))?;
         let joined = |one: &[String], other: &[String]| {
@@ -133,7 +133,7 @@ impl Operation<'_, '_> {
     }
 
     /// It stays for ever.
-    fn promote(&mut self, memory: &Held) -> Result<()> {
+    fn promote(&mut self, memory: &MemoryBefore) -> Result<()> {
         let id = memory.row.id;
         let trust = approve(memory.row.trust, Origin::User).ok_or_else(|| {
             conflict(format!("{id} has the words of a tool or a document; those do not stay for ever"))
@@ -149,14 +149,20 @@ impl Operation<'_, '_> {
         self.move_to(memory, after, Frequency::UltraLow, APPROVED)
     }
 
-    fn fall_back(&mut self, memory: &Held) -> Result<()> {
+    fn fall_back(&mut self, memory: &MemoryBefore) -> Result<()> {
         if memory.row.frequency != Frequency::Low {
             return Ok(()); // It did by itself.
         }
         self.move_to(memory, memory.clone(), Frequency::Mid, REJECTED)
     }
 
-    fn move_to(&mut self, before: &Held, mut after: Held, to: Frequency, reason: &str) -> Result<()> {
+    fn move_to(
+        &mut self,
+        before: &MemoryBefore,
+        mut after: MemoryBefore,
+        to: Frequency,
+        reason: &str,
+    ) -> Result<()> {
         (after.row.frequency, after.row.frequency_since) = (to, self.now);
         let (old_value, new_value) = (Some(before.row.frequency.as_str()), Some(to.as_str()));
         self.change(before, after, Note { op: ChangeOp::Frequency, old_value, new_value, reason }).map(drop)

@@ -11,7 +11,7 @@ use crate::{
     },
     store::{
         acts::memories::{
-            operation::{Operation, conflict},
+            operation::{MemoryOperation, conflict},
             voices::check_may_change_words,
         },
         rows::memories::{
@@ -39,7 +39,7 @@ impl WriteTx<'_> {
                 "use memory supersede to say that one memory takes the place of another",
             ));
         }
-        let operation = Operation::begin(self, scope, new.origin.as_str())?;
+        let operation = MemoryOperation::begin(self, scope, new.origin.as_str())?;
         let (from, to) = (operation.memory(from)?.row, operation.memory(to)?.row);
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
         if new.edge_type == EdgeType::Contradicts {
@@ -87,7 +87,7 @@ impl WriteTx<'_> {
 
     /// Removes an edge. That one memory superseded another is undone, not unrelated.
     pub(crate) fn unrelate_memories(&mut self, scope: &Scope, id: EdgeId, by: Origin) -> Result<()> {
-        let operation = Operation::begin(self, scope, by.as_str())?;
+        let operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let sql = operation.tx.sql;
         let found = edges::by_id(sql, scope, id)?;
         let EdgeRow { edge, .. } = found.ok_or_else(|| Error::not_found("this user has no such edge"))?;

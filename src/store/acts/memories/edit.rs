@@ -25,8 +25,8 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
-            operation::{Note, Operation, conflict},
+            before::MemoryBefore,
+            operation::{MemoryOperation, Note, conflict},
             voices::{check_may_change_words, check_stays_in_place},
         },
         rows::memories::row::MemoryRow,
@@ -42,7 +42,7 @@ impl WriteTx<'_> {
     /// Changes what an edit says of a memory that holds or is archived. One that changes nothing leaves it as it is.
     pub(crate) fn edit_memory(&mut self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
         let editor = edit.origin.unwrap_or(Origin::Assistant);
-        let mut operation = Operation::begin(self, scope, editor.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, editor.as_str())?;
         let before = operation.memory(id)?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.row.revision) {
             return Err(conflict(format!(
@@ -97,7 +97,7 @@ fn is_rewritten_in_all(before: &[String; 4], after: &[String; 4]) -> bool {
 }
 
 /// Refuses to change what does not hold any more.
-pub(super) fn check_may_change(held: &Held) -> Result<()> {
+pub(super) fn check_may_change(held: &MemoryBefore) -> Result<()> {
     let id = held.row.id;
     match (held.row.status, held.superseded_by) {
         (MemoryStatus::Active | MemoryStatus::Archived, _) => Ok(()),
@@ -108,7 +108,7 @@ pub(super) fn check_may_change(held: &Held) -> Result<()> {
     }
 }
 
-fn edited(before: &Held, edit: &Edit) -> Result<Held> {
+fn edited(before: &MemoryBefore, edit: &Edit) -> Result<MemoryBefore> {
     edit.check()?;
     let edit = edit.clone();
     let mut after = before.clone();
@@ -167,7 +167,7 @@ fn whole_seconds(window: std::time::Duration) -> std::time::Duration {
 }
 
 /// As the history shows it: a change of frequency alone by its words.
-fn note<'n>(before: &Held, edit: &Edit) -> Note<'n> {
+fn note<'n>(before: &MemoryBefore, edit: &Edit) -> Note<'n> {
     let of_frequency_alone = Edit {
         frequency: edit.frequency,
         expected_revision: edit.expected_revision,

@@ -19,7 +19,7 @@ use crate::{
         acts::{
             erased::Erased,
             memories::{
-                operation::{Note, Operation, no_memory},
+                operation::{MemoryOperation, Note, no_memory},
                 sweep::take_out,
             },
         },
@@ -48,7 +48,7 @@ impl WriteTx<'_> {
         }
         // Whatever was read of it, by whomever, is void.
         users::raise_epoch(self.sql, scope)?;
-        let mut doomed = Doomed::default();
+        let mut doomed = DoomedMemories::default();
         doomed.add(self, scope, memory_no)?;
         let memories = doomed.erase(self, scope)?;
         self.enqueue_scrub()?;
@@ -58,7 +58,7 @@ impl WriteTx<'_> {
 
 /// Erases what jobs made of a turn that goes. Returns how many memories those were.
 pub(crate) fn erase_made_of(tx: &mut WriteTx<'_>, scope: &Scope, turn: TurnId) -> Result<u64> {
-    let mut doomed = Doomed::default();
+    let mut doomed = DoomedMemories::default();
     doomed.add_made_of(tx, scope, turn.as_uuid())?;
     doomed.erase(tx, scope)
 }
@@ -81,14 +81,14 @@ pub(crate) fn empty_episodes(
 
 /// What goes, and what stays though it was made of that.
 #[derive(Debug, Default)]
-struct Doomed {
+struct DoomedMemories {
     memories: BTreeSet<MemoryNo>,
     /// What goes that others were made of: turns and memories.
     sources: Vec<Uuid>,
     survivors: BTreeSet<MemoryNo>,
 }
 
-impl Doomed {
+impl DoomedMemories {
     /// A memory, with what jobs made of it.
     fn add(&mut self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
         if !self.memories.insert(memory_no) {
@@ -176,7 +176,7 @@ fn leave(
         found => found?,
     };
     let row = found.ok_or_else(|| Error::not_found("what was superseded is gone"))?;
-    let mut operation = Operation::begin(tx, scope, "erase")?;
+    let mut operation = MemoryOperation::begin(tx, scope, "erase")?;
     let before = operation.hold(row)?;
     let mut after = before.clone();
     let reason = "what had taken its place was erased";

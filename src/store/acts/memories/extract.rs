@@ -6,7 +6,7 @@ use crate::{
     error::{ErrorKind, Result},
     memory::{
         beginning::Finder,
-        extract::{Found, Learned},
+        extract::{Finding, Learned},
     },
     model::{
         edge::EdgeType,
@@ -18,14 +18,14 @@ use crate::{
     store::{
         acts::memories::{
             measured::MeasuredMemory,
-            operation::{Operation, no_memory},
+            operation::{MemoryOperation, no_memory},
         },
         job_tx::JobTx,
         rows::{
             jobs,
             memories::{
                 extracted, find,
-                sources::{Source, SourceFrom},
+                sources::{SourceFrom, SourceRow},
             },
             sessions::{self, SessionRow},
             units,
@@ -52,7 +52,7 @@ pub(crate) struct Harvest {
 impl Harvest {
     /// Measures what was found by rules, or by LLM#1 of this name.
     pub(crate) fn of(
-        found: Found,
+        found: Finding,
         (session, project): (SessionId, Option<&str>),
         by: Option<&str>,
     ) -> Result<Self> {
@@ -67,7 +67,7 @@ impl Harvest {
                 Some(name) => (Finder::Llm(origin), name),
             };
             let sources = proofs.into_iter().map(|proof| {
-                Ok(Source {
+                Ok(SourceRow {
                     from: SourceFrom::Turn(proof.turn_id, Seq::of(proof.seq)?),
                     origin: proof.origin,
                     made_by: made_by.to_owned(),
@@ -116,7 +116,7 @@ impl JobTx<'_, '_> {
     /// Rates a use. A memory that is gone or hidden since, and a use that somebody rated, stay as they are.
     pub(crate) fn rate_heard(&mut self, scope: &Scope, rating: &Rating) -> SliceResult<bool> {
         self.lock(scope)?;
-        let mut operation = Operation::begin(self.tx, scope, RULES)?;
+        let mut operation = MemoryOperation::begin(self.tx, scope, RULES)?;
         Ok(operation.rate_heard(rating.memory, &rating.rated)?)
     }
 
@@ -141,7 +141,7 @@ impl JobTx<'_, '_> {
         if !extracted::is_extracted(sql, scope, row.session_no)? {
             for each in harvest {
                 let by = each.memory.made_by.clone();
-                made += Operation::begin(self.tx, scope, &by)?.harvest(each)?;
+                made += MemoryOperation::begin(self.tx, scope, &by)?.harvest(each)?;
             }
             extracted::insert(sql, scope, row.session_no, now)?;
         }
@@ -150,7 +150,7 @@ impl JobTx<'_, '_> {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// Saves a memory, and the problem that it solves with an edge between; how many are new.
     fn harvest(&mut self, harvest: &Harvest) -> Result<u64> {
         let Some((memory, is_new)) = self.save_learned(&harvest.memory)? else { return Ok(0) };

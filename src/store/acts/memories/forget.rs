@@ -11,12 +11,12 @@ use crate::{
     },
     store::{
         acts::memories::{
-            operation::{Note, Operation, no_memory},
+            operation::{MemoryOperation, Note, no_memory},
             voices::check_may_change_words,
         },
         rows::memories::{
             find,
-            lists::{self, Sought},
+            lists::{self, FilterParams},
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -39,7 +39,7 @@ pub(crate) struct SomeForgotten {
 impl WriteTx<'_> {
     /// Forgets a memory. One that is forgotten already stays as it is.
     pub(crate) fn forget_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Forgotten> {
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
         let memories: Vec<MemoryId> = operation.forget(memory_no, by, BY_HAND)?.into_iter().collect();
         Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
@@ -50,11 +50,11 @@ impl WriteTx<'_> {
     pub(crate) fn forget_some_memories(
         &mut self,
         scope: &Scope,
-        sought: &Sought,
+        sought: &FilterParams,
         (group, before): (Option<GroupId>, MemoryNo),
         by: Origin,
     ) -> Result<SomeForgotten> {
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         operation.group = group.unwrap_or(operation.group);
         let some = lists::page(operation.tx.sql, scope, sought, (before, FORGOTTEN_AT_ONCE))?;
         let is_last = some.len() < FORGOTTEN_AT_ONCE as usize;
@@ -70,7 +70,7 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// The id of the memory, if it was not forgotten before. What is in quarantine stays there; what a tool or a document
     /// may not change is refused.
     pub(super) fn forget(

@@ -13,7 +13,7 @@ use crate::{
         place::{MemoryNo, Owner, Seq, SessionNo},
     },
     store::{
-        acts::memories::before::Held,
+        acts::memories::before::MemoryBefore,
         rows::{
             memories::{
                 edges,
@@ -21,7 +21,7 @@ use crate::{
                 erased,
                 row::{self, MemoryRow},
                 tend,
-                terms::{self as term_rows, TermKind},
+                terms::{self as term_rows, MemoryTermKind},
                 transfer::{self, ReviewRow},
                 units as memory_units,
             },
@@ -31,23 +31,23 @@ use crate::{
         scope::Scope,
         sql::Sql,
         transfer::{
-            Line, check_memories,
-            memories::{Beside, ChangeLine, EpisodeLine, KnowledgeLine},
+            TransferLine, check_memories,
+            memories::{ChangeLine, EpisodeLine, KnowledgeLine, MemoryDetails},
         },
     },
 };
 
 /// Whether anybody in this file has a memory, an edge, an episode or a review of these lines already.
-pub(in crate::store::acts) fn is_any_known(sql: &dyn Sql, lines: &[Line]) -> Result<bool> {
+pub(in crate::store::acts) fn is_any_known(sql: &dyn Sql, lines: &[TransferLine]) -> Result<bool> {
     let (mut memories, mut edges, mut episodes, mut reviews) = (vec![], vec![], vec![], vec![]);
     for line in lines {
         match line {
-            Line::Knowledge(memory) => {
+            TransferLine::Knowledge(memory) => {
                 memories.push(memory.id);
                 reviews.extend(memory.reviews.iter().map(|review| review.id));
             }
-            Line::Edge(edge) => edges.push(edge.id),
-            Line::Episode(episode) => episodes.push(episode.id),
+            TransferLine::Edge(edge) => edges.push(edge.id),
+            TransferLine::Episode(episode) => episodes.push(episode.id),
             _ => {}
         }
     }
@@ -59,13 +59,13 @@ pub(in crate::store::acts) fn is_any_known(sql: &dyn Sql, lines: &[Line]) -> Res
 
 /// The memories that were written.
 #[derive(Default)]
-pub(in crate::store::acts) struct Imported {
+pub(in crate::store::acts) struct ImportedMemories {
     numbers: HashMap<MemoryId, MemoryNo>,
     successors: Vec<(MemoryNo, MemoryId)>,
     reviews: Vec<(MemoryNo, ReviewRow)>,
 }
 
-impl Imported {
+impl ImportedMemories {
     /// Writes a memory, with its unit behind `last_seq`, if it has one. `seq_of` says where a turn stands.
     pub(in crate::store::acts) fn add(
         &mut self,
@@ -80,7 +80,7 @@ impl Imported {
             *last_seq = last_seq.next()?;
             row.seq = Some(*last_seq);
         }
-        let Beside { superseded_by, names, state, sources, changes, sensors, reviews } = beside;
+        let MemoryDetails { superseded_by, names, state, sources, changes, sensors, reviews } = beside;
         // It may have none yet.
         row.superseded_by = superseded_by.map(|_| MemoryNo::default());
         let memory_no = row::insert(sql, scope, &row)?;
@@ -88,7 +88,7 @@ impl Imported {
         self.numbers.insert(row.id, memory_no);
         self.successors.extend(superseded_by.map(|by| (memory_no, by)));
         self.reviews.extend(reviews.into_iter().map(|review| (memory_no, review)));
-        for kind in TermKind::EVERY {
+        for kind in MemoryTermKind::EVERY {
             term_rows::set(sql, scope, (memory_no, kind), &terms(names.of(kind)))?;
         }
         transfer::insert_state(sql, scope, memory_no, &state)?;
@@ -103,7 +103,7 @@ impl Imported {
             let seen = sensor.seen_hash.as_deref().map(bytes_of);
             transfer::insert_sensor(sql, scope, memory_no, (&sensor, seen.as_deref()))?;
         }
-        let held = Held { row, superseded_by, names, resurfacing: state.resurfacing };
+        let held = MemoryBefore { row, superseded_by, names, resurfacing: state.resurfacing };
         add_changes((sql, scope), &held, changes)
     }
 
@@ -180,7 +180,11 @@ fn add_sources(
 }
 
 /// Writes the history of a memory. Undo writes back what a change kept, so that is held to the bounds of a memory, too.
-fn add_changes((sql, scope): (&dyn Sql, &Scope), held: &Held, changes: Vec<ChangeLine>) -> Result<()> {
+fn add_changes(
+    (sql, scope): (&dyn Sql, &Scope),
+    held: &MemoryBefore,
+    changes: Vec<ChangeLine>,
+) -> Result<()> {
     let changes: Vec<Change> =
         (1..).zip(changes).map(|(change_no, change)| change.into_change(held.row.id, change_no)).collect();
     check_changes(held, &changes)?;
@@ -188,7 +192,7 @@ fn add_changes((sql, scope): (&dyn Sql, &Scope), held: &Held, changes: Vec<Chang
 }
 
 /// Walks a history back from what the memory is: whatever it was must be a memory.
-fn check_changes(held: &Held, changes: &[Change]) -> Result<()> {
+fn check_changes(held: &MemoryBefore, changes: &[Change]) -> Result<()> {
     let (mut was, mut is_whole) = (held.clone(), true);
     for change in changes.iter().rev() {
         let Some(before) = &change.before else {
@@ -205,9 +209,9 @@ fn check_changes(held: &Held, changes: &[Change]) -> Result<()> {
     Ok(())
 }
 
-fn check_restored(Held { row, names, .. }: Held) -> Result<()> {
+fn check_restored(MemoryBefore { row, names, .. }: MemoryBefore) -> Result<()> {
     let row = MemoryRow { seq: None, ..row };
-    check_memories::check_bounds(&KnowledgeLine::of(row, Beside::of_names(names)))
+    check_memories::check_bounds(&KnowledgeLine::of(row, MemoryDetails::of_names(names)))
 }
 
 /// The bytes of hexadecimal digits, which were checked.

@@ -12,10 +12,10 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
+            before::MemoryBefore,
             measured::MeasuredMemory,
-            operation::{Note, Operation, conflict},
-            save::Kept,
+            operation::{MemoryOperation, Note, conflict},
+            save::SaveResult,
             voices::voice,
         },
         rows::memories::{
@@ -28,9 +28,9 @@ use crate::{
 /// Why an archived or forgotten memory holds again, as the history says it.
 const SAVED_AGAIN: &str = "saved again";
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// What is known of what is to be saved: by its caller's id, else by what it says.
-    pub(super) fn known(&mut self, memory: &MeasuredMemory) -> Result<Option<Kept>> {
+    pub(super) fn known(&mut self, memory: &MeasuredMemory) -> Result<Option<SaveResult>> {
         let known = match self.known_by_caller(memory)? {
             None => self.known_by_text(memory)?,
             known => known,
@@ -69,14 +69,14 @@ impl Operation<'_, '_> {
         }
     }
 
-    fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<Kept> {
+    fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
         let may_be_revived = match row.status {
             MemoryStatus::Active | MemoryStatus::Archived => true,
             MemoryStatus::Forgotten => may_fill(memory, &row),
             _ => false,
         };
         if !may_be_revived {
-            return Ok(Kept::whole(row.memory_no, SaveOutcome::PutAway));
+            return Ok(SaveResult::whole(row.memory_no, SaveOutcome::PutAway));
         }
         let known = self.hold(row)?;
         let known = self.raise(known, memory.voice())?;
@@ -87,11 +87,11 @@ impl Operation<'_, '_> {
         };
         let kept = self.fill(memory_no, memory)?;
         let outcome = if revived == SaveOutcome::Known { kept.outcome } else { revived };
-        Ok(Kept { outcome, ..kept })
+        Ok(SaveResult { outcome, ..kept })
     }
 
     /// Has a memory hold again that was archived or forgotten, unless it has to wait.
-    fn revive(&mut self, known: &Held) -> Result<SaveOutcome> {
+    fn revive(&mut self, known: &MemoryBefore) -> Result<SaveOutcome> {
         match self.opponent(&known.row)? {
             None => {
                 self.restore(known, SAVED_AGAIN)?;
@@ -128,11 +128,11 @@ impl Operation<'_, '_> {
     }
 
     /// Has a memory hold again.
-    pub(super) fn restore(&mut self, before: &Held, reason: &str) -> Result<Held> {
+    pub(super) fn restore(&mut self, before: &MemoryBefore, reason: &str) -> Result<MemoryBefore> {
         self.put(before, MemoryStatus::Active, reason)
     }
 
-    fn put(&mut self, before: &Held, status: MemoryStatus, reason: &str) -> Result<Held> {
+    fn put(&mut self, before: &MemoryBefore, status: MemoryStatus, reason: &str) -> Result<MemoryBefore> {
         let mut after = before.clone();
         after.row.status = status;
         if status != before.row.status {
@@ -143,12 +143,12 @@ impl Operation<'_, '_> {
         self.change(before, after, note)
     }
 
-    fn no_more_waiting(&self, known: &Held) -> Result<()> {
+    fn no_more_waiting(&self, known: &MemoryBefore) -> Result<()> {
         reviews::withdraw_waiting(self.tx.sql, &self.scope, known.row.memory_no, self.now)
     }
 
     /// Gives a known memory what is stated and it lacks; says what else is stated and is not so.
-    fn fill(&mut self, memory_no: MemoryNo, memory: &MeasuredMemory) -> Result<Kept> {
+    fn fill(&mut self, memory_no: MemoryNo, memory: &MeasuredMemory) -> Result<SaveResult> {
         let row =
             find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
         let mut before = self.hold(row)?;
@@ -187,7 +187,7 @@ impl Operation<'_, '_> {
             }
             None => SaveOutcome::Known,
         };
-        Ok(Kept { memory_no, outcome, not_taken })
+        Ok(SaveResult { memory_no, outcome, not_taken })
     }
 }
 
@@ -197,7 +197,7 @@ fn may_fill(memory: &MeasuredMemory, row: &MemoryRow) -> bool {
 }
 
 /// A known memory with what is stated and it lacks, and the names of what else is stated and is not so.
-fn filled(before: &Held, memory: &MeasuredMemory) -> Result<(Held, Vec<&'static str>)> {
+fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefore, Vec<&'static str>)> {
     let (new, mut after, may_fill) = (&memory.new, before.clone(), may_fill(memory, &before.row));
     let mut not_taken = Vec::new();
     let mut differs = |name, does| {

@@ -15,7 +15,7 @@ use crate::{
         place::{MemoryNo, SessionNo},
         profile::rounded,
     },
-    store::rows::memories::{row::MemoryRow, sources::Source},
+    store::rows::memories::{row::MemoryRow, sources::SourceRow},
     text::{measure::ContentHash, memory::MemoryText},
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct MeasuredMemory {
     /// The encoded forward list.
     pub(super) words: Vec<u8>,
     /// Turns, and other memories.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<SourceRow>,
     pub(super) finder: Finder,
     pub(super) made_by: String,
 }
@@ -40,7 +40,7 @@ impl MeasuredMemory {
     /// Refuses what breaks a bound; measures the rest. `sources` are those that the memory names.
     pub(crate) fn of(
         mut new: NewMemory,
-        sources: Vec<Source>,
+        sources: Vec<SourceRow>,
         (finder, made_by): (Finder, &str),
     ) -> Result<Self> {
         new.check()?;

@@ -13,16 +13,16 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
+            before::MemoryBefore,
             edit::check_may_change,
             measured::MeasuredMemory,
-            operation::{Operation, conflict},
+            operation::{MemoryOperation, conflict},
             voices::voice,
         },
         rows::memories::{
             find,
             row::MemoryRow,
-            sources::{Source, SourceFrom},
+            sources::{SourceFrom, SourceRow},
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -45,7 +45,7 @@ impl WriteTx<'_> {
         if !(2..=MOST).contains(&ids.len()) || ids.iter().enumerate().any(is_repeated) {
             return Err(Error::invalid(format!("2 to {MOST} memories become one, each named once")));
         }
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         if let Some(caller_id) = &memory.new.caller_id
             && find::by_caller_id(operation.tx.sql, scope, caller_id)?.is_some()
         {
@@ -70,8 +70,13 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
-    fn merge(&mut self, memory: &MeasuredMemory, mut row: MemoryRow, sources: &[Held]) -> Result<MemoryNo> {
+impl MemoryOperation<'_, '_> {
+    fn merge(
+        &mut self,
+        memory: &MeasuredMemory,
+        mut row: MemoryRow,
+        sources: &[MemoryBefore],
+    ) -> Result<MemoryNo> {
         for old in sources {
             self.retire(old, &row, (ChangeOp::Merge, "merged"))?;
         }
@@ -85,8 +90,8 @@ impl Operation<'_, '_> {
 }
 
 /// A memory as what another was made of.
-fn source_of(held: &Held) -> Source {
-    Source {
+fn source_of(held: &MemoryBefore) -> SourceRow {
+    SourceRow {
         from: SourceFrom::Memory(held.row.id),
         origin: held.row.origin,
         made_by: "caller".to_owned(),
@@ -96,7 +101,11 @@ fn source_of(held: &Held) -> Source {
 }
 
 /// The row that it begins with. What is not said of it, and is the same of all that it is made of, stays so.
-fn merged_row(operation: &Operation<'_, '_>, memory: &MeasuredMemory, sources: &[Held]) -> Result<MemoryRow> {
+fn merged_row(
+    operation: &MemoryOperation<'_, '_>,
+    memory: &MeasuredMemory,
+    sources: &[MemoryBefore],
+) -> Result<MemoryRow> {
     let mut row = operation.begin_row(memory)?;
     row.project = row.project.or_else(|| common(sources, |it| it.project.clone()));
     row.task_type = row.task_type.or_else(|| common(sources, |it| it.task_type));
@@ -118,7 +127,7 @@ fn merged_row(operation: &Operation<'_, '_>, memory: &MeasuredMemory, sources: &
 }
 
 /// What all of them have; `None`: they have nothing, or not the same.
-fn common<T: PartialEq>(sources: &[Held], of: impl Fn(&MemoryRow) -> Option<T>) -> Option<T> {
+fn common<T: PartialEq>(sources: &[MemoryBefore], of: impl Fn(&MemoryRow) -> Option<T>) -> Option<T> {
     let mut each = sources.iter().map(|it| of(&it.row));
     let first = each.next().flatten()?;
     each.all(|other| other.as_ref() == Some(&first)).then_some(first)

@@ -9,7 +9,7 @@ use crate::{
         instant,
     },
     store::{
-        acts::memories::operation::{Operation, conflict, no_memory},
+        acts::memories::operation::{MemoryOperation, conflict, no_memory},
         rows::memories::{
             episodes::{self, EpisodeRow},
             find,
@@ -22,7 +22,7 @@ use crate::{
 impl WriteTx<'_> {
     /// Keeps a note, once: the same caller's id gives the note that is there, unless it says something else.
     pub(crate) fn note_episode(&mut self, scope: &Scope, note: &NewNote) -> Result<Episode> {
-        let operation = Operation::begin(self, scope, "user")?;
+        let operation = MemoryOperation::begin(self, scope, "user")?;
         let (sql, now) = (operation.tx.sql, operation.now);
         if let Some(caller_id) = &note.caller_id
             && let Some(known) = episodes::by_caller_id(sql, scope, caller_id)?
@@ -50,7 +50,7 @@ impl WriteTx<'_> {
     }
 }
 
-fn shown(operation: &Operation<'_, '_>, row: EpisodeRow) -> Result<Episode> {
+fn shown(operation: &MemoryOperation<'_, '_>, row: EpisodeRow) -> Result<Episode> {
     let mut shown = episodes::shown(operation.tx.sql, &operation.scope, vec![row])?;
     Ok(shown.pop().expect("a row is an episode"))
 }

@@ -17,7 +17,7 @@ use crate::{
         place::{MemoryNo, Owner, Seq, SessionNo},
     },
     store::{
-        acts::{index, memories::before::Held},
+        acts::{index, memories::before::MemoryBefore},
         rows::{
             jobs,
             memories::{
@@ -25,7 +25,7 @@ use crate::{
                 find, known, reviews,
                 row::{self, MemoryRow},
                 state,
-                terms::{self as term_rows, TermKind},
+                terms::{self as term_rows, MemoryTermKind},
                 units as memory_units,
             },
             sessions::{self, SessionRow},
@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// An operation that has begun: nobody else changes the user's memories until the transaction ends.
-pub(super) struct Operation<'t, 'a> {
+pub(super) struct MemoryOperation<'t, 'a> {
     pub(super) tx: &'t mut WriteTx<'a>,
     pub(super) scope: Scope,
     pub(super) group: GroupId,
@@ -63,7 +63,7 @@ impl Note<'_> {
     }
 }
 
-impl<'t, 'a> Operation<'t, 'a> {
+impl<'t, 'a> MemoryOperation<'t, 'a> {
     pub(super) fn begin(tx: &'t mut WriteTx<'a>, scope: &Scope, made_by: &str) -> Result<Self> {
         let user = tx.lock(scope)?;
         users::check_is_there(tx.sql, scope)?;
@@ -72,17 +72,17 @@ impl<'t, 'a> Operation<'t, 'a> {
     }
 
     /// The memory with this id; another user's is not found.
-    pub(super) fn memory(&self, id: MemoryId) -> Result<Held> {
+    pub(super) fn memory(&self, id: MemoryId) -> Result<MemoryBefore> {
         self.hold(find::by_id(self.tx.sql, &self.scope, id)?.ok_or_else(no_memory)?)
     }
 
     /// The memory of a row, with all that operations change of it.
-    pub(super) fn hold(&self, row: MemoryRow) -> Result<Held> {
+    pub(super) fn hold(&self, row: MemoryRow) -> Result<MemoryBefore> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         let superseded_by = row.superseded_by.map(|no| find::id_of(sql, scope, no)).transpose()?.flatten();
         let names = term_rows::names(sql, scope, row.memory_no)?;
         let resurfacing = state::resurfacing(sql, scope, row.memory_no)?;
-        Ok(Held { row, superseded_by, names, resurfacing })
+        Ok(MemoryBefore { row, superseded_by, names, resurfacing })
     }
 
     /// A session in which something happened. Of one that is being erased nothing is kept.
@@ -106,7 +106,12 @@ impl<'t, 'a> Operation<'t, 'a> {
     }
 
     /// Writes a changed memory, and what it was before into the history. Where nothing changed, nothing is written.
-    pub(super) fn change(&mut self, before: &Held, mut after: Held, note: Note<'_>) -> Result<Held> {
+    pub(super) fn change(
+        &mut self,
+        before: &MemoryBefore,
+        mut after: MemoryBefore,
+        note: Note<'_>,
+    ) -> Result<MemoryBefore> {
         let mut columns = before.columns_before(&after)?;
         if columns.is_empty() {
             return Ok(before.clone());
@@ -116,7 +121,7 @@ impl<'t, 'a> Operation<'t, 'a> {
         after.row.revision = before.row.revision.saturating_add(1);
         after.row.updated_at = self.now;
         self.check_free(&after.row)?;
-        for kind in TermKind::EVERY {
+        for kind in MemoryTermKind::EVERY {
             if before.names.of(kind) != after.names.of(kind) {
                 term_rows::set(sql, &scope, (memory_no, kind), &terms(after.names.of(kind)))?;
             }
@@ -150,15 +155,15 @@ impl<'t, 'a> Operation<'t, 'a> {
     fn note_apart(
         &self,
         apart: Option<(ChangeOp, Map<String, Value>)>,
-        from: &Held,
-        to: &Held,
+        from: &MemoryBefore,
+        to: &MemoryBefore,
     ) -> Result<()> {
         let Some((op, columns)) = apart else { return Ok(()) };
         let (old, new, reason) = if op == ChangeOp::Trust {
-            let number = |held: &Held| held.row.trust.number().to_string();
+            let number = |held: &MemoryBefore| held.row.trust.number().to_string();
             (number(from), number(to), "a person approved it".to_owned())
         } else {
-            let word = |held: &Held| held.row.frequency.as_str().to_owned();
+            let word = |held: &MemoryBefore| held.row.frequency.as_str().to_owned();
             let (volatility, trust) = (to.row.volatility.as_str(), to.row.trust.number());
             (word(from), word(to), format!("volatility {volatility}, trust {trust}"))
         };

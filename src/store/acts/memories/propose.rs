@@ -16,12 +16,12 @@ use crate::{
         turn::Origin,
     },
     store::{
-        acts::memories::operation::Operation,
+        acts::memories::operation::MemoryOperation,
         memory_pages::{Like, Likes},
         rows::memories::{
             edges, episodes, find,
             pages::REFLECTED,
-            reviews::{self, Question},
+            reviews::{self, QuestionState},
             uses,
         },
         scope::Scope,
@@ -35,7 +35,7 @@ const REFLECT: &str = "reflect";
 impl WriteTx<'_> {
     /// Proposes what a look found alike, as far as both are still as they were, and notes that somebody reflected.
     pub(crate) fn propose(&mut self, scope: &Scope, found: &Likes) -> Result<Reflected> {
-        let operation = Operation::begin(self, scope, REFLECT)?;
+        let operation = MemoryOperation::begin(self, scope, REFLECT)?;
         let mut reflected = Reflected {
             memories: found.memories,
             without_vectors: found.without_vectors,
@@ -63,7 +63,7 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     fn propose_edge(&self, like: &Like) -> Result<Option<Edge>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         let [newer, older] = like.numbers;
@@ -99,7 +99,7 @@ impl Operation<'_, '_> {
             };
             let of = (one, Some(other));
             let question = reviews::question(sql, scope, ReviewKind::Merge, of, (self.now, has_news))?;
-            if question != Question::Free {
+            if question != QuestionState::Free {
                 return Ok(None);
             }
         }

@@ -24,7 +24,7 @@ use crate::{
     },
     store::{
         acts::memories::{
-            operation::{Note, Operation, no_memory},
+            operation::{MemoryOperation, Note, no_memory},
             voices::check_is_not_foreign,
         },
         rows::{
@@ -48,7 +48,7 @@ impl WriteTx<'_> {
         by: Origin,
     ) -> Result<Quarantined> {
         check_is_not_foreign(by, "hides nothing")?;
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let found = Reach::of(operation.tx.sql, scope, source)?;
         let reason = if why.is_empty() { "quarantine".to_owned() } else { format!("quarantine: {why}") };
         let (mut memories, mut lowered, mut restored) = (Vec::new(), Vec::new(), Vec::new());
@@ -155,7 +155,7 @@ impl Reach {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// Hides a memory; its id, unless it is hidden already, or goes with its session.
     fn hide(&mut self, memory_no: MemoryNo, reason: &str) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;

@@ -12,7 +12,7 @@ use crate::{
     store::{
         acts::memories::{
             edit::check_may_change,
-            operation::{Note, Operation, no_memory},
+            operation::{MemoryOperation, Note, no_memory},
             voices::check_is_not_foreign,
         },
         rows::memories::state,
@@ -23,7 +23,7 @@ use crate::{
 
 /// What a person says of a memory that is shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answered {
+pub(crate) enum ResurfaceResponse {
     /// They looked at it.
     Seen,
     /// Not now.
@@ -37,22 +37,22 @@ impl WriteTx<'_> {
         &mut self,
         scope: &Scope,
         id: MemoryId,
-        (answered, by): (Answered, Origin),
+        (answered, by): (ResurfaceResponse, Origin),
     ) -> Result<Memory> {
         check_is_not_foreign(by, "is no answer of a person's")?;
-        let operation = Operation::begin(self, scope, by.as_str())?;
+        let operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let held = operation.memory(id)?;
         check_may_change(&held)?;
         let (sql, memory_no, today) = (operation.tx.sql, held.row.memory_no, operation.now.date_naive());
         let mut state = state::of_many(sql, scope, &[memory_no])?.pop().ok_or_else(no_memory)?;
-        let is_over = answered == Answered::Dismissed && state.resurfacing != Resurfacing::On;
+        let is_over = answered == ResurfaceResponse::Dismissed && state.resurfacing != Resurfacing::On;
         if state.resurfaced_on == Some(today) || is_over {
             return operation.shown(memory_no);
         }
         let mut note = Note { new_value: Some("seen"), ..Note::of(ChangeOp::Resurface) };
         match answered {
-            Answered::Seen => state.resurfaced_count = state.resurfaced_count.saturating_add(1),
-            Answered::Dismissed => {
+            ResurfaceResponse::Seen => state.resurfaced_count = state.resurfaced_count.saturating_add(1),
+            ResurfaceResponse::Dismissed => {
                 state.dismiss_count = state.dismiss_count.saturating_add(1);
                 note.new_value = Some("dismissed");
                 if state.dismiss_count >= MOST_DISMISSALS {

@@ -20,18 +20,18 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
+            before::MemoryBefore,
             measured::MeasuredMemory,
-            operation::{Note, Operation, conflict},
+            operation::{MemoryOperation, Note, conflict},
             voices::voice,
         },
         rows::{
             memories::{
                 edges, episodes, erased, reviews,
                 row::{self, MemoryRow},
-                sources::{self, Source, SourceFrom},
+                sources::{self, SourceFrom, SourceRow},
                 state, tend,
-                terms::{self as term_rows, TermKind},
+                terms::{self as term_rows, MemoryTermKind},
             },
             units,
         },
@@ -43,7 +43,7 @@ use crate::{
 impl WriteTx<'_> {
     /// Saves a memory, once.
     pub(crate) fn save_memory(&mut self, scope: &Scope, memory: &MeasuredMemory) -> Result<Saved> {
-        let mut operation = Operation::begin(self, scope, memory.new.origin.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, memory.new.origin.as_str())?;
         let kept = operation.save(memory)?;
         operation.saved(kept)
     }
@@ -53,38 +53,38 @@ impl WriteTx<'_> {
 const MOST_AHEAD: TimeDelta = TimeDelta::days(1);
 
 /// What became of what was to be saved.
-pub(super) struct Kept {
+pub(super) struct SaveResult {
     pub(super) memory_no: MemoryNo,
     pub(super) outcome: SaveOutcome,
     /// Names of what was stated and is not so.
     pub(super) not_taken: Vec<&'static str>,
 }
 
-impl Kept {
+impl SaveResult {
     pub(super) fn whole(memory_no: MemoryNo, outcome: SaveOutcome) -> Self {
         Self { memory_no, outcome, not_taken: Vec::new() }
     }
 }
 
-impl Operation<'_, '_> {
-    pub(super) fn save(&mut self, memory: &MeasuredMemory) -> Result<Kept> {
+impl MemoryOperation<'_, '_> {
+    pub(super) fn save(&mut self, memory: &MeasuredMemory) -> Result<SaveResult> {
         if let Some(known) = self.known(memory)? {
             return Ok(known);
         }
         let row = self.begin_row(memory)?;
         match self.holder(&row)? {
-            None => Ok(Kept::whole(self.add(memory, row)?, SaveOutcome::New)),
+            None => Ok(SaveResult::whole(self.add(memory, row)?, SaveOutcome::New)),
             Some(holder) if may_take_the_place(voice(&row), voice(&holder)) => {
                 let old = self.hold(holder)?;
                 let memory_no = self.add_in_place_of(memory, row, &old, "the same slot")?;
-                Ok(Kept::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
+                Ok(SaveResult::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
             }
             Some(holder) => self.add_waiting(memory, row, &holder),
         }
     }
 
     /// What was saved, as a caller sees it.
-    pub(super) fn saved(&self, Kept { memory_no, outcome, not_taken }: Kept) -> Result<Saved> {
+    pub(super) fn saved(&self, SaveResult { memory_no, outcome, not_taken }: SaveResult) -> Result<Saved> {
         let not_taken = not_taken.into_iter().map(str::to_owned).collect();
         Ok(Saved { memory: self.shown(memory_no)?, outcome, not_taken })
     }
@@ -111,8 +111,8 @@ impl Operation<'_, '_> {
         row.seq = Some(self.next_seq()?);
         row.memory_no = row::insert(sql, &scope, &row)?;
         let memory_no = row.memory_no;
-        term_rows::set(sql, &scope, (memory_no, TermKind::Tag), &memory.tags)?;
-        term_rows::set(sql, &scope, (memory_no, TermKind::Entity), &memory.entities)?;
+        term_rows::set(sql, &scope, (memory_no, MemoryTermKind::Tag), &memory.tags)?;
+        term_rows::set(sql, &scope, (memory_no, MemoryTermKind::Entity), &memory.entities)?;
         state::insert(sql, &scope, memory_no)?;
         self.add_sources(memory, &row)?;
         let (birth, id) = (&memory.new.birth, EpisodeId::new(self.now));
@@ -137,7 +137,7 @@ impl Operation<'_, '_> {
     }
 
     /// Notes something that a memory was made of.
-    pub(super) fn add_source(&self, memory_no: MemoryNo, source: &Source) -> Result<()> {
+    pub(super) fn add_source(&self, memory_no: MemoryNo, source: &SourceRow) -> Result<()> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         if let SourceFrom::Turn(turn, seq) = source.from
             && !units::is_of(sql, scope, seq, turn)?
@@ -149,7 +149,7 @@ impl Operation<'_, '_> {
 
     /// Notes that somebody said what a memory says.
     pub(super) fn add_caller(&self, memory_no: MemoryNo, origin: Origin) -> Result<()> {
-        let source = Source {
+        let source = SourceRow {
             from: SourceFrom::Caller(*self.group.as_uuid()),
             origin,
             made_by: "caller".to_owned(),
@@ -164,7 +164,7 @@ impl Operation<'_, '_> {
         &mut self,
         memory: &MeasuredMemory,
         mut row: MemoryRow,
-        old: &Held,
+        old: &MemoryBefore,
         reason: &str,
     ) -> Result<MemoryNo> {
         row.version = old.row.version.saturating_add(1);
@@ -180,7 +180,7 @@ impl Operation<'_, '_> {
     /// Says that another memory took the place of this one. Its number is noted once it has one.
     pub(super) fn retire(
         &mut self,
-        old: &Held,
+        old: &MemoryBefore,
         by: &MemoryRow,
         (op, reason): (ChangeOp, &str),
     ) -> Result<()> {
@@ -193,7 +193,7 @@ impl Operation<'_, '_> {
     }
 
     /// Names what took a memory's place, and has an edge say so.
-    pub(super) fn succeed(&mut self, old: &Held, by: &MemoryRow) -> Result<()> {
+    pub(super) fn succeed(&mut self, old: &MemoryBefore, by: &MemoryRow) -> Result<()> {
         let (old_no, old_id) = (old.row.memory_no, old.row.id);
         row::set_superseded_by(self.tx.sql, &self.scope, old_no, by.memory_no)?;
         self.add_edge((by.memory_no, by.id), (old_no, old_id), (EdgeType::Supersedes, by.origin))
@@ -233,10 +233,10 @@ impl Operation<'_, '_> {
         memory: &MeasuredMemory,
         mut row: MemoryRow,
         holder: &MemoryRow,
-    ) -> Result<Kept> {
+    ) -> Result<SaveResult> {
         row.status = MemoryStatus::Archived;
         row.memory_no = self.add(memory, row.clone())?;
-        Ok(Kept::whole(row.memory_no, SaveOutcome::Waits(self.contradict(&row, holder)?)))
+        Ok(SaveResult::whole(row.memory_no, SaveOutcome::Waits(self.contradict(&row, holder)?)))
     }
 
     /// Asks a person which of two holds.

@@ -15,11 +15,11 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
+            before::MemoryBefore,
             edit::check_may_change,
             measured::MeasuredMemory,
-            operation::{Note, Operation, conflict},
-            save::Kept,
+            operation::{MemoryOperation, Note, conflict},
+            save::SaveResult,
             voices::{check_may_change_words, voice},
         },
         rows::memories::find,
@@ -40,7 +40,7 @@ impl WriteTx<'_> {
         old: MemoryId,
         memory: &MeasuredMemory,
     ) -> Result<Saved> {
-        let mut operation = Operation::begin(self, scope, memory.new.origin.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, memory.new.origin.as_str())?;
         let kept = operation.supersede(old, memory)?;
         operation.saved(kept)
     }
@@ -52,7 +52,7 @@ impl WriteTx<'_> {
         (old, new): (MemoryId, MemoryId),
         by: Origin,
     ) -> Result<Saved> {
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let (old, new) = (operation.memory(old)?, operation.memory(new)?);
         [&old, &new].into_iter().try_for_each(|held| check_may_change_words(&held.row, Trust::of(by)))?;
         // Of two memories the user says which one holds, not how far it is trusted.
@@ -61,8 +61,8 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
-    fn supersede(&mut self, old: MemoryId, memory: &MeasuredMemory) -> Result<Kept> {
+impl MemoryOperation<'_, '_> {
+    fn supersede(&mut self, old: MemoryId, memory: &MeasuredMemory) -> Result<SaveResult> {
         let old = self.memory(old)?;
         check_may_change_words(&old.row, memory.trust())?;
         let mut row = self.begin_row(memory)?;
@@ -90,7 +90,7 @@ impl Operation<'_, '_> {
             }
             if old.superseded_by == Some(new.row.id) {
                 // It was done before.
-                return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)));
+                return Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)));
             }
             let new = self.raise(new, memory.voice())?;
             return self.supersede_by(&old, &new, false);
@@ -105,10 +105,15 @@ impl Operation<'_, '_> {
             return Err(conflict(format!("{} holds in the same slot", holder.id)));
         }
         let memory_no = self.add_in_place_of(memory, row, &old, BY_HAND)?;
-        Ok(Kept::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
+        Ok(SaveResult::whole(memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 
-    fn supersede_by(&mut self, old: &Held, new: &Held, is_decided: bool) -> Result<Kept> {
+    fn supersede_by(
+        &mut self,
+        old: &MemoryBefore,
+        new: &MemoryBefore,
+        is_decided: bool,
+    ) -> Result<SaveResult> {
         if old.row.memory_no == new.row.memory_no {
             return Err(Error::invalid("a memory cannot take its own place"));
         }
@@ -116,14 +121,19 @@ impl Operation<'_, '_> {
         check_may_change(new)?;
         if !is_decided && !may_take_the_place(voice(&new.row), voice(&old.row)) {
             let review = self.contradict(&new.row, &old.row)?;
-            return Ok(Kept::whole(new.row.memory_no, SaveOutcome::Waits(review)));
+            return Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Waits(review)));
         }
         self.take_the_place(new, old, BY_HAND)?;
-        Ok(Kept::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
+        Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 
     /// Has a memory that is there take the place of another, whatever their trust.
-    pub(super) fn take_the_place(&mut self, new: &Held, old: &Held, reason: &str) -> Result<()> {
+    pub(super) fn take_the_place(
+        &mut self,
+        new: &MemoryBefore,
+        old: &MemoryBefore,
+        reason: &str,
+    ) -> Result<()> {
         self.retire(old, &new.row, (ChangeOp::Supersede, reason))?;
         let mut after = new.clone();
         after.row.status = MemoryStatus::Active;

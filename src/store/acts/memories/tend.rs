@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use crate::{
     error::Result,
     memory::{
-        facts::Facts,
+        facts::MemoryFacts,
         tend::{Move, look, may_move},
     },
     model::{
@@ -18,11 +18,11 @@ use crate::{
         place::MemoryNo,
     },
     store::{
-        acts::memories::operation::{Note, Operation},
+        acts::memories::operation::{MemoryOperation, Note},
         job_tx::JobTx,
         rows::memories::{
             known, looked,
-            reviews::{self, Question},
+            reviews::{self, QuestionState},
             tend as rows, uses,
         },
         scope::Scope,
@@ -66,16 +66,16 @@ impl Tending {
 
 /// What a look at some memories found.
 #[derive(Debug)]
-pub(crate) struct Looked {
+pub(crate) struct TendFindings {
     pub(crate) seen: u64,
-    pub(crate) found: Vec<Planned>,
+    pub(crate) found: Vec<PlannedMove>,
     /// Where it goes on; none: these were the last.
     pub(crate) next: Option<MemoryNo>,
 }
 
 /// A move that a look found.
 #[derive(Clone, Debug)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedMove {
     memory_no: MemoryNo,
     pub(crate) what: Move,
     pub(crate) shown: TendMove,
@@ -83,7 +83,12 @@ pub(crate) struct Planned {
 
 impl Snapshot<'_> {
     /// Looks at some of a user's active memories behind one of them: what would become of each.
-    pub(crate) fn look_at_some(&self, scope: &Scope, now: DateTime<Utc>, after: MemoryNo) -> Result<Looked> {
+    pub(crate) fn look_at_some(
+        &self,
+        scope: &Scope,
+        now: DateTime<Utc>,
+        after: MemoryNo,
+    ) -> Result<TendFindings> {
         self.ask(|sql| {
             let some = looked::some_active(sql, scope, after, LOOKED_AT_ONCE)?;
             let is_last = some.len() < LOOKED_AT_ONCE as usize;
@@ -92,7 +97,7 @@ impl Snapshot<'_> {
             for (memory_no, _) in some.iter().filter(|(_, facts)| may_move(facts, now)) {
                 found.extend(looked_at(sql, scope, *memory_no, now)?);
             }
-            Ok(Looked { seen: some.len() as u64, found, next })
+            Ok(TendFindings { seen: some.len() as u64, found, next })
         })
     }
 
@@ -116,9 +121,9 @@ impl Snapshot<'_> {
     pub(crate) fn users_to_tend(
         &self,
         today: NaiveDate,
-        after: Option<&rows::Due>,
+        after: Option<&rows::UserToTend>,
         limit: u32,
-    ) -> Result<Vec<rows::Due>> {
+    ) -> Result<Vec<rows::UserToTend>> {
         self.ask(|sql| rows::due(sql, today, after, limit))
     }
 }
@@ -129,20 +134,20 @@ fn looked_at(
     scope: &Scope,
     memory_no: MemoryNo,
     now: DateTime<Utc>,
-) -> Result<Option<Planned>> {
+) -> Result<Option<PlannedMove>> {
     let memory = known::readable(sql, scope, memory_no, now)?;
     let Some(memory) = memory.filter(|memory| memory.status == MemoryStatus::Active && !memory.is_volatile())
     else {
         return Ok(None);
     };
-    let facts = Facts::from(&memory);
+    let facts = MemoryFacts::from(&memory);
     let past = rows::past(sql, scope, memory_no, facts.frequency_since)?;
     let left_high = past.has_moved && rows::has_left_high(sql, scope, memory_no)?;
     let Some((what, why)) = look(&facts, (past, left_high), now) else { return Ok(None) };
     let is_due = match what {
         Move::Ask(kind) => {
             let has_news = |decided_at| uses::has_news_since(sql, scope, memory_no, decided_at);
-            reviews::question(sql, scope, kind, (memory_no, None), (now, has_news))? == Question::Free
+            reviews::question(sql, scope, kind, (memory_no, None), (now, has_news))? == QuestionState::Free
         }
         _ => !rows::was_moved(sql, scope, memory_no, now.date_naive())?,
     };
@@ -154,7 +159,7 @@ fn looked_at(
         to: what.frequency(facts.frequency),
         why,
     };
-    Ok(is_due.then_some(Planned { memory_no, what, shown }))
+    Ok(is_due.then_some(PlannedMove { memory_no, what, shown }))
 }
 
 impl WriteTx<'_> {
@@ -163,9 +168,9 @@ impl WriteTx<'_> {
         &mut self,
         scope: &Scope,
         tending: Tending,
-        planned: &[Planned],
+        planned: &[PlannedMove],
     ) -> Result<Vec<TendMove>> {
-        let mut operation = Operation::begin(self, scope, TEND)?;
+        let mut operation = MemoryOperation::begin(self, scope, TEND)?;
         operation.group = tending.group;
         let mut done = Vec::with_capacity(planned.len());
         for plan in planned {
@@ -198,7 +203,7 @@ impl WriteTx<'_> {
     }
 
     /// Queues the look at a user's memories, unless somebody was there meanwhile.
-    pub(crate) fn queue_tending(&mut self, (known, scope): &rows::Due) -> Result<()> {
+    pub(crate) fn queue_tending(&mut self, (known, scope): &rows::UserToTend) -> Result<()> {
         self.lock(scope)?;
         if rows::tended_on(self.sql, scope)?.as_ref() == Some(known) {
             self.enqueue_if_none(scope, JobKind::Tend)?;
@@ -212,8 +217,8 @@ pub(crate) fn trimmed_at_once(memories: &[MemoryNo]) -> impl Iterator<Item = &[M
     memories.chunks(TRIMMED_AT_ONCE)
 }
 
-impl Operation<'_, '_> {
-    fn move_memory(&mut self, planned: &Planned, tending: Tending) -> Result<()> {
+impl MemoryOperation<'_, '_> {
+    fn move_memory(&mut self, planned: &PlannedMove, tending: Tending) -> Result<()> {
         let shown = &planned.shown;
         if let Move::Ask(kind) = planned.what {
             let of = (planned.memory_no, None);
@@ -244,7 +249,7 @@ impl JobTx<'_, '_> {
         &mut self,
         scope: &Scope,
         tending: Tending,
-        planned: &[Planned],
+        planned: &[PlannedMove],
     ) -> SliceResult<Vec<TendMove>> {
         self.lock(scope)?;
         Ok(self.tx.tend_some(scope, tending, planned)?)

@@ -14,12 +14,12 @@ use crate::{
     },
     store::{
         acts::memories::{
-            before::Held,
-            operation::{Note, Operation, conflict, no_memory},
+            before::MemoryBefore,
+            operation::{MemoryOperation, Note, conflict, no_memory},
             voices::check_may_take_back,
         },
         rows::memories::{
-            changes::{self, Noted},
+            changes::{self, NumberedChange},
             edges, find, reviews,
         },
         scope::Scope,
@@ -32,7 +32,7 @@ impl WriteTx<'_> {
     /// done to its status or its frequency. What undid something is none of these: asked again, undo goes further back. What
     /// somebody did who is trusted more than `by` stays.
     pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
         let newest = changes::to_undo(operation.tx.sql, scope, memory_no)?;
         let group = newest.ok_or_else(|| conflict(format!("nothing was done to {id} that can be undone")))?;
@@ -63,9 +63,9 @@ impl WriteTx<'_> {
         scope: &Scope,
         group: GroupId,
         by: Origin,
-        check: impl FnOnce(&[Noted]) -> Result<()>,
+        check: impl FnOnce(&[NumberedChange]) -> Result<()>,
     ) -> Result<Undone> {
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let sql = operation.tx.sql;
         let is_undone = changes::is_undone(sql, scope, group)?;
         if is_undone.ok_or_else(no_group)? {
@@ -99,17 +99,17 @@ fn no_group() -> Error {
     Error::not_found("this user has no such group of changes")
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// Takes back all that an operation did, by its changes, the newest of each memory first; the memories as they are then.
-    fn undone(&mut self, group: GroupId, noted: Vec<Noted>, by: Origin) -> Result<Undone> {
+    fn undone(&mut self, group: GroupId, noted: Vec<NumberedChange>, by: Origin) -> Result<Undone> {
         let changed = self.undo(group, noted, by)?;
         let memories = changed.into_iter().map(|no| self.shown(no)).collect::<Result<_>>()?;
         Ok(Undone { group, memories })
     }
 
-    fn undo(&mut self, group: GroupId, noted: Vec<Noted>, by: Origin) -> Result<Vec<MemoryNo>> {
+    fn undo(&mut self, group: GroupId, noted: Vec<NumberedChange>, by: Origin) -> Result<Vec<MemoryNo>> {
         let (sql, scope) = (self.tx.sql, self.scope);
-        let mut of_memories: BTreeMap<MemoryNo, Vec<Noted>> = BTreeMap::new();
+        let mut of_memories: BTreeMap<MemoryNo, Vec<NumberedChange>> = BTreeMap::new();
         for noted in noted {
             of_memories.entry(noted.memory_no).or_default().push(noted);
         }
@@ -127,7 +127,7 @@ impl Operation<'_, '_> {
             if !now.row.is_recalled() && after.row.is_recalled() {
                 come_back.extend(newest_first.iter().map(|noted| (*memory_no, noted.change.made_at)));
             }
-            for Noted { change, .. } in newest_first {
+            for NumberedChange { change, .. } in newest_first {
                 check_may_take_back(&now.row, &change.made_by, by)?;
             }
             // A history that came out of a file may say anything.
@@ -168,11 +168,15 @@ impl Operation<'_, '_> {
 
     /// A memory as it is, and as it was before an operation, whose changes of it come newest first. What the operation
     /// saved in the place of others was not there: it is forgotten.
-    fn before_group(&self, memory_no: MemoryNo, newest_first: &[Noted]) -> Result<(Held, Held)> {
+    fn before_group(
+        &self,
+        memory_no: MemoryNo,
+        newest_first: &[NumberedChange],
+    ) -> Result<(MemoryBefore, MemoryBefore)> {
         let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
         let now = self.hold(row)?;
         let mut after = now.clone();
-        for Noted { change, .. } in newest_first {
+        for NumberedChange { change, .. } in newest_first {
             match &change.before {
                 Some(before) => after = after.restored(before)?,
                 None if change.op == ChangeOp::Save => {
@@ -191,7 +195,7 @@ impl Operation<'_, '_> {
     }
 
     /// Refuses that what took a memory's place leads back to the memory.
-    fn check_no_ring(&self, now: &Held, by: MemoryNo) -> Result<()> {
+    fn check_no_ring(&self, now: &MemoryBefore, by: MemoryNo) -> Result<()> {
         let (mut at, mut walked) = (Some(by), BTreeSet::new());
         while let Some(no) = at {
             if no == now.row.memory_no || !walked.insert(no) {
@@ -206,7 +210,7 @@ impl Operation<'_, '_> {
     }
 
     /// Where a memory is not superseded any more, the edge goes that said so.
-    fn separate(&self, now: &Held, after: &Held) -> Result<()> {
+    fn separate(&self, now: &MemoryBefore, after: &MemoryBefore) -> Result<()> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         if let Some(by) = now.row.superseded_by.filter(|_| after.superseded_by != now.superseded_by)
             && let Some(edge) = edges::between(sql, scope, (by, now.row.memory_no), EdgeType::Supersedes)?

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     error::{ErrorKind, Result},
-    memory::beginning::Record,
+    memory::beginning::OutcomeRecord,
     model::{
         episode::{EpisodeRole, Use},
         ids::{EpisodeId, MemoryId, SessionId},
@@ -22,7 +22,7 @@ use crate::{
     store::{
         acts::memories::{
             edges::check_is_seen,
-            operation::{Operation, conflict, no_memory},
+            operation::{MemoryOperation, conflict, no_memory},
         },
         rows::{
             memories::{
@@ -48,7 +48,7 @@ impl WriteTx<'_> {
         report: &Use,
         by: Origin,
     ) -> Result<Memory> {
-        let mut operation = Operation::begin(self, scope, by.as_str())?;
+        let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let row = find::by_id(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
         check_is_seen(&row)?;
         let memory_no = row.memory_no;
@@ -60,7 +60,7 @@ impl WriteTx<'_> {
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// The same use, if it was reported or noted before.
     fn known_use(&self, memory_no: MemoryNo, report: &Use) -> Result<Option<EpisodeRow>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
@@ -149,7 +149,7 @@ impl Operation<'_, '_> {
         let state = state::of_many(sql, scope, &[memory_no])?.pop().ok_or_else(no_memory)?;
         let (confidence, usage_count, success_rate) =
             (memory.confidence, state.usage_count, state.success_rate);
-        let after = Record { confidence, usage_count, success_rate }.after_outcome(outcome);
+        let after = OutcomeRecord { confidence, usage_count, success_rate }.after_outcome(outcome);
         row::set_confidence(sql, scope, memory_no, after.confidence)?;
         state::set_rated(sql, scope, memory_no, (after.usage_count, after.success_rate))?;
         state::recount(sql, scope, memory_no)

@@ -6,8 +6,8 @@ use crate::{
     model::{change::ChangeOp, memory::trust::Trust, turn::Origin},
     store::{
         acts::memories::{
-            before::Held,
-            operation::{Note, Operation, conflict},
+            before::MemoryBefore,
+            operation::{MemoryOperation, Note, conflict},
         },
         rows::memories::row::MemoryRow,
     },
@@ -68,9 +68,9 @@ pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) ->
     }
 }
 
-impl Operation<'_, '_> {
+impl MemoryOperation<'_, '_> {
     /// What somebody says again who is trusted further is theirs from then on.
-    pub(super) fn raise(&mut self, held: Held, by: Voice) -> Result<Held> {
+    pub(super) fn raise(&mut self, held: MemoryBefore, by: Voice) -> Result<MemoryBefore> {
         let known = voice(&held.row);
         if !is_raised_by(known, by) {
             return Ok(held);

@@ -14,7 +14,7 @@ use crate::{
     store::{
         acts::memories::{
             edit::check_may_change,
-            operation::{Operation, conflict},
+            operation::{MemoryOperation, conflict},
             voices::check_may_change_words,
         },
         rows::memories::sensors,
@@ -56,7 +56,7 @@ impl WriteTx<'_> {
         by: Origin,
     ) -> Result<()> {
         new.check()?;
-        let operation = Operation::begin(self, scope, &new.sensor)?;
+        let operation = MemoryOperation::begin(self, scope, &new.sensor)?;
         let held = operation.memory(id)?;
         check_may_change(&held)?;
         check_may_change_words(&held.row, Trust::of(by))?;
@@ -77,7 +77,7 @@ impl WriteTx<'_> {
             }
         }
         let others = sensors::of_memory(sql, scope, memory_no)?;
-        let is_there = |other: &sensors::Watched| {
+        let is_there = |other: &sensors::SensorWatchRow| {
             (&other.what.sensor, &other.what.subject) == (&new.sensor, &new.subject)
         };
         if others.len() >= MAX_SENSORS && !others.iter().any(is_there) {
@@ -94,7 +94,7 @@ impl WriteTx<'_> {
         (sensor, subject): (&str, Option<&str>),
         by: Origin,
     ) -> Result<()> {
-        let operation = Operation::begin(self, scope, sensor)?;
+        let operation = MemoryOperation::begin(self, scope, sensor)?;
         let row = operation.memory(id)?.row;
         check_may_change_words(&row, Trust::of(by))?;
         let memory_no = row.memory_no;

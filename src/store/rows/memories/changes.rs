@@ -13,7 +13,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Row, Sql, values},
+        sql::{RowExpectation, Sql, SqlRow, values},
     },
 };
 
@@ -61,18 +61,18 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, change: &NewChange<'_>) -> Re
             change.reason,
             change.before,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
 /// A change of a memory, by its number.
 #[derive(Clone, Debug)]
-pub(crate) struct Noted {
+pub(crate) struct NumberedChange {
     pub(crate) memory_no: MemoryNo,
     pub(crate) change: Change,
 }
 
-fn read(row: &Row<'_>, memory_id: MemoryId) -> Result<Noted> {
+fn read(row: &SqlRow<'_>, memory_id: MemoryId) -> Result<NumberedChange> {
     let memory_no = row.get(1)?;
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         let MemoryNo(memory_no) = memory_no;
@@ -91,7 +91,7 @@ fn read(row: &Row<'_>, memory_id: MemoryId) -> Result<Noted> {
         before: row.get(10)?,
         undone_by: row.get(11)?,
     };
-    Ok(Noted { memory_no, change })
+    Ok(NumberedChange { memory_no, change })
 }
 
 /// Some changes of a memory before one of them, newest first.
@@ -130,7 +130,7 @@ pub(crate) fn to_undo(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
 }
 
 /// All that one operation did, in the order of memories, of each the newest first.
-pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Vec<Noted>> {
+pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Vec<NumberedChange>> {
     sql.list(
         concat!(
             "SELECT ",
@@ -175,7 +175,7 @@ pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: Group
     sql.put(
         "UPDATE memory_changes SET undone_by = ?3 WHERE user_no = ?1 AND group_id = ?2 AND undone_by IS NULL",
         values![scope.user_no, group, by],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
            AND (before LIKE '%\"title\":%' OR before LIKE '%\"content\":%' OR before LIKE '%\"summary\":%'
                 OR before LIKE '%\"procedure\":%' OR before LIKE '%\"tags\":%' OR before LIKE '%\"entities\":%')",
         values![scope.user_no, memory_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -221,6 +221,6 @@ pub(crate) fn set_superseding_undone(
            AND change_no = (SELECT max(c.change_no) FROM memory_changes AS c
                             WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.op IN ('supersede', 'merge'))",
         values![scope.user_no, memory_no, by],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

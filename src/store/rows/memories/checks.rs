@@ -108,11 +108,11 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
 ];
 
 /// A memory and whose it is, as far as it can be read.
-pub(crate) type Seen = (i64, Result<(UserNo, MemoryRow)>);
+pub(crate) type OwnedMemory = (i64, Result<(UserNo, MemoryRow)>);
 
 /// Some memories behind a number in the order of their numbers. Empty if there are no more. Damage that ends the pass is
 /// told with what was seen before.
-pub(crate) fn some_memories(sql: &dyn Sql, after: i64) -> (Vec<Seen>, Result<()>) {
+pub(crate) fn some_memories(sql: &dyn Sql, after: i64) -> (Vec<OwnedMemory>, Result<()>) {
     const SOME: &str = concat!(
         "SELECT ",
         memory_columns!(),

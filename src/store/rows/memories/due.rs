@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A memory that may be due, and what says when.
-pub(crate) struct Candidate {
+pub(crate) struct DueCandidate {
     pub(crate) memory_no: MemoryNo,
     /// The day on which a person answered it last, or on which it was saved.
     pub(crate) last: NaiveDate,
@@ -21,7 +21,7 @@ pub(crate) struct Candidate {
 }
 
 /// The active memories of a user that matter more than this, may be shown again, and are not only somebody else's words.
-pub(crate) fn candidates(sql: &dyn Sql, scope: &Scope, importance: f64) -> Result<Vec<Candidate>> {
+pub(crate) fn candidates(sql: &dyn Sql, scope: &Scope, importance: f64) -> Result<Vec<DueCandidate>> {
     sql.list(
         "SELECT m.memory_no, s.resurfaced_on, m.created_at, s.resurfaced_count, s.dismiss_count
          FROM user_memories AS m JOIN memory_state AS s ON s.memory_no = m.memory_no AND s.user_no = m.user_no
@@ -33,7 +33,7 @@ pub(crate) fn candidates(sql: &dyn Sql, scope: &Scope, importance: f64) -> Resul
             let created_at: DateTime<Utc> = row.get(2)?;
             let last =
                 resurfaced_on.map(|day| day.parse::<NaiveDate>().map_err(|_| missing())).transpose()?;
-            Ok(Candidate {
+            Ok(DueCandidate {
                 memory_no: row.get(0)?,
                 last: last.unwrap_or_else(|| created_at.date_naive()),
                 resurfaced_count: row.get(3)?,

@@ -13,7 +13,7 @@ use crate::{
             row_check,
         },
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, missing, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, missing, values},
     },
 };
 
@@ -39,7 +39,7 @@ pub(crate) struct EdgeRow {
 }
 
 /// The edge of a row in which its columns stand behind `first` others.
-fn read(row: &Row<'_>, first: usize, (from, to): (MemoryId, MemoryId)) -> Result<EdgeRow> {
+fn read(row: &SqlRow<'_>, first: usize, (from, to): (MemoryId, MemoryId)) -> Result<EdgeRow> {
     let edge_no = row.get(first)?;
     if !row_check::holds_behind(row, first, CHECKED_COLUMNS)? {
         return Err(row_check::damaged(format_args!("edge number {edge_no}")));
@@ -74,7 +74,7 @@ macro_rules! select {
     };
 }
 
-fn read_with_ends(row: &Row<'_>) -> Result<EdgeRow> {
+fn read_with_ends(row: &SqlRow<'_>) -> Result<EdgeRow> {
     read(row, 0, (row.get(COLUMNS)?, row.get(COLUMNS + 1)?))
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn insert(
             edge.context,
             edge.description,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn update(sql: &dyn Sql, scope: &Scope, edge: &Edge) -> Result<()> {
             edge.context,
             edge.description,
         ],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<()> {
     sql.put(
         "DELETE FROM memory_edges WHERE user_no = ?1 AND id = ?2",
         values![scope.user_no, id],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn neighbours(
     Ok(found)
 }
 
-fn neighbour(row: &Row<'_>, (memory_no, memory_id): (MemoryNo, MemoryId)) -> Result<Neighbour> {
+fn neighbour(row: &SqlRow<'_>, (memory_no, memory_id): (MemoryNo, MemoryId)) -> Result<Neighbour> {
     let other = row::read(row)?;
     let is_outgoing = row.get::<MemoryNo>(row::COLUMNS + 3)? == memory_no;
     let ends = if is_outgoing { (memory_id, other.id) } else { (other.id, memory_id) };

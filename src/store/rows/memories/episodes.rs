@@ -19,7 +19,7 @@ use crate::{
             row_check,
         },
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, values},
     },
 };
 
@@ -58,7 +58,7 @@ pub(crate) struct EpisodeRow {
     pub(crate) summary: String,
 }
 
-fn read(row: &Row<'_>) -> Result<EpisodeRow> {
+fn read(row: &SqlRow<'_>) -> Result<EpisodeRow> {
     let episode_no = row.get(0)?;
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(row_check::damaged(format_args!("episode number {episode_no}")));
@@ -136,7 +136,7 @@ pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<
 }
 
 /// Which episodes a page shows: those of these roles, as words between blanks, within a time, before one of them.
-pub(crate) struct Asked<'a> {
+pub(crate) struct EpisodePageFilter<'a> {
     pub(crate) roles: &'a str,
     pub(crate) since: Option<DateTime<Utc>>,
     pub(crate) until: Option<DateTime<Utc>>,
@@ -144,7 +144,12 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Some episodes, newest first. What is damaged is left out.
-pub(crate) fn page(sql: &dyn Sql, scope: &Scope, asked: &Asked<'_>, limit: u32) -> Result<Vec<EpisodeRow>> {
+pub(crate) fn page(
+    sql: &dyn Sql,
+    scope: &Scope,
+    asked: &EpisodePageFilter<'_>,
+    limit: u32,
+) -> Result<Vec<EpisodeRow>> {
     // Behind every time that can be told.
     const LAST: &str = "a";
     let (last_at, last_no) =
@@ -235,7 +240,7 @@ pub(crate) fn insert_birth(
             birth.task_name,
             birth.trigger,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -269,7 +274,7 @@ pub(crate) fn insert_note(
             serde_json::json!(tags).to_string(),
             note.summary,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

@@ -7,7 +7,7 @@ use crate::{
     model::ids::MemoryId,
     store::{
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{RowExpectation, Sql, values},
     },
 };
 
@@ -25,7 +25,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, id_hash: IdHash) -> Result<()
     sql.put(
         "INSERT INTO erased_memories (user_no, id_hash) VALUES (?1, ?2) ON CONFLICT (user_no, id_hash) DO NOTHING",
         values![scope.user_no, id_hash],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<()> {
     sql.put(
         "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash = ?2",
         values![scope.user_no, id_hash(id)],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

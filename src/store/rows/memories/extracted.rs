@@ -11,7 +11,7 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{RowExpectation, Sql, values},
     },
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn insert(
         "INSERT INTO extracted_sessions (user_no, session_no, extracted_at) VALUES (?1, ?2, ?3)
          ON CONFLICT (user_no, session_no) DO NOTHING",
         values![scope.user_no, session_no, extracted_at],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

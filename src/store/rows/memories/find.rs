@@ -10,7 +10,7 @@ use crate::{
     store::{
         rows::memories::row::{self, MemoryRow, memory_columns},
         scope::Scope,
-        sql::{Flow, Sql, Value, values},
+        sql::{Flow, Sql, SqlValue, values},
     },
     text::measure::ContentHash,
 };
@@ -155,6 +155,6 @@ pub(crate) fn id_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result
     )
 }
 
-fn one(sql: &dyn Sql, text: &'static str, params: &[Value<'_>]) -> Result<Option<MemoryRow>> {
+fn one(sql: &dyn Sql, text: &'static str, params: &[SqlValue<'_>]) -> Result<Option<MemoryRow>> {
     sql.one(text, params, row::read)
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::{Result, sound},
-    memory::{facts::Facts, validity::standing},
+    memory::{facts::MemoryFacts, validity::standing},
     model::{
         ids::{MemoryId, SessionId},
         memory::{known::Memory, standing::Standing, words::MemoryStatus},
@@ -97,7 +97,7 @@ pub(crate) fn many(
             contested: contested && matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived),
             standing: Standing::default(),
         };
-        memory.standing = standing(&Facts::from(&memory), now);
+        memory.standing = standing(&MemoryFacts::from(&memory), now);
         memories.push(memory);
     }
     Ok(memories)

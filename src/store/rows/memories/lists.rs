@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A filter as statements take it: what may be one of several words stands as those words between blanks.
-pub(crate) struct Sought {
+pub(crate) struct FilterParams {
     kinds: String,
     frequencies: String,
     statuses: String,
@@ -24,7 +24,7 @@ pub(crate) struct Sought {
     tags: Vec<String>,
 }
 
-impl Sought {
+impl FilterParams {
     pub(crate) fn of(filter: &MemoryFilter) -> Self {
         Self {
             kinds: words(filter.kinds.iter().map(|kind| kind.as_str())),
@@ -59,7 +59,7 @@ macro_rules! passes {
 fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
-    sought: &Sought,
+    sought: &FilterParams,
     (before, limit): (MemoryNo, u32),
 ) -> Result<Vec<MemoryNo>> {
     let tag = sought.tags.first().map_or("", String::as_str);
@@ -102,7 +102,7 @@ fn candidates(
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
-    sought: &Sought,
+    sought: &FilterParams,
     (mut before, limit): (MemoryNo, u32),
 ) -> Result<Vec<MemoryNo>> {
     let mut found = Vec::new();

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     memory::{
         decay::Fading,
-        facts::{Facts, days},
+        facts::{MemoryFacts, days},
     },
     model::{
         memory::{state::MemoryState, trust::Trust, words::MemoryKind},
@@ -15,7 +15,7 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Flow, Row, Sql, values},
+        sql::{Flow, Sql, SqlRow, values},
     },
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn some_active(
     scope: &Scope,
     after: MemoryNo,
     limit: u32,
-) -> Result<Vec<(MemoryNo, Facts)>> {
+) -> Result<Vec<(MemoryNo, MemoryFacts)>> {
     sql.list(
         "SELECT m.memory_no, m.kind, m.status, m.frequency, m.frequency_since, m.importance, m.confidence, m.reliability,
                 m.consolidation_threshold, m.volatility, m.validity_window_s, m.trust, m.learning_source, m.pinned,
@@ -40,7 +40,7 @@ pub(crate) fn some_active(
     )
 }
 
-fn read(row: &Row<'_>) -> Result<(MemoryNo, Facts)> {
+fn read(row: &SqlRow<'_>) -> Result<(MemoryNo, MemoryFacts)> {
     let state = MemoryState {
         access_count: row.get(16)?,
         last_used_at: row.get(17)?,
@@ -52,7 +52,7 @@ fn read(row: &Row<'_>) -> Result<(MemoryNo, Facts)> {
         validation_count: row.get(23)?,
         ..MemoryState::default()
     };
-    let facts = Facts {
+    let facts = MemoryFacts {
         kind: row.get(1)?,
         status: row.get(2)?,
         frequency: row.get(3)?,
@@ -77,7 +77,7 @@ fn read(row: &Row<'_>) -> Result<(MemoryNo, Facts)> {
 
 /// How much one memory matters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredMemory {
     pub(crate) memory_no: MemoryNo,
     pub(crate) kind: MemoryKind,
     pub(crate) pinned: bool,
@@ -91,7 +91,7 @@ pub(crate) fn for_each_score(
     sql: &dyn Sql,
     scope: &Scope,
     now: DateTime<Utc>,
-    mut each: impl FnMut(Scored),
+    mut each: impl FnMut(ScoredMemory),
 ) -> Result<()> {
     sql.query(
         "SELECT m.memory_no, m.kind, m.pinned, m.trust, m.importance, m.volatility, s.access_count,
@@ -108,7 +108,7 @@ pub(crate) fn for_each_score(
                 access_count: row.get(6)?,
             };
             let since: DateTime<Utc> = row.get(7)?;
-            each(Scored {
+            each(ScoredMemory {
                 memory_no: row.get(0)?,
                 kind: fading.kind,
                 pinned: fading.pinned,

@@ -16,7 +16,7 @@ pub(crate) const REFLECTED: &str = "reflect";
 
 /// A memory among all of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountedMemory {
     pub(crate) memory_no: MemoryNo,
     pub(crate) kind: MemoryKind,
     pub(crate) project: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Counted {
 }
 
 /// The active memories that are trusted at least as the assistant's words, but for volatile ones, newest first.
-pub(crate) fn counted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Counted>> {
+pub(crate) fn counted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<CountedMemory>> {
     sql.list(
         "SELECT m.memory_no, m.kind, m.project, s.access_count
          FROM user_memories AS m JOIN memory_state AS s ON s.user_no = m.user_no AND s.memory_no = m.memory_no
@@ -32,7 +32,7 @@ pub(crate) fn counted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Counted>> {
          ORDER BY m.memory_no DESC",
         values![scope.user_no],
         |row| {
-            Ok(Counted {
+            Ok(CountedMemory {
                 memory_no: row.get(0)?,
                 kind: row.get(1)?,
                 project: row.get(2)?,

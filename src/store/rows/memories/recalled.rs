@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
-    memory::facts::Facts,
+    memory::facts::MemoryFacts,
     model::{
         edge::EdgeType,
         ids::MemoryId,
@@ -21,11 +21,11 @@ use crate::{
     store::{
         rows::memories::{
             known,
-            lists::{self, Sought},
+            lists::{self, FilterParams},
             units,
         },
         scope::Scope,
-        sql::{Row, Sql, ToColumn, Value, values},
+        sql::{Sql, SqlRow, SqlValue, ToColumn, values},
     },
     text::words::{EncodedWords, Word},
 };
@@ -41,12 +41,12 @@ macro_rules! says_the_same {
 /// The memory of a unit, as far as ranking needs it. Not held against its checksum: its texts lie behind it, and only what
 /// is shown is read whole.
 #[derive(Clone, Debug)]
-pub(crate) struct Met {
+pub(crate) struct UnitMemory {
     pub(crate) memory_no: MemoryNo,
     pub(crate) id: MemoryId,
     /// The unit with its text of now; none: it is not recalled.
     pub(crate) seq: Option<Seq>,
-    pub(crate) facts: Facts,
+    pub(crate) facts: MemoryFacts,
     /// The units of the turns that tell what it says, ascending: those that it rests on, unless it was given another text
     /// since.
     pub(crate) turns: Vec<u32>,
@@ -56,7 +56,7 @@ pub(crate) struct Met {
     pub(crate) only_with: Option<u32>,
 }
 
-impl Met {
+impl UnitMemory {
     /// Whether it says what another says that rests on the same turn: they share three fifths of the words of the longer.
     pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
         let shared = self.words.intersection(&other.words).count();
@@ -66,8 +66,8 @@ impl Met {
 }
 
 /// The memories of these units, in their order; `None`: the unit is no text of a memory.
-pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<Option<Met>>> {
-    let mut found: Vec<Option<Met>> = vec![None; units.len()];
+pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
+    let mut found: Vec<Option<UnitMemory>> = vec![None; units.len()];
     sql.query_many(
         "SELECT m.memory_no, m.id, m.seq, m.kind, m.status, m.frequency, m.frequency_since, m.importance, m.confidence,
                 m.reliability, m.consolidation_threshold, m.volatility, m.validity_window_s, m.trust, m.learning_source,
@@ -77,7 +77,7 @@ pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Ve
          JOIN user_memories AS m ON m.user_no = k.user_no AND m.memory_no = k.memory_no
          LEFT JOIN memory_state AS s ON s.user_no = m.user_no AND s.memory_no = m.memory_no
          WHERE k.user_no = ?1 AND k.seq = ?2",
-        &sets(scope, units.iter().map(|seq| Value::Integer((*seq).into()))),
+        &sets(scope, units.iter().map(|seq| SqlValue::Integer((*seq).into()))),
         &mut |at, row| {
             found[at] = Some(read(row)?);
             Ok(())
@@ -87,18 +87,18 @@ pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Ve
     Ok(found)
 }
 
-fn sets<'v>(scope: &'v Scope, values: impl Iterator<Item = Value<'v>>) -> Vec<Vec<Value<'v>>> {
+fn sets<'v>(scope: &'v Scope, values: impl Iterator<Item = SqlValue<'v>>) -> Vec<Vec<SqlValue<'v>>> {
     values.map(|value| vec![scope.user_no.to_column(), value]).collect()
 }
 
-fn read(row: &Row<'_>) -> Result<Met> {
+fn read(row: &SqlRow<'_>) -> Result<UnitMemory> {
     let state = MemoryState {
         access_count: row.get(19)?,
         last_used_at: row.get(20)?,
         validated_at: row.get(21)?,
         ..MemoryState::default()
     };
-    let facts = Facts {
+    let facts = MemoryFacts {
         kind: row.get(3)?,
         status: row.get(4)?,
         frequency: row.get(5)?,
@@ -118,7 +118,7 @@ fn read(row: &Row<'_>) -> Result<Met> {
         created_at: row.get(18)?,
         state,
     };
-    Ok(Met {
+    Ok(UnitMemory {
         memory_no: row.get(0)?,
         id: row.get(1)?,
         seq: row.get(2)?,
@@ -130,8 +130,8 @@ fn read(row: &Row<'_>) -> Result<Met> {
 }
 
 /// Adds the turns that each rests on.
-fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<Met>]) -> Result<()> {
-    let mut known: Vec<&mut Met> = memories.iter_mut().flatten().collect();
+fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<UnitMemory>]) -> Result<()> {
+    let mut known: Vec<&mut UnitMemory> = memories.iter_mut().flatten().collect();
     let numbers: Vec<MemoryNo> = known.iter().map(|met| met.memory_no).collect();
     sql.query_many(
         concat!(
@@ -166,7 +166,7 @@ pub(crate) fn units_before(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Resul
         "SELECT max(CASE WHEN o.seq < k.seq THEN o.seq END) FROM memory_units AS k
          JOIN memory_units AS o ON o.user_no = k.user_no AND o.memory_no = k.memory_no
          WHERE k.user_no = ?1 AND k.seq = ?2",
-        &sets(scope, units.iter().map(|seq| Value::Integer((*seq).into()))),
+        &sets(scope, units.iter().map(|seq| SqlValue::Integer((*seq).into()))),
         &mut |_, row| {
             before.extend(row.get::<Option<Seq>>(0)?.map(|seq| seq.0));
             Ok(())
@@ -181,7 +181,7 @@ pub(crate) fn all_older_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> 
 }
 
 /// The units of a memory that have older texts of it.
-pub(crate) fn older_units(sql: &dyn Sql, scope: &Scope, memory: &Met) -> Result<Vec<u32>> {
+pub(crate) fn older_units(sql: &dyn Sql, scope: &Scope, memory: &UnitMemory) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM memory_units WHERE user_no = ?1 AND memory_no = ?2 AND seq <> ?3 ORDER BY seq",
         values![scope.user_no, memory.memory_no, memory.seq.unwrap_or_default()],
@@ -192,7 +192,7 @@ pub(crate) fn older_units(sql: &dyn Sql, scope: &Scope, memory: &Met) -> Result<
 /// The units of the memories that a filter lets pass, ascending.
 pub(crate) fn passing(sql: &dyn Sql, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
     let all = (MemoryNo(i64::MAX), u32::MAX);
-    let numbers = lists::page(sql, scope, &Sought::of(filter), all)?;
+    let numbers = lists::page(sql, scope, &FilterParams::of(filter), all)?;
     let mut units = Vec::with_capacity(numbers.len());
     sql.query_many(
         "SELECT seq FROM user_memories WHERE user_no = ?1 AND memory_no = ?2 AND seq IS NOT NULL",
@@ -208,7 +208,7 @@ pub(crate) fn passing(sql: &dyn Sql, scope: &Scope, filter: &MemoryFilter) -> Re
 
 /// What a memory stands beside: the unit of the other, and how.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside {
+pub(crate) struct RelatedUnit {
     pub(crate) seq: u32,
     pub(crate) edge_type: EdgeType,
     pub(crate) strength: f64,
@@ -217,7 +217,12 @@ pub(crate) struct Beside {
 /// What a memory stands beside over accepted edges, the strongest first, of equal ones the older: so many at most. What
 /// took its place, or it the place of which, is not among it. The join is crossed so that SQLite goes by the few edges: it
 /// would go by all of the user's memories.
-pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u32) -> Result<Vec<Beside>> {
+pub(crate) fn beside(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    limit: u32,
+) -> Result<Vec<RelatedUnit>> {
     sql.list(
         "SELECT m.seq, e.type, e.strength FROM
            (SELECT to_no AS other_no, type, strength, edge_no FROM memory_edges
@@ -228,7 +233,7 @@ pub(crate) fn beside(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, limit: u
          CROSS JOIN user_memories AS m ON m.user_no = ?1 AND m.memory_no = e.other_no
          WHERE m.seq IS NOT NULL ORDER BY e.strength DESC, e.edge_no LIMIT ?3",
         values![scope.user_no, memory_no, limit],
-        |row| Ok(Beside { seq: row.get::<Seq>(0)?.0, edge_type: row.get(1)?, strength: row.get(2)? }),
+        |row| Ok(RelatedUnit { seq: row.get::<Seq>(0)?.0, edge_type: row.get(1)?, strength: row.get(2)? }),
     )
 }
 

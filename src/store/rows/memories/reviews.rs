@@ -13,13 +13,13 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Flow, Row, Sql, values},
+        sql::{Flow, RowExpectation, Sql, SqlRow, values},
     },
 };
 
 /// A review, with the numbers of what it is about.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct NumberedReview {
     pub(crate) review_no: i64,
     pub(crate) memory_no: MemoryNo,
     pub(crate) other_no: Option<MemoryNo>,
@@ -43,7 +43,7 @@ macro_rules! select {
     };
 }
 
-fn read(row: &Row<'_>) -> Result<Asked> {
+fn read(row: &SqlRow<'_>) -> Result<NumberedReview> {
     let review_no = row.get(0)?;
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         return Err(row_check::damaged(format_args!("review number {review_no}")));
@@ -59,7 +59,7 @@ fn read(row: &Row<'_>) -> Result<Asked> {
         decided_at: row.get(9)?,
         decided_by: row.get(10)?,
     };
-    Ok(Asked { review_no, memory_no: row.get(4)?, other_no: row.get(5)?, review })
+    Ok(NumberedReview { review_no, memory_no: row.get(4)?, other_no: row.get(5)?, review })
 }
 
 /// The error for a review that is not there, or is somebody else's.
@@ -68,7 +68,7 @@ pub(crate) fn no_review() -> Error {
 }
 
 /// The review with this id.
-pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReviewId) -> Result<Option<Asked>> {
+pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReviewId) -> Result<Option<NumberedReview>> {
     sql.one(select!("r.id = ?2"), values![scope.user_no, id], read)
 }
 
@@ -109,13 +109,13 @@ pub(crate) fn decide(
         "UPDATE memory_reviews SET decision = ?3, decided_at = ?4, decided_by = ?5
          WHERE user_no = ?1 AND review_no = ?2 AND decision IS NULL",
         values![scope.user_no, review_no, decision, now, by],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
 /// How a question to a person stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum QuestionState {
     /// It is asked.
     Open(ReviewId),
     /// A person decided it lately, or nothing is new since.
@@ -131,7 +131,7 @@ pub(crate) fn question(
     kind: ReviewKind,
     (memory_no, other_no): (MemoryNo, Option<MemoryNo>),
     (now, has_news): (DateTime<Utc>, impl FnOnce(DateTime<Utc>) -> Result<bool>),
-) -> Result<Question> {
+) -> Result<QuestionState> {
     let last: Option<(ReviewId, Option<DateTime<Utc>>)> = sql.one(
         "SELECT id, decided_at FROM memory_reviews
          WHERE user_no = ?1 AND kind = ?2 AND memory_no = ?3 AND coalesce(other_no, 0) = coalesce(?4, 0)
@@ -141,11 +141,11 @@ pub(crate) fn question(
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     Ok(match last {
-        Some((open, None)) => Question::Open(open),
+        Some((open, None)) => QuestionState::Open(open),
         Some((_, Some(decided_at))) if !may_ask_again(decided_at, has_news(decided_at)?, now) => {
-            Question::Rests
+            QuestionState::Rests
         }
-        _ => Question::Free,
+        _ => QuestionState::Free,
     })
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn insert(
         "INSERT INTO memory_reviews (id, user_no, kind, memory_no, other_no, opened_at, why)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         values![id, scope.user_no, kind, memory_no, other_no, now, why],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: D
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
          WHERE user_no = ?1 AND memory_no = ?2 AND decision IS NULL",
         values![scope.user_no, memory_no, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -237,7 +237,7 @@ pub(crate) fn withdraw_of_other(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
          WHERE user_no = ?1 AND other_no = ?2 AND decision IS NULL",
         values![scope.user_no, memory_no, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn reopen(
                            WHERE m.user_no = memory_reviews.user_no AND m.memory_no = memory_reviews.other_no
                              AND m.status IN ('active', 'archived')))",
         values![scope.user_no, memory_no, withdrawn_at],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -279,7 +279,7 @@ pub(crate) fn withdraw_waiting(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
          WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision IS NULL",
         values![scope.user_no, memory_no, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -295,11 +295,11 @@ pub(crate) fn forget_other(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) ->
                    WHERE o.user_no = memory_reviews.user_no AND o.memory_no = memory_reviews.memory_no
                      AND o.kind = 'contradiction' AND o.decision IS NULL AND o.other_no IS NULL)))",
         values![scope.user_no, memory_no],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     sql.put(
         "UPDATE memory_reviews SET other_no = NULL WHERE user_no = ?1 AND other_no = ?2",
         values![scope.user_no, memory_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

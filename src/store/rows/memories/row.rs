@@ -22,7 +22,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{self, Expect, FromColumn, Row, Sql, Value, missing, values},
+        sql::{self, FromColumn, RowExpectation, Sql, SqlRow, SqlValue, missing, values},
     },
     text::{measure::ContentHash, memory::MemoryText},
 };
@@ -101,7 +101,7 @@ impl MemoryRow {
 }
 
 /// The memory of a row that was read by [`memory_columns`]. Every value is taken once, for the checksum and for the memory.
-pub(crate) fn read(row: &Row<'_>) -> Result<MemoryRow> {
+pub(crate) fn read(row: &SqlRow<'_>) -> Result<MemoryRow> {
     let values: [_; COLUMNS] = row.values()?;
     if !row_check::is_whole(&values) {
         return Err(damaged(row.get(0)?));
@@ -148,7 +148,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<MemoryRow> {
 }
 
 #[inline]
-fn get<T: FromColumn>(values: &[Value<'_>; COLUMNS], at: usize) -> Result<T> {
+fn get<T: FromColumn>(values: &[SqlValue<'_>; COLUMNS], at: usize) -> Result<T> {
     sql::read(values[at], at)
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
              summary = ?33, procedure = ?34, extra = ?35, content = ?36
          WHERE user_no = ?1 AND memory_no = ?2",
         row_values!(scope.user_no, memory.memory_no, memory),
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn set_superseded_by(
     sql.put(
         "UPDATE user_memories SET superseded_by = ?3 WHERE user_no = ?1 AND memory_no = ?2 AND superseded_by IS NOT NULL",
         values![scope.user_no, memory_no, by],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn set_confidence(
     sql.put(
         "UPDATE user_memories SET confidence = ?3 WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no, confidence],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -265,7 +265,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resul
     sql.put(
         "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn release(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     sql.put(
         "UPDATE user_memories SET status = 'archived', superseded_by = NULL WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -283,6 +283,6 @@ pub(crate) fn remove_volatile(sql: &dyn Sql, scope: &Scope, session_no: SessionN
     sql.put(
         "DELETE FROM user_memories WHERE user_no = ?1 AND session_no = ?2",
         values![scope.user_no, session_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

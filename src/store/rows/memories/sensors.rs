@@ -12,7 +12,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Row, Sql, values},
+        sql::{RowExpectation, Sql, SqlRow, values},
     },
 };
 
@@ -21,7 +21,7 @@ const CHECKED_COLUMNS: usize = 6;
 
 /// What looks at a memory.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Watched {
+pub(crate) struct SensorWatchRow {
     pub(crate) what: NewSensor,
     /// The hash of what the last check saw.
     pub(crate) seen: Option<Vec<u8>>,
@@ -37,19 +37,22 @@ macro_rules! select {
     };
 }
 
-fn read(row: &Row<'_>) -> Result<Watched> {
+fn read(row: &SqlRow<'_>) -> Result<SensorWatchRow> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         let MemoryNo(memory_no) = row.get(1)?;
         return Err(row_check::damaged(format_args!("a sensor of memory number {memory_no}")));
     }
     let (sensor, subject): (String, String) = (row.get(2)?, row.get(3)?);
-    Ok(Watched { what: NewSensor::new(sensor, subject).expect(Expected(row.json(4)?)), seen: row.get(5)? })
+    Ok(SensorWatchRow {
+        what: NewSensor::new(sensor, subject).expect(Expected(row.json(4)?)),
+        seen: row.get(5)?,
+    })
 }
 
 /// What looks at a memory, by names and subjects.
-pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Watched>> {
+pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SensorWatchRow>> {
     let mut found = sql.list(select!(""), values![scope.user_no, memory_no], read)?;
-    let key = |watched: &Watched| (watched.what.sensor.clone(), watched.what.subject.clone());
+    let key = |watched: &SensorWatchRow| (watched.what.sensor.clone(), watched.what.subject.clone());
     found.sort_by_key(key);
     Ok(found)
 }
@@ -60,7 +63,7 @@ pub(crate) fn of_subject(
     scope: &Scope,
     memory_no: MemoryNo,
     (sensor, subject): (&str, &str),
-) -> Result<Option<Watched>> {
+) -> Result<Option<SensorWatchRow>> {
     sql.one(
         select!(" AND sensor = ?3 AND subject = ?4"),
         values![scope.user_no, memory_no, sensor, subject],
@@ -75,7 +78,7 @@ pub(crate) fn put(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, new: &NewSe
         "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (user_no, memory_no, sensor, subject) DO UPDATE SET expect = excluded.expect",
         values![scope.user_no, memory_no, new.sensor, new.subject, serde_json::json!(new.expect).to_string()],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -105,7 +108,7 @@ pub(crate) fn set_seen(
         "UPDATE memory_sensors SET seen_hash = ?5
          WHERE user_no = ?1 AND memory_no = ?2 AND sensor = ?3 AND subject = ?4",
         values![scope.user_no, memory_no, sensor, subject, seen.as_bytes()],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

@@ -12,13 +12,13 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{RowExpectation, Sql, values},
     },
 };
 
 /// What a memory was made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct SourceRow {
     pub(crate) from: SourceFrom,
     /// Whose words they are.
     pub(crate) origin: Origin,
@@ -49,7 +49,7 @@ impl SourceFrom {
 }
 
 /// Notes what a memory was made of; what is known stays as it is.
-pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: &Source) -> Result<()> {
+pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: &SourceRow) -> Result<()> {
     let (kind, id, seq) = source.from.columns();
     sql.put(
         "INSERT INTO memory_sources
@@ -67,7 +67,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: 
             source.said_at,
             source.quote,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -97,6 +97,6 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<()> 
     sql.put(
         "DELETE FROM memory_sources WHERE user_no = ?1 AND source_id = ?2",
         values![scope.user_no, source.as_bytes()],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }

@@ -11,7 +11,7 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Row, Sql, ToColumn, missing, values},
+        sql::{RowExpectation, Sql, SqlRow, ToColumn, missing, values},
     },
 };
 
@@ -23,7 +23,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resul
     sql.put(
         "INSERT INTO memory_state (user_no, memory_no) VALUES (?1, ?2)",
         values![scope.user_no, memory_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Re
     found.into_iter().map(|state| state.ok_or_else(missing)).collect()
 }
 
-fn read(row: &Row<'_>) -> Result<MemoryState> {
+fn read(row: &SqlRow<'_>) -> Result<MemoryState> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         let MemoryNo(memory_no) = row.get(0)?;
         return Err(row_check::damaged(format_args!("the state of memory number {memory_no}")));
@@ -90,7 +90,7 @@ pub(crate) fn set_resurfacing(
          SET resurfacing = ?3, dismiss_count = CASE WHEN ?3 = 'on' THEN 0 ELSE dismiss_count END
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no, resurfacing],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn set_resurfaced(
             today.to_string(),
             state.dismiss_count,
         ],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn recount(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
                 WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success')
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn count_access(
         "UPDATE memory_state SET access_count = access_count + ?3, last_used_at = ?4
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no, accesses, now],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn set_rated(
     sql.put(
         "UPDATE memory_state SET usage_count = ?3, success_rate = ?4 WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no, usage_count, success_rate],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 
@@ -173,6 +173,6 @@ pub(crate) fn count_pass(
         "UPDATE memory_state SET validated_at = ?3, validated_by = ?4, validation_count = validation_count + 1
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no, now, by],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }

@@ -9,16 +9,21 @@ use crate::{
     store::{
         rows::memories::uses,
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{RowExpectation, Sql, values},
     },
 };
 
 /// A user whose memories are to be tended, with the day on which they were tended last; empty: never yet.
-pub(crate) type Due = (String, Scope);
+pub(crate) type UserToTend = (String, Scope);
 
 /// Some users whose memories were not tended on a day, nor on the next one, which may be today for another process; behind
 /// one of them, in the order of their days. Whose turn is queued already is not among them.
-pub(crate) fn due(sql: &dyn Sql, today: NaiveDate, after: Option<&Due>, limit: u32) -> Result<Vec<Due>> {
+pub(crate) fn due(
+    sql: &dyn Sql,
+    today: NaiveDate,
+    after: Option<&UserToTend>,
+    limit: u32,
+) -> Result<Vec<UserToTend>> {
     let tomorrow = today.succ_opt().unwrap_or(today);
     let (day, user_no) = after.map_or(("", UserNo(-1)), |(day, scope)| (day.as_str(), scope.user_no));
     sql.list(
@@ -48,7 +53,7 @@ pub(crate) fn expect(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET tended_on = '' WHERE user_no = ?1 AND user_id = ?2 AND tended_on IS NULL",
         values![scope.user_no, scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -59,7 +64,7 @@ pub(crate) fn set_tended(sql: &dyn Sql, scope: &Scope, today: NaiveDate) -> Resu
          SET tended_on = CASE WHEN EXISTS (SELECT 1 FROM user_memories AS m WHERE m.user_no = ?1) THEN ?3 END
          WHERE user_no = ?1 AND user_id = ?2 AND tended_on IS DISTINCT FROM ?3",
         values![scope.user_no, scope.user_id, today.to_string()],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -68,7 +73,7 @@ pub(crate) fn remove_failed(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE user_id = ?1 AND kind = 'tend' AND state = 'failed'",
         values![scope.user_id],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

@@ -7,18 +7,18 @@ use crate::{
     store::{
         rows::row_check,
         scope::Scope,
-        sql::{Expect, Row, Sql, ToColumn, values},
+        sql::{RowExpectation, Sql, SqlRow, ToColumn, values},
     },
 };
 
 /// What a term says of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TermKind {
+pub(crate) enum MemoryTermKind {
     Tag,
     Entity,
 }
 
-impl TermKind {
+impl MemoryTermKind {
     pub(crate) const EVERY: [Self; 2] = [Self::Tag, Self::Entity];
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -31,21 +31,21 @@ impl TermKind {
 
 /// The tags and entities of a memory as they were written, each in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct TermNames {
     pub(crate) tags: Vec<String>,
     pub(crate) entities: Vec<String>,
 }
 
-impl Names {
+impl TermNames {
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.tags.iter().chain(&self.entities).map(String::as_str)
     }
 
-    pub(crate) fn of(&self, kind: TermKind) -> &[String] {
+    pub(crate) fn of(&self, kind: MemoryTermKind) -> &[String] {
         match kind {
-            TermKind::Tag => &self.tags,
-            TermKind::Entity => &self.entities,
+            MemoryTermKind::Tag => &self.tags,
+            MemoryTermKind::Entity => &self.entities,
         }
     }
 }
@@ -54,15 +54,15 @@ impl Names {
 const CHECKED_COLUMNS: usize = 6;
 
 /// The tags and entities of a memory.
-pub(crate) fn names(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Names> {
+pub(crate) fn names(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<TermNames> {
     Ok(of_many(sql, scope, &[memory_no])?.pop().unwrap_or_default())
 }
 
 /// Those of each of these memories.
-pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<Names>> {
+pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<TermNames>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();
-    let mut found = vec![Names::default(); memories.len()];
+    let mut found = vec![TermNames::default(); memories.len()];
     sql.query_many(
         "SELECT user_no, memory_no, kind, term, position, name, row_check FROM memory_terms
          WHERE user_no = ?1 AND memory_no = ?2 ORDER BY position",
@@ -77,33 +77,33 @@ pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Re
     Ok(found)
 }
 
-fn read(row: &Row<'_>) -> Result<(bool, String)> {
+fn read(row: &SqlRow<'_>) -> Result<(bool, String)> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
         let MemoryNo(memory_no) = row.get(1)?;
         return Err(row_check::damaged(format_args!("a tag or an entity of memory number {memory_no}")));
     }
     let kind: String = row.get(2)?;
-    Ok((kind == TermKind::Tag.as_str(), row.get(5)?))
+    Ok((kind == MemoryTermKind::Tag.as_str(), row.get(5)?))
 }
 
 /// Gives a memory these tags, or these entities, in the place of those that it has.
 pub(crate) fn set(
     sql: &dyn Sql,
     scope: &Scope,
-    (memory_no, kind): (MemoryNo, TermKind),
+    (memory_no, kind): (MemoryNo, MemoryTermKind),
     terms: &[MemoryTerm],
 ) -> Result<()> {
     sql.put(
         "DELETE FROM memory_terms WHERE user_no = ?1 AND memory_no = ?2 AND kind = ?3",
         values![scope.user_no, memory_no, kind.as_str()],
-        Expect::Any,
+        RowExpectation::Any,
     )?;
     (1_u32..).zip(terms).try_for_each(|(position, MemoryTerm { folded, name })| {
         sql.put(
             "INSERT INTO memory_terms (user_no, memory_no, kind, term, position, name)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             values![scope.user_no, memory_no, kind.as_str(), folded, position, name],
-            Expect::Any,
+            RowExpectation::Any,
         )
     })
 }
@@ -121,7 +121,7 @@ pub(crate) fn has_tag(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, term: &
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
-    kind: TermKind,
+    kind: MemoryTermKind,
     (after, limit): (&str, u32),
 ) -> Result<Vec<TermCount>> {
     sql.list(

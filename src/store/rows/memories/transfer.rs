@@ -24,7 +24,7 @@ use crate::{
             row::{self, MemoryRow, memory_columns},
         },
         scope::Scope,
-        sql::{Expect, Row, Sql, missing, values},
+        sql::{RowExpectation, Sql, SqlRow, missing, values},
     },
 };
 
@@ -116,7 +116,7 @@ pub(crate) fn insert_source(
             source.said_at,
             source.quote,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn insert_state(
             state.resurfaced_on.map(|day| day.to_string()),
             state.dismiss_count,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn insert_change(
             change.before.as_ref().map(ToString::to_string),
             change.undone_by,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn insert_sensor(
             serde_json::json!(sensor.expect).to_string(),
             seen_hash,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -290,7 +290,7 @@ pub(crate) fn insert_review(
             review.decided_at,
             review.decided_by,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -326,13 +326,13 @@ pub(crate) fn insert_episode(
             serde_json::json!(episode.tags).to_string(),
             episode.summary,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
 /// The sessions that were looked through for memories, in their order, and when.
 pub(crate) fn extracted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(SessionId, DateTime<Utc>)>> {
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let read = |row: &SqlRow<'_>| Ok((row.get(0)?, row.get(1)?));
     sql.list(
         "SELECT s.id, x.extracted_at FROM extracted_sessions AS x
          JOIN conversation_sessions AS s ON s.session_no = x.session_no
@@ -351,7 +351,7 @@ pub(crate) fn insert_extracted(
     sql.put(
         "INSERT INTO extracted_sessions (user_no, session_no, extracted_at) VALUES (?1, ?2, ?3)",
         values![scope.user_no, session_no, extracted_at],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

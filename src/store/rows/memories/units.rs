@@ -12,7 +12,7 @@ use crate::{
             row_check,
         },
         scope::Scope,
-        sql::{Expect, Sql, missing, values},
+        sql::{RowExpectation, Sql, missing, values},
     },
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn insert(
     sql.put(
         "INSERT INTO memory_units (user_no, seq, memory_no, words) VALUES (?1, ?2, ?3, ?4)",
         values![scope.user_no, seq, memory_no, words],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn set_words(sql: &dyn Sql, scope: &Scope, seq: Seq, words: &[u8]) ->
     sql.put(
         "UPDATE memory_units SET words = ?3 WHERE user_no = ?1 AND seq = ?2",
         values![scope.user_no, seq, words],
-        Expect::One(missing),
+        RowExpectation::One(missing),
     )
 }
 

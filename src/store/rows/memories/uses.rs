@@ -12,13 +12,13 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Expect, Sql, values},
+        sql::{RowExpectation, Sql, values},
     },
 };
 
 /// A turn that answers the context of a receipt.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct AnsweringTurn {
     pub(crate) session_id: SessionId,
     pub(crate) turn_number: u32,
     pub(crate) receipt_id: ReceiptId,
@@ -32,7 +32,7 @@ pub(crate) fn insert_answered(
     sql: &dyn Sql,
     scope: &Scope,
     (id, memory): (EpisodeId, MemoryId),
-    answer: &Answer,
+    answer: &AnsweringTurn,
 ) -> Result<Option<MemoryNo>> {
     sql.one(
         "INSERT INTO memory_episodes
@@ -82,7 +82,7 @@ pub(crate) fn insert_reported(
             report.task_name,
             report.trigger,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn rate(
             report.trigger,
             report.caller_id,
         ],
-        Expect::Any,
+        RowExpectation::Any,
     )
 }
 

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::{
     mcp::{
-        core::{Arguments, Planned, rows, strict, take_word},
-        tool::Tool,
+        core::{Arguments, PlannedCall, rows, strict, take_word},
+        tool::McpTool,
     },
     ops::Row,
 };
@@ -30,9 +30,9 @@ const VIEWS: [View; 13] = [
     ("receipt", "receipt_show", Some("receipt"), false),
 ];
 
-pub(super) fn tool(table: &'static [Row]) -> Tool {
+pub(super) fn tool(table: &'static [Row]) -> McpTool {
     let words = VIEWS.map(|(word, ..)| word);
-    Tool::by_hand(
+    McpTool::by_hand(
         ("memory_browse", "Browse"),
         "Read the memory by place instead of by meaning.",
         json!({
@@ -53,7 +53,7 @@ pub(super) fn tool(table: &'static [Row]) -> Tool {
     )
 }
 
-fn plan(mut arguments: Arguments) -> Planned {
+fn plan(mut arguments: Arguments) -> PlannedCall {
     let view = take_word(&mut arguments, "view");
     let found = VIEWS.iter().find(|(word, ..)| *word == view);
     let (word, row, id, has_pages) = found.ok_or("there is no such view")?;

@@ -5,15 +5,15 @@ use thermocline::EdgeType;
 
 use crate::{
     mcp::{
-        core::{Arguments, Planned, is_memory, keep, rows, step, strict, take_word},
-        tool::{Step, Tool},
+        core::{Arguments, PlannedCall, is_memory, keep, rows, step, strict, take_word},
+        tool::{CallStep, McpTool},
     },
     ops::Row,
 };
 
-pub(super) fn update(table: &'static [Row]) -> Tool {
+pub(super) fn update(table: &'static [Row]) -> McpTool {
     let relations: Vec<&str> = EdgeType::ALL.iter().map(|relation| relation.as_str()).collect();
-    Tool::by_hand(
+    McpTool::by_hand(
         ("memory_update", "Correct"),
         "Change one fact or memory by its id. edit corrects it; supersede puts a new memory in its place, and keeps it; undo takes \
          back its last change; used says how relying on it went; relate connects it to another.",
@@ -50,7 +50,7 @@ pub(super) fn update(table: &'static [Row]) -> Tool {
     )
 }
 
-fn plan_update(mut arguments: Arguments) -> Planned {
+fn plan_update(mut arguments: Arguments) -> PlannedCall {
     let op = take_word(&mut arguments, "op");
     let id = ("id", "memory");
     if !is_memory(&arguments) {
@@ -81,7 +81,7 @@ fn plan_update(mut arguments: Arguments) -> Planned {
 }
 
 /// What takes the place of a memory is a memory of its own, inside of the request.
-pub(in super::super) fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> Planned {
+pub(in super::super) fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> PlannedCall {
     let mut step = strict("memory_supersede", "supersede", arguments, &["content"], texts)?;
     let id = step.request.remove("memory");
     let mut with = std::mem::take(&mut step.request);
@@ -91,8 +91,8 @@ pub(in super::super) fn supersede(arguments: Arguments, texts: &[(&str, &str)]) 
     Ok(step)
 }
 
-pub(super) fn forget(table: &'static [Row]) -> Tool {
-    Tool::by_hand(
+pub(super) fn forget(table: &'static [Row]) -> McpTool {
+    McpTool::by_hand(
         ("memory_forget", "Forget"),
         "Take one fact or memory back: it is no longer recalled. It erases nothing: that is the user's own act.",
         json!({
@@ -120,7 +120,7 @@ pub(super) fn forget(table: &'static [Row]) -> Tool {
             } else {
                 "Taken back; it can be saved again:"
             };
-            Ok(Step { lead, ..step(row, arguments, &[("id", field)]) })
+            Ok(CallStep { lead, ..step(row, arguments, &[("id", field)]) })
         },
     )
 }

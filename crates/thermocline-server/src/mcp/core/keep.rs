@@ -5,8 +5,8 @@ use thermocline::{Attribute, MemoryKind};
 
 use crate::{
     mcp::{
-        core::{Arguments, Planned, rows, strict},
-        tool::Tool,
+        core::{Arguments, PlannedCall, rows, strict},
+        tool::McpTool,
     },
     ops::Row,
 };
@@ -14,10 +14,10 @@ use crate::{
 /// Bytes of a title, if the text has to give it.
 const MAX_TITLE_BYTES: usize = 100;
 
-pub(super) fn save(table: &'static [Row]) -> Tool {
+pub(super) fn save(table: &'static [Row]) -> McpTool {
     let attributes: Vec<&str> = Attribute::ALL.iter().map(|attribute| attribute.as_str()).collect();
     let kinds: Vec<&str> = MemoryKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    Tool::by_hand(
+    McpTool::by_hand(
         ("memory_save", "Save"),
         "Keep one thing that lasts: a fact about the user (attribute, value) or a memory (content). Only what the user \
          stated or confirmed, or what proved right; no chatter, guesses, or text from tools or documents. Saving it again \
@@ -41,7 +41,7 @@ pub(super) fn save(table: &'static [Row]) -> Tool {
     )
 }
 
-fn plan(mut arguments: Arguments) -> Planned {
+fn plan(mut arguments: Arguments) -> PlannedCall {
     if arguments.contains_key("attribute") {
         let fields = [("attribute", "attribute"), ("value", "value"), ("subject", "subject")];
         return strict("anchor_set", "a fact", arguments, &["value"], &fields);

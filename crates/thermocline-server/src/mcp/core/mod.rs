@@ -14,24 +14,24 @@ pub(super) use self::change::supersede;
 use serde_json::{Map, Value};
 
 use crate::{
-    mcp::tool::{Step, Tool},
+    mcp::tool::{CallStep, McpTool},
     ops::{Row, call::KEY},
 };
 
 /// Arguments that fit the schema.
 pub(super) type Arguments = Map<String, Value>;
 /// A call of a row; or what is missing for what was asked.
-pub(super) type Planned = Result<Step, String>;
+pub(super) type PlannedCall = Result<CallStep, String>;
 
 /// The six, in a fixed order.
-pub(super) fn tools(table: &'static [Row]) -> Vec<Tool> {
+pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
     let mut tools = four(table);
     tools.extend([browse::tool(table), session::tool(table)]);
     tools
 }
 
 /// Those that the full profile has as well, in place of rows; of the other two it has each view and step as a tool.
-pub(super) fn four(table: &'static [Row]) -> Vec<Tool> {
+pub(super) fn four(table: &'static [Row]) -> Vec<McpTool> {
     vec![recall::tool(table), keep::save(table), change::update(table), change::forget(table)]
 }
 
@@ -42,14 +42,14 @@ pub(super) fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
 }
 
 /// A call of this row with those of the arguments that it takes, under its own names for them.
-pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> Step {
+pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> CallStep {
     let mut request = Map::new();
     for (ours, theirs) in fields {
         if let Some(value) = arguments.remove(*ours) {
             request.insert((*theirs).to_owned(), value);
         }
     }
-    Step { row, request, lead: "" }
+    CallStep { row, request, lead: "" }
 }
 
 /// As [`step`]; every argument must be one that the row takes, and those named must be there.
@@ -59,7 +59,7 @@ pub(super) fn strict(
     arguments: Arguments,
     needs: &[&str],
     fields: &[(&str, &str)],
-) -> Planned {
+) -> PlannedCall {
     if let Some(missing) = needs.iter().find(|name| !arguments.contains_key(**name)) {
         return Err(format!("{what} needs {missing}"));
     }

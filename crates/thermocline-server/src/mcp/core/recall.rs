@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     mcp::{
         core::{rows, step},
-        tool::Tool,
+        tool::McpTool,
     },
     ops::Row,
 };
@@ -13,8 +13,8 @@ use crate::{
 /// Tokens of what is recalled, unless the model says otherwise: it is one of several things that it reads.
 const BUDGET_TOKENS: u32 = 1_200;
 
-pub(super) fn tool(table: &'static [Row]) -> Tool {
-    Tool::by_hand(
+pub(super) fn tool(table: &'static [Row]) -> McpTool {
+    McpTool::by_hand(
         ("memory_recall", "Recall"),
         "What is known about the user and was said before that fits a question, as quoted text with dates. Call it before you \
          answer anything that may depend on earlier conversations.",

@@ -4,14 +4,14 @@ use serde_json::json;
 
 use crate::{
     mcp::{
-        core::{Arguments, Planned, rows, strict, take_word},
-        tool::Tool,
+        core::{Arguments, PlannedCall, rows, strict, take_word},
+        tool::McpTool,
     },
     ops::Row,
 };
 
-pub(super) fn tool(table: &'static [Row]) -> Tool {
-    Tool::by_hand(
+pub(super) fn tool(table: &'static [Row]) -> McpTool {
+    McpTool::by_hand(
         ("memory_session", "Record or end a conversation"),
         "record keeps one user message and your reply as they were said; give each its own caller_id, so that a retry is \
          harmless. state keeps a working note that goes with the conversation. end closes it.",
@@ -35,7 +35,7 @@ pub(super) fn tool(table: &'static [Row]) -> Tool {
     )
 }
 
-fn plan(mut arguments: Arguments) -> Planned {
+fn plan(mut arguments: Arguments) -> PlannedCall {
     let op = take_word(&mut arguments, "op");
     match op.as_str() {
         "record" => {

@@ -8,7 +8,7 @@ use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
     memories::{lists::MemoryPageRequest, name::MemoryName},
-    page::{Asked, Page},
+    page::{Page, PageRequest},
     row,
     spec::{Effect, Route, Spec},
 };
@@ -127,7 +127,8 @@ impl Operation for Neighbours {
     type Response = Page<Neighbour>;
 
     fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Neighbour>> {
-        let asked: Asked<EdgeId> = Asked::new("memory_neighbours", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<EdgeId> =
+            PageRequest::new("memory_neighbours", request.limit, request.cursor.as_ref())?;
         let memories = call.memories()?;
         let memory = request.memory.id(&memories)?;
         let neighbours = memories.neighbours(memory, asked.after, asked.to_read());

@@ -9,7 +9,7 @@ use crate::ops::{
     Operation, Result, Row,
     call::{self, Call, set},
     memories::name::MemoryName,
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Again, Route, Spec},
 };
@@ -48,7 +48,8 @@ impl Operation for EpisodeList {
     type Response = Page<Episode>;
 
     fn run(call: Call, request: EpisodeListRequest) -> Result<Page<Episode>> {
-        let asked: Asked<EpisodeId> = Asked::new("episode_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<EpisodeId> =
+            PageRequest::new("episode_list", request.limit, request.cursor.as_ref())?;
         let filter = set(EpisodeFilter::default(), request.role, |filter, role| filter.roles([role]));
         let filter = set(filter, request.since, EpisodeFilter::since);
         let filter = set(filter, request.until, EpisodeFilter::until);

@@ -17,7 +17,7 @@ use crate::ops::{
 const MOST_FILES: usize = 1_000;
 
 pub(super) fn rows() -> Vec<Row> {
-    vec![row::<MemoryFile>(), row::<MemoryImport>()]
+    vec![row::<MemoryFileShow>(), row::<MemoryImport>()]
 }
 
 /// A memory, and the form of a file.
@@ -39,9 +39,9 @@ pub struct FileText {
 
 /// Shows a memory as a file.
 #[derive(Debug)]
-pub struct MemoryFile;
+pub struct MemoryFileShow;
 
-impl Operation for MemoryFile {
+impl Operation for MemoryFileShow {
     const SPEC: Spec = Spec::reads(
         "memory_file",
         "One memory as the text of a file: markdown as a vault has it, or the entry paper's JSON.",

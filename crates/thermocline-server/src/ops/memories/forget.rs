@@ -8,7 +8,7 @@ use thermocline::{
 };
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::{Call, set},
     memories::{OfMemory, name::MemoryName},
     row,
@@ -184,7 +184,7 @@ impl Operation for MemoryErase {
         Ok(memories.erase(id)?)
     }
 
-    fn outcome(erased: &Erased) -> Outcome {
-        Outcome::of_erase(erased)
+    fn outcome(erased: &Erased) -> OperationOutcome {
+        OperationOutcome::of_erase(erased)
     }
 }

@@ -11,7 +11,7 @@ use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
     memories::{OfMemory, name::MemoryName},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Route, Spec},
     turns::ListRequest,
@@ -87,7 +87,8 @@ impl Operation for MemoryList {
     type Response = Page<Memory>;
 
     fn run(call: Call, request: MemoryListRequest) -> Result<Page<Memory>> {
-        let asked: Asked<MemoryId> = Asked::new("memory_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<MemoryId> =
+            PageRequest::new("memory_list", request.limit, request.cursor.as_ref())?;
         let memories = call.memories()?.list(request.filter(), asked.after, asked.to_read());
         Ok(asked.page(memories.map_err(|error| asked.failed(error))?, |memory| memory.id))
     }
@@ -137,7 +138,8 @@ impl Operation for MemoryHistory {
     type Response = Page<Change>;
 
     fn run(call: Call, request: MemoryPageRequest) -> Result<Page<Change>> {
-        let asked: Asked<u32> = Asked::new("memory_history", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<u32> =
+            PageRequest::new("memory_history", request.limit, request.cursor.as_ref())?;
         let memories = call.memories()?;
         let changes = memories.history(request.memory.id(&memories)?, asked.after, asked.to_read())?;
         Ok(asked.page(changes, |change| change.change_no))
@@ -177,7 +179,8 @@ impl Operation for TagList {
     type Response = Page<TermCount>;
 
     fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
-        let asked: Asked<String> = Asked::new("tag_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<String> =
+            PageRequest::new("tag_list", request.limit, request.cursor.as_ref())?;
         let tags = call.memories()?.tags(asked.after.as_deref(), asked.to_read())?;
         Ok(asked.page(tags, |tag| tag.term.clone()))
     }
@@ -197,7 +200,8 @@ impl Operation for EntityList {
     type Response = Page<TermCount>;
 
     fn run(call: Call, request: ListRequest) -> Result<Page<TermCount>> {
-        let asked: Asked<String> = Asked::new("entity_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<String> =
+            PageRequest::new("entity_list", request.limit, request.cursor.as_ref())?;
         let entities = call.memories()?.entities(asked.after.as_deref(), asked.to_read())?;
         Ok(asked.page(entities, |entity| entity.term.clone()))
     }

@@ -7,7 +7,7 @@ use thermocline::{Decided, Decision, Review, ReviewFilter, ReviewId, ReviewKind}
 use crate::ops::{
     Operation, Result, Row,
     call::{Call, set},
-    page::{Asked, Cursor, Limit, Page},
+    page::{Cursor, Limit, Page, PageRequest},
     row,
     spec::{Again, Route, Spec},
 };
@@ -45,7 +45,8 @@ impl Operation for ReviewList {
     type Response = Page<Review>;
 
     fn run(call: Call, request: ReviewListRequest) -> Result<Page<Review>> {
-        let asked: Asked<ReviewId> = Asked::new("review_list", request.limit, request.cursor.as_ref())?;
+        let asked: PageRequest<ReviewId> =
+            PageRequest::new("review_list", request.limit, request.cursor.as_ref())?;
         let filter = ReviewFilter::default().decided(request.decided);
         let filter = set(filter, request.kind, |filter, kind| filter.kinds([kind]));
         let reviews = call.memories()?.reviews(filter, asked.after, asked.to_read());

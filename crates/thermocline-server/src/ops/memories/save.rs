@@ -5,7 +5,7 @@ use serde::Deserialize;
 use thermocline::{MemoryKind, Merged, SaveOutcome, Saved};
 
 use crate::ops::{
-    Operation, Outcome, Result, Row,
+    Operation, OperationOutcome, Result, Row,
     call::Call,
     memories::{content::Content, name::MemoryName},
     row,
@@ -16,10 +16,10 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<MemorySave>(), row::<MemorySupersede>(), row::<MemorySupersedeBy>(), row::<MemoryMerge>()]
 }
 
-fn outcome(saved: &Saved) -> Outcome {
+fn outcome(saved: &Saved) -> OperationOutcome {
     match saved.outcome {
-        SaveOutcome::Known | SaveOutcome::PutAway => Outcome::Known,
-        _ => Outcome::Added,
+        SaveOutcome::Known | SaveOutcome::PutAway => OperationOutcome::Known,
+        _ => OperationOutcome::Added,
     }
 }
 
@@ -45,7 +45,7 @@ impl Operation for MemorySave {
         Ok(user.memories().by(call.caller.origin).save(new)?)
     }
 
-    fn outcome(saved: &Saved) -> Outcome {
+    fn outcome(saved: &Saved) -> OperationOutcome {
         outcome(saved)
     }
 }
@@ -84,7 +84,7 @@ impl Operation for MemorySupersede {
         Ok(memories.supersede(old.id, new)?)
     }
 
-    fn outcome(saved: &Saved) -> Outcome {
+    fn outcome(saved: &Saved) -> OperationOutcome {
         outcome(saved)
     }
 }

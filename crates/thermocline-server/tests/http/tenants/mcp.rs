@@ -1,7 +1,7 @@
 //! Tools of every profile, resources and prompts, by the address of a user and by that of a key's one user.
 
 use serde_json::{Value, json};
-use thermocline_server::mcp::Profile;
+use thermocline_server::mcp::ToolProfile;
 
 use super::Tenant;
 use crate::{
@@ -15,7 +15,7 @@ const REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 /// What can be asked.
 pub struct Tools {
     /// By profile: each tool's name, and the schema of its arguments.
-    profiles: Vec<(Profile, Vec<(String, Value)>)>,
+    profiles: Vec<(ToolProfile, Vec<(String, Value)>)>,
 }
 
 /// One message.
@@ -54,7 +54,7 @@ impl Message {
 impl Tools {
     /// What a tenant is told that there is.
     pub fn of(tenant: &mut Tenant<'_>) -> Self {
-        let profiles = Profile::EVERY.map(|profile| {
+        let profiles = ToolProfile::EVERY.map(|profile| {
             let at = format!("?tools={}", profile.as_str());
             let list = Message::new("tools/list", json!({})).send(tenant, &at, 1, REVISIONS[1]).json();
             let tools = list["result"]["tools"].as_array().unwrap_or_else(|| panic!("{list}"));

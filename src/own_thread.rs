@@ -1,4 +1,4 @@
-//! What blocks runs aside, on a thread of its own, so that the thread of the caller goes on.
+//! What blocks runs on a thread of its own, so that the thread of the caller goes on.
 
 use std::{future::Future, io, thread, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Runs `work` on a thread of this name, which nobody waits for when a runtime ends. It needs no runtime. `work` goes on
 /// to its end even if the future is dropped.
-pub(crate) async fn aside<T: Send + 'static>(
+pub(crate) async fn on_own_thread<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -20,7 +20,7 @@ pub(crate) async fn aside<T: Send + 'static>(
 
 /// What came of asking somebody else's code.
 #[derive(Debug)]
-pub(crate) enum Answer<T> {
+pub(crate) enum CallOutcome<T> {
     Given(Result<T>),
     /// There was none in time.
     Late,
@@ -35,7 +35,7 @@ pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
     name: &'static str,
     limit: Duration,
     asking: impl FnOnce() -> F + Send + 'static,
-) -> Answer<T> {
+) -> CallOutcome<T> {
     let runtime = Handle::current();
     let (mut reply, answer) = oneshot::channel();
     let drive = move || {
@@ -51,12 +51,12 @@ pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
         }
     };
     if let Err(error) = spawn(name, drive) {
-        return Answer::Given(Err(no_thread(name, error)));
+        return CallOutcome::Given(Err(no_thread(name, error)));
     }
     match tokio::time::timeout(limit, answer).await {
-        Ok(Ok(given)) => Answer::Given(given),
-        Ok(Err(_)) => Answer::Panicked,
-        Err(_) => Answer::Late,
+        Ok(Ok(given)) => CallOutcome::Given(given),
+        Ok(Err(_)) => CallOutcome::Panicked,
+        Err(_) => CallOutcome::Late,
     }
 }
 
@@ -73,9 +73,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_aside_is_a_failure_here() {
-        assert_eq!(aside("thermocline-test", || Ok(7)).await.unwrap(), 7);
-        let error = aside("thermocline-test", || -> Result<()> { panic!("as it should") }).await.unwrap_err();
+    async fn a_panic_on_its_own_thread_is_a_failure_here() {
+        assert_eq!(on_own_thread("thermocline-test", || Ok(7)).await.unwrap(), 7);
+        let error =
+            on_own_thread("thermocline-test", || -> Result<()> { panic!("as it should") }).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Provider);
     }
 
@@ -88,13 +89,13 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(1)).await;
             tokio::spawn(async { Ok(7) }).await.unwrap()
         };
-        assert!(matches!(ask("thermocline-test", LONG, asking).await, Answer::Given(Ok(7))));
+        assert!(matches!(ask("thermocline-test", LONG, asking).await, CallOutcome::Given(Ok(7))));
     }
 
     #[tokio::test]
     async fn who_panics_or_blocks_the_thread_is_no_trouble_of_the_caller() {
         let panics = || async { panic!("as it should") };
-        assert!(matches!(ask::<(), _>("thermocline-test", LONG, panics).await, Answer::Panicked));
+        assert!(matches!(ask::<(), _>("thermocline-test", LONG, panics).await, CallOutcome::Panicked));
         let (let_go, holds) = std::sync::mpsc::channel::<()>();
         let (ends, has_ended) = oneshot::channel();
         let blocks = move || async move {
@@ -102,7 +103,7 @@ mod tests {
             let _ = holds.recv();
             Ok(())
         };
-        assert!(matches!(ask("thermocline-test", SHORT, blocks).await, Answer::Late));
+        assert!(matches!(ask("thermocline-test", SHORT, blocks).await, CallOutcome::Late));
         drop(let_go);
         assert!(has_ended.await.is_err(), "its thread ends when it lets go");
     }
@@ -114,7 +115,7 @@ mod tests {
             let _held = held;
             std::future::pending::<Result<()>>().await
         };
-        assert!(matches!(ask("thermocline-test", SHORT, never).await, Answer::Late));
+        assert!(matches!(ask("thermocline-test", SHORT, never).await, CallOutcome::Late));
         assert!(is_dropped.await.is_err());
     }
 }

@@ -10,11 +10,11 @@ use crate::{
     embed::lexicon,
     error::Result,
     recall::{
-        expand::{Role, Sought, Weighted},
+        expand::{Role, SubQuery, Weighted},
         user_index::UserIndex,
     },
     store::{
-        rows::postings::Shown,
+        rows::postings::PostingsSummary,
         scope::Scope,
         snapshot::{Postings, Snapshot},
     },
@@ -50,16 +50,16 @@ const BACKGROUND: f64 = 0.7;
 
 /// What the words of all that is sought say of each unit: the most that those of any one say.
 #[derive(Debug, Default)]
-pub(crate) struct WordsLeg {
-    of_each: Vec<OneLeg>,
+pub(crate) struct LexicalScores {
+    of_each: Vec<SubQueryScores>,
     leaning: f64,
 }
 
 /// What the words of one thing that is sought say of each unit.
 #[derive(Debug, Default)]
-struct OneLeg {
+struct SubQueryScores {
     /// How each unit fits, by number, from 1.
-    fits: Vec<Fit>,
+    fits: Vec<UnitFit>,
     /// How each session fits, by number: the weight of the words that it has, of each what its best turn has.
     sessions: Vec<f32>,
     /// The weight of all words of the query.
@@ -99,7 +99,7 @@ impl Cover {
 
 /// How a unit fits.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fit {
+struct UnitFit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
@@ -109,8 +109,8 @@ struct Fit {
     themselves: u8,
 }
 
-impl WordsLeg {
-    fn new(mut of_each: Vec<OneLeg>) -> Self {
+impl LexicalScores {
+    fn new(mut of_each: Vec<SubQueryScores>) -> Self {
         let heaviest = |role: Role| {
             let weighs = of_each.iter().filter(|leg| leg.role == role).map(|leg| leg.own_total);
             f64::from(weighs.fold(0.0, f32::max))
@@ -131,7 +131,7 @@ impl WordsLeg {
             for &seq in units {
                 let Some(at) = (seq as usize).checked_sub(1) else { continue };
                 if let Some(fit) = leg.fits.get_mut(at) {
-                    *fit = Fit::default();
+                    *fit = UnitFit::default();
                 }
                 // Each is by itself in its session.
                 let session = index.around.get(at).map_or(0, |around| around.session as usize);
@@ -181,7 +181,7 @@ impl WordsLeg {
         scores
     }
 
-    fn with_weight(&self) -> impl Iterator<Item = &OneLeg> {
+    fn with_weight(&self) -> impl Iterator<Item = &SubQueryScores> {
         self.of_each.iter().filter(|leg| leg.total > 0.0)
     }
 
@@ -208,7 +208,7 @@ impl WordsLeg {
     /// What each word of the query weighs, the heaviest first where there are many.
     pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
         let mut weights: Vec<(Word, f64)> = Vec::new();
-        let shared = |leg: &OneLeg| {
+        let shared = |leg: &SubQueryScores| {
             let share = f64::from(leg.share);
             leg.weights.iter().map(|&(word, weight)| (word, share * weight)).collect::<Vec<_>>()
         };
@@ -251,12 +251,12 @@ impl WordsLeg {
     }
 }
 
-impl OneLeg {
-    fn is_quoted(&self, fit: &Fit) -> bool {
+impl SubQueryScores {
+    fn is_quoted(&self, fit: &UnitFit) -> bool {
         self.distinct >= QUOTED_WORDS && self.role != Role::Background && fit.themselves == self.distinct
     }
 
-    fn fit(&self, seq: u32) -> Option<&Fit> {
+    fn fit(&self, seq: u32) -> Option<&UnitFit> {
         self.fits.get((seq as usize).checked_sub(1)?)
     }
 }
@@ -266,21 +266,25 @@ pub(crate) fn look_up(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
     index: &UserIndex,
-    sought: &[Sought],
-) -> Result<WordsLeg> {
+    sought: &[SubQuery],
+) -> Result<LexicalScores> {
     snapshot.postings(scope, |postings| {
-        sought.iter().map(|one| look_up_in(postings, index, one)).collect::<Result<_>>().map(WordsLeg::new)
+        sought
+            .iter()
+            .map(|one| look_up_in(postings, index, one))
+            .collect::<Result<_>>()
+            .map(LexicalScores::new)
     })
 }
 
-fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Result<OneLeg> {
+fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> Result<SubQueryScores> {
     let (query, role) = (&sought.words[..], sought.role);
     let looking = Looking::new(postings, index);
     let units = index.units.len();
     let mut best_in = vec![0.0_f32; index.session_count() + 1];
-    let (fits, sessions) = (vec![Fit::default(); units], best_in.clone());
-    let mut leg = OneLeg { fits, sessions, role, ..OneLeg::default() };
-    let mut noted = Noted { often: vec![Often::default(); units], seqs: Vec::new() };
+    let (fits, sessions) = (vec![UnitFit::default(); units], best_in.clone());
+    let mut leg = SubQueryScores { fits, sessions, role, ..SubQueryScores::default() };
+    let mut noted = QueryWordCounts { often: vec![Often::default(); units], seqs: Vec::new() };
     let mut speakers: Vec<Vec<u32>> = Vec::new();
     let too_common = too_common(query);
     for &Weighted { word, weight: share, is_name, is_told, is_dull } in query {
@@ -355,18 +359,18 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &Sought) -> Re
 }
 
 /// Where a word stands, and what it weighs.
-pub(crate) struct Standing {
+pub(crate) struct WeightedWord {
     pub(crate) rarity: f64,
     /// The units that have it, ascending, each with what it has of it, from 0 to 1: mostly for standing there at all.
     pub(crate) units: Vec<(u32, f32)>,
 }
 
 /// Looks one word up, and nothing that means nearly the same.
-pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -> Result<Standing> {
+pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -> Result<WeightedWord> {
     let mut units = Vec::new();
     Looking::new(postings, index).for_each(word, |seq, often, _| units.push((seq, covered(1.0, often))))?;
     let hits = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    Ok(Standing { rarity: rarity(word, hits, index.lengths.units), units })
+    Ok(WeightedWord { rarity: rarity(word, hits, index.lengths.units), units })
 }
 
 /// What of a word is covered by its being found, and by how often: two thirds for the first.
@@ -408,7 +412,7 @@ impl<'a> Looking<'a> {
             }
             each(seq, often, counts.name);
         };
-        let Shown { last, is_damaged } = self.postings.for_each(word, &mut show)?;
+        let PostingsSummary { last, is_damaged } = self.postings.for_each(word, &mut show)?;
         self.is_damaged.set(self.is_damaged.get() || is_damaged);
         for &(seq, counts) in self.index.tail.with_word(word, last) {
             show(seq, counts);
@@ -418,7 +422,7 @@ impl<'a> Looking<'a> {
 }
 
 /// How often one word of the query stands in each unit, and those that mean nearly the same.
-struct Noted {
+struct QueryWordCounts {
     /// By number, from 1; all zeros but for `seqs`.
     often: Vec<Often>,
     /// Each once, in the order in which they were found.
@@ -431,7 +435,7 @@ struct Often {
     alike: f32,
 }
 
-impl Noted {
+impl QueryWordCounts {
     /// The unit's place, which must be made greater than 0.
     fn at(&mut self, seq: u32) -> &mut Often {
         let often = &mut self.often[seq as usize - 1];

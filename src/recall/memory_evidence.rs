@@ -11,8 +11,8 @@ use crate::{
         memory::trust::Trust,
         profile::{Parts, Profile, rounded},
     },
-    recall::{score::Scored, user_index::UserIndex},
-    store::{rows::memories::recalled::Met, scope::Scope, snapshot::Snapshot},
+    recall::{score::ScoredUnit, user_index::UserIndex},
+    store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
 /// Of a memory that was met all older texts go. Where so many rounds have met some, those of all memories go.
@@ -22,8 +22,8 @@ const ROUNDS: usize = 2;
 pub(super) fn meet(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
-    (ranked, round): (&[Scored], usize),
-) -> Result<(HashMap<u32, Met>, Vec<u32>)> {
+    (ranked, round): (&[ScoredUnit], usize),
+) -> Result<(HashMap<u32, UnitMemory>, Vec<u32>)> {
     let memories =
         ranked.iter().map(|unit| unit.seq).filter(|seq| index.memories().binary_search(seq).is_ok());
     let memories: Vec<u32> = memories.collect();
@@ -48,13 +48,13 @@ pub(super) fn meet(
 /// Reads the words of the memories that share a turn: whether they say the same, too.
 pub(super) fn read_words(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
-    known: &mut HashMap<u32, Met>,
+    known: &mut HashMap<u32, UnitMemory>,
 ) -> Result<()> {
     let mut memories_of: HashMap<u32, u32> = HashMap::new();
     for turn in known.values().flat_map(|met| &met.turns) {
         *memories_of.entry(*turn).or_default() += 1;
     }
-    let shares = |met: &Met| met.turns.iter().any(|turn| memories_of[turn] > 1);
+    let shares = |met: &UnitMemory| met.turns.iter().any(|turn| memories_of[turn] > 1);
     let sharing: Vec<u32> = known.iter().filter(|(_, met)| shares(met)).map(|(seq, _)| *seq).collect();
     for (seq, words) in sharing.iter().zip(snapshot.words_of_memories(scope, &sharing)?) {
         if let Some(met) = known.get_mut(seq) {
@@ -65,7 +65,11 @@ pub(super) fn read_words(
 }
 
 /// Multiplies the scores of memories by what their facts say.
-pub(super) fn apply(ranked: &mut [Scored], known: &HashMap<u32, Met>, of: (&Profile, DateTime<Utc>)) {
+pub(super) fn apply(
+    ranked: &mut [ScoredUnit],
+    known: &HashMap<u32, UnitMemory>,
+    of: (&Profile, DateTime<Utc>),
+) {
     for unit in ranked {
         if let Some(met) = known.get(&unit.seq) {
             unit.parts = with_factor(unit.parts, met, of);
@@ -75,7 +79,11 @@ pub(super) fn apply(ranked: &mut [Scored], known: &HashMap<u32, Met>, of: (&Prof
 }
 
 /// The parts of a memory with what its facts say.
-pub(super) fn with_factor(parts: Parts, met: &Met, (profile, now): (&Profile, DateTime<Utc>)) -> Parts {
+pub(super) fn with_factor(
+    parts: Parts,
+    met: &UnitMemory,
+    (profile, now): (&Profile, DateTime<Utc>),
+) -> Parts {
     if *profile == Profile::Continuum {
         return Parts { memory: frequency_weight(met.facts.frequency), ..parts };
     }
@@ -86,7 +94,11 @@ pub(super) fn with_factor(parts: Parts, met: &Met, (profile, now): (&Profile, Da
 
 /// Has each memory and the turns that it rests on lend to one another: two that tell the same are two witnesses. Of several
 /// that tell what one does the best lends, so that the same said three times is no more than said twice.
-pub(super) fn lend_to_sources(ranked: &mut [Scored], known: &HashMap<u32, Met>, profile: &Profile) {
+pub(super) fn lend_to_sources(
+    ranked: &mut [ScoredUnit],
+    known: &HashMap<u32, UnitMemory>,
+    profile: &Profile,
+) {
     let scores: HashMap<u32, f64> = ranked.iter().map(|unit| (unit.seq, unit.score)).collect();
     let mut lent: HashMap<u32, f64> = HashMap::new();
     for (memory, met) in known {

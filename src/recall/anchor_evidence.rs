@@ -1,7 +1,7 @@
 //! Which of a user's anchors a message calls for, and how strongly.
 
 use crate::{
-    english::query::{Asked, Query, Whom},
+    english::query::{AskedAttribute, Query, Whom},
     model::{
         anchor::{Anchor, Cardinality},
         profile::rounded,
@@ -81,7 +81,7 @@ fn is_asked(query: &Query, anchor: &Anchor) -> bool {
     of_attribute.into_iter().any(|asked| is_subject(*asked, &anchor.subject, is_named))
 }
 
-fn is_subject(asked: Asked, subject: &str, is_named: bool) -> bool {
+fn is_subject(asked: AskedAttribute, subject: &str, is_named: bool) -> bool {
     match asked.of {
         Whom::User => subject == "user",
         Whom::Assistant => subject == "assistant",

@@ -5,9 +5,9 @@ use crate::{
     error::{Error, Result},
     model::{profile::Profile, turn::Side},
     recall::{
-        message::{QueryVector, Question},
+        lexical::LexicalScores,
+        message::{PreparedQuestion, QueryVector},
         user_index::UserIndex,
-        words_leg::WordsLeg,
     },
     store::{
         rows::vectors::{self, Space},
@@ -18,7 +18,7 @@ use crate::{
 
 /// What vectors say of each unit, by number.
 #[derive(Default)]
-pub(super) struct Meaning {
+pub(super) struct SemanticScores {
     /// To what of all that is sought a unit is nearest.
     best: Vec<BestPieces>,
     /// For each thing that is sought, if there are several; empty where the model knows nothing in it.
@@ -39,7 +39,7 @@ impl BestPieces {
     }
 }
 
-impl Meaning {
+impl SemanticScores {
     /// How near each unit is, by number, from 1: what its best pieces have together. The paper knows one cosine a turn.
     pub(super) fn scores(&self, units: usize, profile: Profile) -> Vec<f32> {
         let of = |BestPieces { cosines: [user, reply], .. }: &BestPieces| match profile {
@@ -86,10 +86,10 @@ impl Meaning {
 pub(super) fn look_up(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &mut UserIndex,
-    question: &Question<'_>,
-    words: &WordsLeg,
+    question: &PreparedQuestion<'_>,
+    words: &LexicalScores,
     missing: &mut Vec<String>,
-) -> Meaning {
+) -> SemanticScores {
     let units = u32::try_from(index.units.len()).unwrap_or(u32::MAX);
     for QueryVector { space: asked, vectors } in question.vectors {
         let model = &asked.model;
@@ -122,7 +122,7 @@ pub(super) fn look_up(
                         "{uncovered} turns are not embedded yet and were found by words only"
                     ));
                 }
-                return Meaning { model: Some(model.clone()), ..meaning };
+                return SemanticScores { model: Some(model.clone()), ..meaning };
             }
         }
     }
@@ -130,7 +130,7 @@ pub(super) fn look_up(
     let vectors: Vec<Option<Vector>> =
         question.sought.iter().map(|one| built_in.embed_text(&one.meaning)).collect();
     if vectors.iter().all(Option::is_none) {
-        return Meaning::default();
+        return SemanticScores::default();
     }
     let space = built_in.space();
     let not_in_file = Space { space_no: vectors::NOT_IN_FILE, dims: space.dims as usize };
@@ -138,10 +138,10 @@ pub(super) fn look_up(
         scan(snapshot, scope, index, (known.unwrap_or(not_in_file), Some(built_in)), &vectors, words)
     });
     match found {
-        Ok((meaning, _)) => Meaning { model: Some(space.model), ..meaning },
+        Ok((meaning, _)) => SemanticScores { model: Some(space.model), ..meaning },
         Err(error) => {
             missing.push(format!("vectors: {error}"));
-            Meaning::default()
+            SemanticScores::default()
         }
     }
 }
@@ -155,8 +155,8 @@ fn scan(
     index: &mut UserIndex,
     (space, built_in): (Space, Option<BuiltIn>),
     vectors: &[Option<Vector>],
-    words: &WordsLeg,
-) -> Result<(Meaning, u32)> {
+    words: &LexicalScores,
+) -> Result<(SemanticScores, u32)> {
     let units = index.units.len();
     let known = index.space(snapshot, scope, space, built_in)?;
     let of_one = |vector: &Option<Vector>| {
@@ -179,7 +179,7 @@ fn scan(
         best
     };
     let covered = known.covered_seq;
-    Ok((Meaning { best, of_each, model: None }, index.uncovered(covered)))
+    Ok((SemanticScores { best, of_each, model: None }, index.uncovered(covered)))
 }
 
 fn best_pieces(matrix: &Matrix, vector: &Vector, units: usize) -> Vec<BestPieces> {
