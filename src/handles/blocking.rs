@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod callers_runtime;
 mod memories;
 mod sensors;
 mod session;
@@ -27,8 +28,6 @@ use std::{
     path::Path,
     sync::Arc,
 };
-
-use tokio::runtime::Handle;
 
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, JobInfo, JobsReport, NewTurn,
@@ -68,28 +67,6 @@ impl Thermocline {
         let runtime = Arc::new(Waiter::new()?);
         let inner = runtime.block_on(crate::Thermocline::open_with(path, config))?;
         Ok(Self { inner, runtime })
-    }
-
-    /// The same memory, for threads of `runtime` that may block, as those of
-    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking) may. What reads does so on the thread that calls it: several
-    /// operations in a row cost one hop between threads, and not one each.
-    ///
-    /// ```
-    /// # #[tokio::main]
-    /// # async fn main() -> thermocline::Result<()> {
-    /// # let folder = tempfile::tempdir().expect("a folder");
-    /// use thermocline::{Thermocline, blocking};
-    /// use tokio::runtime::Handle;
-    ///
-    /// let memory = Thermocline::open(folder.path().join("memory.db")).await?;
-    /// let here = blocking::Thermocline::on(memory.clone(), Handle::current());
-    /// let sessions = tokio::task::spawn_blocking(move || here.user("alex")?.info().map(|alex| alex.session_count));
-    /// assert_eq!(sessions.await.expect("it does not panic")?, 0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on(memory: crate::Thermocline, runtime: Handle) -> Self {
-        Self { inner: memory, runtime: Arc::new(Waiter::Callers(runtime)) }
     }
 
     /// See [`Thermocline::path`](crate::Thermocline::path).

@@ -1,4 +1,4 @@
-//! The way of a call, whoever asks: what the caller may, how often, a place, a deadline; then the operation, and what is
+//! The way of a call, whoever asks: what the caller may, how often, a place; then the operation, and what is
 //! noted of it.
 
 use std::{
@@ -13,10 +13,15 @@ use std::{
 
 use serde_json::{Map, Value};
 use thermocline::{
-    Thermocline, UserId,
+    MemoryId, Thermocline, UserId,
     blocking::{self, User},
 };
-use tokio::{runtime::Handle, sync::Notify, task::block_in_place, time::Instant};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::Notify,
+    task::block_in_place,
+    time::Instant,
+};
 use tracing::Span;
 
 use crate::{
@@ -109,6 +114,7 @@ struct CallNote {
     caller: Arc<Caller>,
     surface: Surface,
     found: Arc<OnceLock<User>>,
+    gone: Arc<OnceLock<MemoryId>>,
     /// Ids and counts of the request, if they are to be written down.
     about: Map<String, Value>,
     begun: Instant,
@@ -118,11 +124,16 @@ impl Service {
     /// The whole table over this memory, without a folder for backups and without an audit file.
     ///
     /// # Panics
-    /// Outside of a Tokio runtime. It must be one of several threads, on which operations are run; where it is not, those
-    /// panic.
+    /// Outside of a Tokio runtime, and in one of a single thread: operations run on the threads of a runtime of several.
     pub fn new(memory: Thermocline) -> Self {
+        let runtime = Handle::current();
+        assert_ne!(
+            runtime.runtime_flavor(),
+            RuntimeFlavor::CurrentThread,
+            "operations run on one of several threads"
+        );
         Self {
-            here: blocking::Thermocline::on(memory.clone(), Handle::current()),
+            here: blocking::Thermocline::on(memory.clone(), runtime),
             memory,
             table: ops::table(),
             backup_folder: None,
@@ -178,8 +189,15 @@ impl Service {
             self.write_down(&line, false);
             return Err(problem);
         }
-        let call =
-            Call { service: Arc::clone(self), caller, user, found: Arc::default(), surface, spool: None };
+        let call = Call {
+            service: Arc::clone(self),
+            caller,
+            user,
+            found: Arc::default(),
+            gone: Arc::default(),
+            surface,
+            spool: None,
+        };
         Ok(Admitted { row, call })
     }
 
@@ -216,7 +234,7 @@ impl Admitted {
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
-        self.here(request, run, |reply| Some(reply)).await
+        self.in_place(request, run, |reply| Some(reply)).await
     }
 
     /// As [`run`](Self::run), for an operation that is about a user and reads: unless `is_known` says of the revision that
@@ -232,11 +250,11 @@ impl Admitted {
             let reply = if revision.is_some_and(is_known) { None } else { Some(run(call, request)?) };
             Ok(Tagged { reply, revision })
         };
-        self.here(request, work, |tagged| tagged.reply.as_ref()).await
+        self.in_place(request, work, |tagged| tagged.reply.as_ref()).await
     }
 
-    /// Runs it on this thread; a panic is an answer, and not the end of a connection.
-    async fn here<T>(
+    /// Waits for a place, and runs it on this thread; a panic is an answer, and not the end of a connection.
+    async fn in_place<T>(
         self,
         request: Value,
         work: impl FnOnce(Call, Value) -> Result<T, Problem>,
@@ -253,6 +271,7 @@ impl Admitted {
             caller: Arc::clone(&call.caller),
             surface: call.surface.clone(),
             found: Arc::clone(&call.found),
+            gone: Arc::clone(&call.gone),
             about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
             begun: Instant::now(),
         };
@@ -265,7 +284,8 @@ impl Admitted {
             noted.note(done.as_ref().map(reply_of), is_audited);
             done
         };
-        // The runtime's other tasks go on on another thread, and no hop to one is waited for.
+        // The runtime's other tasks go on on another thread, and no hop to one is waited for. What else this task waits for
+        // stands still: connections speak HTTP/1, and MCP has a task for each request.
         block_in_place(running)
     }
 }
@@ -299,6 +319,9 @@ impl CallNote {
             if let Ok(Some(reply)) = done {
                 let said = serde_json::from_str(&reply.body).unwrap_or_default();
                 about.extend(audit::ids_and_counts(&said));
+            }
+            if let Some(memory) = self.gone.get() {
+                about.insert("memory".to_owned(), memory.to_string().into());
             }
             let key = &self.caller.id;
             let line = AuditLine { key, surface, operation: name, user_id, outcome, about };

@@ -53,18 +53,20 @@ impl Drop for Waiter {
 }
 
 /// While it lives, this thread does the reading.
-struct Here;
+struct Here {
+    /// Whether it did so before.
+    before: bool,
+}
 
 impl Here {
     fn new() -> Self {
-        MAY_BLOCK.set(true);
-        Self
+        Self { before: MAY_BLOCK.replace(true) }
     }
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
-        MAY_BLOCK.set(false);
+        MAY_BLOCK.set(self.before);
     }
 }
 

@@ -78,9 +78,10 @@ impl Keys {
         })
     }
 
-    /// How many keys the file has; `None` if it cannot be read or understood any more, and so no key opens anything.
+    /// How many keys the file has that have not expired; `None` if it cannot be read or understood any more, and so no key opens anything.
     pub fn count(&self) -> Option<usize> {
-        self.look(|keys| keys.map(HashMap::len))
+        let now = SystemClock.now();
+        self.look(|keys| Some(keys?.values().filter(|known| !known.key.is_expired(now)).count()))
     }
 
     /// Reads the file again if it has changed, at most once a second, and asks about its keys.

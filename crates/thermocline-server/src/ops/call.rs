@@ -6,7 +6,7 @@ use std::{
 };
 
 use thermocline::{
-    ErrorKind, Origin, SessionId, Trust, Turn, TurnId, UserId,
+    ErrorKind, MemoryId, Origin, SessionId, Trust, Turn, TurnId, UserId,
     blocking::{Memories, Session, Thermocline, User},
 };
 
@@ -41,6 +41,8 @@ pub struct Call {
     pub user: Option<String>,
     /// Who that is, once the file was asked, which is once: a tag, an operation, logs and the audit file all speak of them.
     pub found: Arc<OnceLock<User>>,
+    /// The memory that it forgets or erases, by whatever name it was asked to: the audit file tells of that.
+    pub gone: Arc<OnceLock<MemoryId>>,
     /// By which door.
     pub surface: Surface,
     /// Where lines are written to or read from, at its beginning; only for operations whose
@@ -95,6 +97,12 @@ impl Call {
     fn note(&self, user: &User) {
         // A call is about one user: the first is the one.
         let _ = self.found.set(user.clone());
+    }
+
+    /// Notes which memory it forgets or erases.
+    pub fn note_gone(&self, memory: MemoryId) {
+        // A call forgets or erases one by its name: the first is the one.
+        let _ = self.gone.set(memory);
     }
 
     /// The memories of the user, who must be known, for the caller's doing.

@@ -10,7 +10,7 @@ use thermocline::{
 use crate::ops::{
     Operation, OperationOutcome, Result, Row,
     call::{self, Call, set},
-    problem::{ItemProblem, Problem},
+    problem::{ItemProblem, Problem, Retry},
     row,
     spec::{Again, Class, Route, Spec, Tool},
 };
@@ -287,10 +287,13 @@ impl Operation for RecordMany {
         let user = call.user_or_new()?;
         let mut items = Vec::with_capacity(request.turns.len());
         for turn in request.turns {
-            items.push(match turn.record(&call, &user) {
+            let recorded = match turn.record(&call, &user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
+                // Each of the turns behind it would wait as long.
+                Err(problem) if problem.code.facts().retry == Retry::Later => return Err(problem),
                 Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
-            });
+            };
+            items.push(recorded);
         }
         Ok(ManyRecorded { items })
     }

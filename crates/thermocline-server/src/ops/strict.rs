@@ -118,6 +118,9 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
         visitor: V,
     ) -> Result<V::Value> {
         match self.value {
+            Value::Object(object) if object.len() == 1 && object.values().all(Value::is_null) => {
+                Err(Error::invalid_type(Unexpected::Map, &visitor))
+            }
             Value::Object(object) if object.len() == 1 => {
                 visitor.visit_enum(MapAccessDeserializer::new(ObjectFields::of(object, self.met)))
             }
@@ -246,6 +249,7 @@ mod tests {
             json!(["a", [], null]),
             json!({ "days": [], "of": { "one": [1] } }),
             json!({ "days": [], "of": { "both": { "a": [1] } } }),
+            json!({ "days": [], "of": { "all": null } }),
         ] {
             assert!(TestFilter::deserialize(&value).is_ok(), "{value}");
             assert!(TestFilter::deserialize(Strict::new(&value, &ReadTrace::default())).is_err(), "{value}");

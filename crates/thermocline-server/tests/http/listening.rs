@@ -39,6 +39,10 @@ fn other_addresses_need_a_key_and_tls_or_a_proxy() {
     check_refused(with_key(everywhere), "in the clear");
     drop(with_key(|settings| (everywhere(settings), settings.behind_proxy = true).1).start());
     check_refused(changed(|settings| settings.require_key = true), "require_key");
+    check_refused(changed(|settings| settings.behind_proxy = true), "there is no key");
+    let named = |settings: &mut ServiceSettings| settings.allowed_hosts.push("memory.example.org".to_owned());
+    check_refused(changed(named), "there is no key");
+    drop(with_key(named).start());
 }
 
 #[test]

@@ -64,6 +64,8 @@ async fn a_memory_is_named_alike_where_it_is_one_of_several() {
         Code::InvalidInput,
         "no part of an id"
     );
+    let cut_off = json!({ "memory": "01a2" });
+    assert_eq!(bench.refused("memory_erase", cut_off).await, Code::InvalidInput);
     bench.answer("memory_erase", json!({ "memory": "key:boats" })).await;
     assert_eq!(bench.refused("memory_show", json!({ "memory": "key:boats" })).await, Code::NotFound);
 }

@@ -45,6 +45,10 @@ async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     let request = json!({ "query": "boat", "filter": { "project": "a", "untill": null } });
     let problem = bench.ask("recall", request).await.unwrap_err();
     assert_eq!(problem.pointer.as_deref(), Some("/filter/untill"));
+    let problem = bench.ask("record", json!({ "user_message": "a", "timestamp": "b" })).await.unwrap_err();
+    assert_eq!(problem.pointer.as_deref(), Some("/timestamp"));
+    let problem = bench.ask("record", json!({ "user_message": "a", "said_at": "2024-05-01T10:00:00" })).await;
+    assert!(problem.unwrap_err().detail.contains("a time with its offset"));
     let request = json!({ "turns": [{ "user_message": "a" }, { "user_message": 7 }] });
     let problem = bench.ask("record_many", request).await.unwrap_err();
     assert_eq!(problem.pointer.as_deref(), Some("/turns/1/user_message"));

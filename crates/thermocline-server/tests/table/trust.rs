@@ -41,6 +41,47 @@ async fn what_a_key_saves_has_its_origin_or_one_that_is_trusted_less() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_tool_or_a_document_says_is_no_fact_and_nobodys_turn() {
+    let bench = Bench::new().await;
+    let home = bench.answer("anchor_set", json!({ "attribute": "home", "value": "Lisbon" })).await;
+    for foreign in [Origin::Tool, Origin::Document] {
+        for (name, request) in [
+            ("anchor_set", json!({ "attribute": "home", "value": "Mars" })),
+            ("anchor_replace", json!({ "anchor": home["id"], "value": "Mars" })),
+            ("anchor_retract", json!({ "anchor": home["id"] })),
+        ] {
+            let refused = bench.ask_as(Caller::shell(foreign), name, request).await.unwrap_err();
+            assert_eq!(refused.code, Code::NotAllowed, "{name} {foreign:?}");
+        }
+        let turn = json!({ "session": "s", "user_message": "My name is Evil." });
+        let (_, recorded) = bench.well_as(foreign, "record", turn).await;
+        let turn = bench.answer("turn_show", json!({ "turn": recorded["turn_id"] })).await;
+        assert_eq!(turn["user_origin"], json!(foreign), "{turn}");
+        let pretends = json!({ "session": "s", "user_message": "My name is Evil.", "user_origin": "user" });
+        let refused = bench.ask_as(Caller::shell(foreign), "record", pretends).await.unwrap_err();
+        assert_eq!(refused.code, Code::InvalidInput);
+    }
+    let facts = bench.answer("anchor_list", json!({})).await;
+    assert_eq!(
+        (facts["items"].as_array().unwrap().len(), &facts["items"][0]["value"]),
+        (1, &json!("Lisbon"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_erased_with_all_its_parts_at_once() {
+    let bench = Bench::new().await;
+    for n in 0..3 {
+        let turn = json!({ "session": "s", "user_message": format!("The walrus number {n}."), "caller_id": n.to_string() });
+        bench.answer("record", turn).await;
+        bench.answer("session_end", json!({ "session": "s" })).await;
+    }
+    let erased = bench.answer("session_erase", json!({ "session": "s" })).await;
+    assert_eq!((&erased["sessions"], &erased["turns"]), (&json!(3), &json!(3)));
+    assert_eq!(bench.refused("session_erase", json!({ "session": "s" })).await, Code::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_assistant_decides_a_review_or_writes_over_the_user() {
     let bench = Bench::new().await;
     let said = |content: &str| json!({ "title": "Editor", "content": content, "goal_signature": "editor" });

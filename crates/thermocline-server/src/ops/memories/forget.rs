@@ -69,7 +69,9 @@ impl Operation for MemoryForget {
     fn run(call: Call, request: ForgetRequest) -> Result<Forgetting> {
         let memories = call.memories()?;
         if !request.dry_run {
-            return Ok(memories.forget(request.memory.id(&memories)?)?.into());
+            let id = request.memory.id(&memories)?;
+            call.note_gone(id);
+            return Ok(memories.forget(id)?.into());
         }
         let memory = request.memory.memory(&memories)?;
         let goes = memory.status != MemoryStatus::Forgotten && may_forget(call.caller.origin, &memory);
@@ -168,7 +170,8 @@ pub struct MemoryErase;
 impl Operation for MemoryErase {
     const SPEC: Spec = Spec::erases(
         "memory_erase",
-        "Erase a memory out of the bytes of the file, with its history, edges and episodes.",
+        "Erase a memory, named by its whole id or by key: and the caller's own, out of the bytes of the file, with its \
+         history, edges and episodes.",
         Route::delete("/v1/users/{user}/memories/{memory}"),
     );
     type Request = OfMemory;
@@ -176,7 +179,9 @@ impl Operation for MemoryErase {
 
     fn run(call: Call, request: OfMemory) -> Result<Erased> {
         let memories = call.memories()?;
-        Ok(memories.erase(request.memory.id(&memories)?)?)
+        let id = request.memory.whole_id(&memories)?;
+        call.note_gone(id);
+        Ok(memories.erase(id)?)
     }
 
     fn outcome(erased: &Erased) -> OperationOutcome {

@@ -35,6 +35,17 @@ impl MemoryName {
         }
     }
 
+    /// As [`id`](Self::id), for what cannot be undone: a few digits may hit whatever is left that begins so.
+    pub fn whole_id(&self, memories: &Memories) -> Result<MemoryId> {
+        if !self.0.starts_with(KEY) && self.0.parse::<MemoryId>().is_err() {
+            return Err(Problem::invalid(
+                "memory",
+                "a memory is erased by its whole id, or by key: and the caller's own id",
+            ));
+        }
+        self.id(memories)
+    }
+
     /// The ids of the memories of these names: of 1,000 at most.
     pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
         if names.len() > MOST_NAMES {
