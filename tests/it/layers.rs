@@ -7,7 +7,7 @@ use crate::imports::{Crate, Imports, circles};
 /// From the ground up. A module may import its own layer and those before it.
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
-    &["aside", "clock", "cooldown", "endpoint", "english", "event", "faults", "rerank", "text", "times"],
+    &["clock", "cooldown", "endpoint", "english", "event", "faults", "own_thread", "rerank", "text", "times"],
     &["compress", "embed", "index", "memory", "planner", "sensors", "tier"],
     &["config", "local"],
     &["store"],
