@@ -4,7 +4,6 @@
     figures.py take NAME        run the benchmark NAME and write docs/figures/NAME.md
     figures.py take NAME --from FILE --command 'WHAT WAS RUN'
                                 the same of what a run has printed (`-`: stdin); recall's card and identity come so
-    figures.py take promises    the promises of docs/reliability.md, with their hundreds of kills
     figures.py plot             draw the SVGs of this folder
     figures.py fill             write the figures into README.md, *.md, docs/*.md and benches/*.md
     figures.py fill --check     change nothing; exit 1 if a page or a picture differs from the files
@@ -74,7 +73,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="do", required=True, metavar="take|fill|plot")
     one = commands.add_parser("take", help="measure, or read what was measured, and write docs/figures/NAME.md")
-    one.add_argument("name", metavar="NAME", help="a benchmark, `promises`, or with --from any name")
+    one.add_argument("name", metavar="NAME", help="a benchmark, or with --from any name")
     one.add_argument("--from", dest="source", metavar="FILE", help="what a run has printed; `-` is stdin")
     one.add_argument("--command", metavar="TEXT", help="with --from: what was run")
     one.add_argument("--commit", metavar="COMMIT", help="with --from: what was measured, if that is not HEAD")

@@ -14,30 +14,17 @@ FOLDER = ROOT / "docs" / "figures"
 # What is not a benchmark of the library's.
 OF_THE_COMMAND = {"service"}
 
-# The promises of docs/reliability.md that are held by more kills or queries than in a test run: what is counted, how
-# many, the variable that says so, and the tests. How many canary words there are, their test demands itself.
-PROMISES = [
-    ("kills while recording", 200, "THERMOCLINE_KILLS", ["crash::processes_killed_while_recording"]),
-    ("kills while compressing", 200, "THERMOCLINE_KILLS", ["swap_kill::killed_at_random_moments"]),
-    ("kills while completing, replacing, erasing", 300, "THERMOCLINE_TEST_KILLS", ["killed_at_any_time"]),
-    ("queries made to break recall", 1_000_000, "THERMOCLINE_FUZZ", ["any_query"]),
-    ("canary words erased", 1_000, None, ["erase::"]),
-]
-
 
 def fail(message):
     sys.exit(f"figures.py: {message}")
 
 
 def take(name, source, command, commit, is_dirty_fine, most_load):
-    words = None if source or name == "promises" else bench(name)
+    words = None if source else bench(name)
     facts = {"commit": commit_of(commit, is_dirty_fine)}
     if source:
         report, measured_at = read_source(source)
         facts |= {"date": day(measured_at), "command": command or f"{name}, from a file", "load": "unknown"}
-    elif name == "promises":
-        facts |= {"date": day(time.time()), "command": "figures.py take promises", "load": load()}
-        report = run_promises()
     else:
         quiet(words, most_load)
         facts |= {"date": day(time.time()), "command": " ".join([*settings(), *words]), "load": load()}
@@ -104,7 +91,7 @@ def settings():
 def bench(name):
     package = ["-p", "thermocline-cli"] if name in OF_THE_COMMAND else []
     if not package and not (ROOT / "benches" / f"{name}.rs").exists():
-        known = sorted({path.stem for path in (ROOT / "benches").glob("*.rs")} | OF_THE_COMMAND | {"promises"})
+        known = sorted({path.stem for path in (ROOT / "benches").glob("*.rs")} | OF_THE_COMMAND)
         fail(f"there is no benchmark {name}. There are {', '.join(known)}.\n"
              "What another program has measured is taken by --from FILE --command 'WHAT WAS RUN'.")
     return ["cargo", "bench", *package, "--bench", name]
@@ -132,21 +119,3 @@ def run_bench(name, words):
     if not kept.exists() or kept.stat().st_mtime < began - 1:
         fail(f"`{' '.join(words)}` ran, but kept no report at {kept}")
     return kept.read_text(encoding="utf8")
-
-
-def run_promises():
-    rows = ["| what | how many | tests that passed | seconds | slowest | verdict |", "|---|---|---|---|---|---|"]
-    for what, count, variable, tests in PROMISES:
-        words = ["cargo", "test", "--release", "--test", "it", "--", *tests, "--nocapture"]
-        print(f"{what}: {count:,} ...", file=sys.stderr)
-        began = time.monotonic()
-        env = os.environ | ({variable: str(count)} if variable else {})
-        done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True)
-        passed = re.search(r"test result: ok\. (\d+) passed", done.stdout)
-        if done.returncode or not passed or passed[1] == "0":
-            said = done.stdout[-2000:] + done.stderr[-2000:]
-            fail(f"{what}: the tests did not pass, or none is called {tests[0]}:\n{said}")
-        slowest = re.search(r"the worst ([0-9.]+ ?[a-zµ]+)", done.stderr + done.stdout)
-        seconds = time.monotonic() - began
-        rows.append(f"| {what} | {count:,} | {passed[1]} | {seconds:.0f} | {slowest[1] if slowest else '-'} | met |")
-    return "\n".join(rows)

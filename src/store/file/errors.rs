@@ -71,7 +71,7 @@ pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
     let path = path.display();
     match error.kind() {
         io::ErrorKind::NotFound => {
-            Error::caused(ErrorKind::NotFound, format!("{path} lies in no folder; make it first"), error)
+            Error::caused(ErrorKind::NotFound, format!("the folder of {path} does not exist; make it first"), error)
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Error::caused(
             ErrorKind::ReadOnly,

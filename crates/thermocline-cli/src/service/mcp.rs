@@ -36,7 +36,7 @@ enum Tools {
     Full,
     /// Those of full that only read.
     Readonly,
-    /// Eighteen, over memories.
+    /// Sixteen, over memories.
     Knowledge,
 }
 

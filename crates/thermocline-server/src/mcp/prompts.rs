@@ -12,24 +12,29 @@ use crate::mcp::{Mcp, resources};
 const WITH_MEMORY: &str = "with_memory";
 const END_OF_SESSION: &str = "end_of_session";
 
-/// Both, in a fixed order.
-pub(super) fn list() -> Vec<Prompt> {
+/// Those whose tools the caller sees, in a fixed order.
+pub(super) fn list(mcp: &Mcp) -> Vec<Prompt> {
     let required =
         |name: &str, what: &str| vec![PromptArgument::new(name).with_description(what).with_required(true)];
-    vec![
+    let mut prompts = vec![
         Prompt::new(
             WITH_MEMORY,
             Some("A message, and before it what is known of it from earlier conversations"),
             Some(required("message", "The user's message")),
         )
         .with_title("With memory"),
-        Prompt::new(
-            END_OF_SESSION,
-            Some("Save what lasts of a conversation, then end it"),
-            Some(required("session", "Key of the conversation")),
-        )
-        .with_title("End of session"),
-    ]
+    ];
+    if ["memory_save", "memory_session"].iter().all(|name| mcp.tools().any(|tool| tool.name == *name)) {
+        prompts.push(
+            Prompt::new(
+                END_OF_SESSION,
+                Some("Save what lasts of a conversation, then end it"),
+                Some(required("session", "Key of the conversation")),
+            )
+            .with_title("End of session"),
+        );
+    }
+    prompts
 }
 
 /// One of them, filled in.

@@ -86,7 +86,7 @@ impl ServerHandler for Mcp {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let all = prompts::list();
+        let all = prompts::list(self);
         Ok(ListPromptsResult::with_all_items(all).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
