@@ -293,8 +293,9 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
     ]
 }
 
-/// The bytes of a unit in a row of `unit_blocks`, and where its session's number stands in them (src/index/facts.rs).
-const FACTS: (usize, std::ops::Range<usize>) = (26, 1..9);
+/// The bytes of a unit in a row of `unit_blocks`, where its session's number stands in them, and how many bytes follow if its
+/// last one has the highest bit: its event (src/index/facts.rs).
+const FACTS: (usize, std::ops::Range<usize>, usize) = (26, 1..9, 4);
 
 /// Copies the part's rows of `unit_blocks`: they name sessions inside.
 fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
@@ -306,7 +307,9 @@ fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
     let of_part = read.query_map([part.users], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     let of_part: Vec<(i64, i64, Vec<u8>)> = of_part.map(Result::unwrap).collect();
     for (user_no, block_no, mut body) in of_part {
-        for unit in body.chunks_exact_mut(FACTS.0) {
+        let mut at = 0;
+        while let Some(unit) = body.get_mut(at..at + FACTS.0) {
+            at += FACTS.0 + if unit[FACTS.0 - 1] >> 7 == 1 { FACTS.2 } else { 0 };
             let session_no = i64::from_le_bytes(unit[FACTS.1].try_into().unwrap());
             unit[FACTS.1].copy_from_slice(&(session_no + (part.sessions() * copy) as i64).to_le_bytes());
         }

@@ -70,9 +70,11 @@ pub(crate) fn poisons_connection(error: &Error) -> bool {
 pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
     let path = path.display();
     match error.kind() {
-        io::ErrorKind::NotFound => {
-            Error::caused(ErrorKind::NotFound, format!("the folder of {path} does not exist; make it first"), error)
-        }
+        io::ErrorKind::NotFound => Error::caused(
+            ErrorKind::NotFound,
+            format!("the folder of {path} does not exist; make it first"),
+            error,
+        ),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Error::caused(
             ErrorKind::ReadOnly,
             format!("{path} may not be written; check the folder's owner and mode"),
