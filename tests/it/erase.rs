@@ -1,7 +1,7 @@
 //! What is erased is gone: out of every answer, out of every table, out of the bytes of the file and its log.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashSet},
     fs,
     path::Path,
     sync::Arc,
@@ -16,91 +16,18 @@ use thermocline::{
 };
 
 use crate::{
+    canaries::{Words, found_in},
     children::{self, say},
     dump::{ask, assert_same, dump_of_user, reader},
     scripted::{Scripted, reads_anchors, stated_anchors},
     support::{Cut, Fixture, at, long_turn, turn},
 };
 
-/// Bytes of a canary that are searched for: a part of it that is left behind is found too.
-const PART: usize = 8;
-
-/// The n-th word that no language has: twelve letters.
-fn canary(n: usize) -> String {
-    // A linear congruential generator (Knuth's MMIX).
-    let mut state = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut letter = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        char::from(b'a' + u8::try_from((state >> 33) % 26).unwrap())
-    };
-    (0..12).map(|_| letter()).collect()
-}
-
-/// Gives canaries one after the other.
-#[derive(Default)]
-pub struct Words(pub usize);
-
-impl Words {
-    pub fn next(&mut self) -> String {
-        self.0 += 1;
-        canary(self.0 - 1)
-    }
-
-    /// One that looks like a name.
-    pub fn name(&mut self) -> String {
-        let word = self.next();
-        word[..1].to_uppercase() + &word[1..]
-    }
-
-    pub fn some(&mut self, count: usize) -> String {
-        (0..count).map(|_| self.next()).collect::<Vec<_>>().join(" ")
-    }
-}
-
 /// Which of the first canaries stand in the bytes of the file, its log and its index.
 pub fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
-    found_in(&["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display())), canaries)
-}
-
-/// Which of the first canaries stand in these files: in any case, with one or two bytes a letter, or inside of what
-/// zstd has compressed.
-fn found_in<const N: usize>(files: &[String; N], canaries: usize) -> BTreeSet<usize> {
-    let mut parts: HashMap<Vec<u8>, usize> = HashMap::new();
-    for n in 0..canaries {
-        parts.extend(canary(n).as_bytes().windows(PART).map(|part| (part.to_vec(), n)));
-    }
-    let mut found = BTreeSet::new();
-    for bytes in files.iter().filter_map(|file| fs::read(file).ok()) {
-        let frames = frames(&bytes);
-        for bytes in std::iter::once(bytes).chain(frames) {
-            let letters: Vec<u8> =
-                bytes.into_iter().filter(|&b| b != 0).map(|b| b.to_ascii_lowercase()).collect();
-            let mut run = 0;
-            for (at, byte) in letters.iter().enumerate() {
-                run = if byte.is_ascii_lowercase() { run + 1 } else { 0 };
-                if run >= PART {
-                    found.extend(parts.get(&letters[at + 1 - PART..=at]));
-                }
-            }
-        }
-    }
-    found
-}
-
-/// What can be decompressed, from anywhere in these bytes.
-fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
-    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-    let starts = bytes.windows(4).enumerate().filter(|(_, window)| *window == MAGIC);
-    let unpacked = starts.map(|(at, _)| {
-        let mut out = Vec::new();
-        let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
-        let mut part = [0; 512];
-        while let Ok(read @ 1..) = std::io::Read::read(&mut decoder, &mut part) {
-            out.extend_from_slice(&part[..read]);
-        }
-        out
-    });
-    unpacked.collect()
+    let files = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display()));
+    let bytes = files.iter().filter_map(|file| fs::read(file).ok());
+    bytes.flat_map(|bytes| found_in(&bytes, canaries)).collect()
 }
 
 /// A true sentence with the turn's first words, keywords that are its first words, and its anchors.

@@ -9,8 +9,9 @@ use thermocline::{
 };
 
 use crate::{
+    canaries::Words,
     dump::{assert_same, dump_of_user, reader},
-    erase::{Words, found, tells},
+    erase::{found, tells},
     scripted::Scripted,
     support::{Cut, Fixture, long_turn},
 };

@@ -15,6 +15,7 @@ mod scripted;
 
 mod again;
 mod anchors;
+mod canaries;
 mod changes;
 #[cfg(feature = "llm")]
 mod chat_backend;

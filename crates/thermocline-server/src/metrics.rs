@@ -210,9 +210,9 @@ impl Metrics {
         GaugeGuard::one_of(self.connections.clone())
     }
 
-    /// A recall or context did without so many things.
-    pub fn missing(&self, count: usize) {
-        self.missing.inc_by(u64::from(count > 0));
+    /// A recall or context did without these things: counted once, if there are any.
+    pub fn missing(&self, things: &[String]) {
+        self.missing.inc_by(u64::from(!things.is_empty()));
     }
 
     /// A context was handed out.

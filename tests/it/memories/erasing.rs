@@ -8,8 +8,9 @@ use thermocline::{
 };
 
 use crate::{
+    canaries::Words,
     dump::{ask, rewrite},
-    erase::{Words, found},
+    erase::found,
     memories::{Known, fix, port, saying},
     support::turn,
 };

@@ -6,8 +6,9 @@ use chrono::TimeDelta;
 use thermocline::{ErrorKind, MemoryFilter, NewTurn, RecallOptions, blocking::Session};
 
 use crate::{
+    canaries::Words,
     dump::{ask, assert_same, dump_without},
-    erase::{Words, found},
+    erase::found,
     memories::{Known, fix},
     support::turn,
     transfer::export,

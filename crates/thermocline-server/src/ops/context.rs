@@ -148,7 +148,7 @@ impl Operation for ContextOperation {
     fn count(answer: &ContextAnswer, metrics: &Metrics) {
         if let ContextAnswer::Known(context) = answer {
             metrics.handed_out(context.tokens, context.left_out.len());
-            metrics.missing(context.missing.len());
+            metrics.missing(&context.missing);
         }
     }
 }

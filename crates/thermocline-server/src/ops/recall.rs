@@ -105,7 +105,7 @@ impl Operation for RecallOperation {
 
     fn count(answer: &RecallAnswer, metrics: &Metrics) {
         if let RecallAnswer::Found(found) = answer {
-            metrics.missing(found.missing.len());
+            metrics.missing(&found.missing);
         }
     }
 }

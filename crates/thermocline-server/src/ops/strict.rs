@@ -43,15 +43,10 @@ impl ReadTrace {
     }
 
     /// Reads what this step leads to.
-    fn step<'de, S: DeserializeSeed<'de>>(
-        &self,
-        step: &dyn Display,
-        seed: S,
-        value: &'de Value,
-    ) -> Result<S::Value> {
+    fn step<T>(&self, step: &dyn Display, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let depth = self.path.borrow().len();
         self.path.borrow_mut().push(step.to_string());
-        let read = seed.deserialize(Strict { value, met: self })?;
+        let read = read()?;
         // Whoever tries something else after a failure has left its path here.
         self.path.borrow_mut().truncate(depth);
         Ok(read)
@@ -77,14 +72,14 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.value {
             Value::Array(items) => {
-                let mut unread = Items { left: items.iter(), count: 0, met: self.met };
-                let read = visitor.visit_seq(&mut unread)?;
-                all_read(read, items.len(), unread.left.len())
+                let mut list = Items { left: items.iter(), count: 0, met: self.met };
+                let read = visitor.visit_seq(&mut list)?;
+                all_read(read, items.len(), list.left.len())
             }
             Value::Object(object) => {
-                let mut unread = ObjectFields::of(object, self.met);
-                let read = visitor.visit_map(&mut unread)?;
-                all_read(read, object.len(), unread.left.len())
+                let mut fields = ObjectFields::of(object, self.met);
+                let read = visitor.visit_map(&mut fields)?;
+                all_read(read, object.len(), fields.left.len())
             }
             one => one.deserialize_any(visitor),
         }
@@ -156,7 +151,7 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some(item) = self.left.next() else { return Ok(None) };
-        let read = self.met.step(&self.count, seed, item)?;
+        let read = self.met.step(&self.count, || seed.deserialize(Strict::new(item, self.met)))?;
         self.count += 1;
         Ok(Some(read))
     }
@@ -181,17 +176,13 @@ impl<'de> MapAccess<'de> for ObjectFields<'de, '_> {
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         self.next = self.left.next().map(|(name, value)| (name.as_str(), value));
         let Some((name, _)) = self.next else { return Ok(None) };
-        let known: StrDeserializer<'_, Error> = name.into_deserializer();
-        let read = seed.deserialize(known);
-        if read.is_err() {
-            self.met.path.borrow_mut().push(name.to_owned());
-        }
-        read.map(Some)
+        let key: StrDeserializer<'_, Error> = name.into_deserializer();
+        self.met.step(&name, || seed.deserialize(key)).map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
         let (name, value) = self.next.take().ok_or_else(|| Error::custom("a value has no name"))?;
-        self.met.step(&name, seed, value)
+        self.met.step(&name, || seed.deserialize(Strict::new(value, self.met)))
     }
 }
 

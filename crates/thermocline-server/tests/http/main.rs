@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 
+#[path = "../../../../tests/it/canaries.rs"]
+mod canaries;
 mod client;
 mod drawn;
 mod fixture;

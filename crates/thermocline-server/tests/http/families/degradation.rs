@@ -3,6 +3,7 @@
 use std::{
     fmt,
     future::pending,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -66,6 +67,16 @@ const WAYS: [(&str, [&str; 3]); 6] = [
     ("is silent", ["no answer within"; 3]),
 ];
 
+/// An answer that is there, or one that never comes.
+fn given<T: Send + 'static>(answer: Option<T>) -> Pin<Box<dyn Future<Output = T> + Send>> {
+    Box::pin(async move {
+        match answer {
+            Some(answer) => answer,
+            None => pending().await,
+        }
+    })
+}
+
 /// A text's length and its first letters: vectors that differ, which is all that is asked of them.
 fn vector(text: &str) -> Vec<f32> {
     (0..32).map(|at| f32::from(text.as_bytes().get(at).copied().unwrap_or(1))).collect()
@@ -79,12 +90,7 @@ impl Embedder for Failing {
     fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> Embedding<'a> {
         let good = || texts.iter().map(|text| vector(text)).collect();
         let answer = self.answer(good, || vec![vec![0.5; 33]]);
-        Box::pin(async move {
-            match answer {
-                Some(answer) => answer,
-                None => pending().await,
-            }
-        })
+        given(answer)
     }
 }
 
@@ -97,12 +103,7 @@ impl Reranker for Failing {
         // The last first.
         let good = || (0..texts.len()).map(|at| f32::from(u16::try_from(at).unwrap())).collect();
         let answer = self.answer(good, || vec![1.0; 1_000]);
-        Box::pin(async move {
-            match answer {
-                Some(answer) => answer,
-                None => pending().await,
-            }
-        })
+        given(answer)
     }
 }
 
@@ -115,12 +116,7 @@ impl ChatModel for Failing {
         let good =
             || json!({ "queries": [], "first_day": "", "last_day": "", "older_memory": true }).to_string();
         let answer = self.answer(good, || "Search for the violin.".to_owned());
-        Box::pin(async move {
-            match answer {
-                Some(answer) => answer,
-                None => pending().await,
-            }
-        })
+        given(answer)
     }
 }
 
@@ -131,12 +127,7 @@ impl Summarizer for Failing {
 
     fn summarize<'a>(&'a self, _: &'a [Turn]) -> Summarizing<'a> {
         let answer = self.answer(Vec::new, Vec::new);
-        Box::pin(async move {
-            match answer {
-                Some(answer) => answer,
-                None => pending().await,
-            }
-        })
+        given(answer)
     }
 }
 
