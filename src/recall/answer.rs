@@ -85,12 +85,15 @@ pub(crate) fn gather(
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.snapshot()?;
-    let mut missing = Vec::new();
-    let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing)?;
-    let sieve = sieve.of_things(&snapshot, scope, (&message.of, &message.filter))?;
-    let mut searched = search(&snapshot, index, scope, &question, WantedUnits::All, (&sieve, &[]))?;
+    let searched = snapshot.together(|| {
+        let mut missing = Vec::new();
+        let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing)?;
+        let sieve = sieve.of_things(&snapshot, scope, (&message.of, &message.filter))?;
+        let mut searched = search(&snapshot, index, scope, &question, WantedUnits::All, (&sieve, &[]))?;
+        searched.missing.append(&mut missing);
+        Ok(searched)
+    })?;
     drop(snapshot);
-    searched.missing.append(&mut missing);
     if searched.is_index_damaged {
         store.mend(scope);
     }

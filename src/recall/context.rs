@@ -25,10 +25,10 @@ use crate::{
         recalled::RecalledItem,
         session_turns::SessionTurns,
         sieve::Sieve,
-        user_indexes::UserIndexes,
+        user_indexes::{IndexLease, UserIndexes},
         wishes::WishesWanted,
     },
-    store::{Store, acts::lifecycle, behind::NewReceipt, scope::Scope},
+    store::{Store, acts::lifecycle, behind::NewReceipt, scope::Scope, snapshot::Snapshot},
     text::render,
 };
 
@@ -252,11 +252,29 @@ pub(crate) fn gather(
     let waiting = indexes.of(scope);
     let index = waiting.wait();
     let snapshot = store.marked_snapshot()?;
+    let read = || read(&snapshot, config, index, (scope, session), (message, options, min_confidence), depth);
+    let (turns, recalled, missing) = snapshot.together(read)?;
+    drop(snapshot);
+    if recalled.is_index_damaged {
+        store.mend(scope);
+    }
+    Ok(Ingredients { turns, recalled, missing, took: watch.elapsed() })
+}
+
+/// Reads the turns of the session, what is recalled beside them, and what of it is missing.
+fn read(
+    snapshot: &Snapshot<'_>,
+    config: &Config,
+    index: IndexLease<'_>,
+    (scope, session): (&Scope, Option<SessionId>),
+    (message, options, min_confidence): (&Message, &ContextOptions, f64),
+    depth: usize,
+) -> Result<(SessionTurns, Searched, Vec<String>)> {
     let session = session.map(|session| snapshot.latest_session(scope, session)).transpose()?;
     session.as_ref().map_or(Ok(()), |session| lifecycle::check_can_go_on(&session.info))?;
     let (mut missing, sections) = (Vec::new(), Shows::of(options, session.as_ref()));
     let (of, shape) = ((scope, session.as_ref()), (sections, options.for_messages));
-    let mut turns = SessionTurns::read(&snapshot, config, of, message, shape, &mut missing)?;
+    let mut turns = SessionTurns::read(snapshot, config, of, message, shape, &mut missing)?;
 
     let epoch = snapshot.extent(scope).map_or(0, |extent| extent.epoch);
     missing.extend(message.plan_missed_in(epoch));
@@ -267,13 +285,13 @@ pub(crate) fn gather(
     if !sections.wishes {
         question.wishes = WishesWanted::None;
     }
-    let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing);
-    let sieve = sieve.and_then(|sieve| sieve.of_things(&snapshot, scope, (&message.of, &message.filter)));
+    let sieve = Sieve::of(snapshot, scope, &message.filter, &mut missing);
+    let sieve = sieve.and_then(|sieve| sieve.of_things(snapshot, scope, (&message.of, &message.filter)));
     let hidden = turns.not_recalled()?;
     let sieve = sieve.map(|sieve| sections.narrowed(sieve, session.as_ref()).hiding(hidden));
     let recalled = sieve.as_ref().map_err(Clone::clone).and_then(|sieve| {
         let at_hand = turns.earlier();
-        answer::search(&snapshot, index, scope, &question, WantedUnits::AboveFloor, (sieve, &at_hand))
+        answer::search(snapshot, index, scope, &question, WantedUnits::AboveFloor, (sieve, &at_hand))
     });
     let recalled = recalled.unwrap_or_else(|error| {
         missing.push(format!("recall: {error}"));
@@ -281,13 +299,9 @@ pub(crate) fn gather(
     });
     missing.extend(recalled.missing.iter().cloned());
     if let (Some(session), Ok(sieve)) = (&session, &sieve) {
-        turns.read_promoted(&snapshot, (scope, session), (sieve, &recalled), &mut missing);
+        turns.read_promoted(snapshot, (scope, session), (sieve, &recalled), &mut missing);
     }
-    drop(snapshot);
-    if recalled.is_index_damaged {
-        store.mend(scope);
-    }
-    Ok(Ingredients { turns, recalled, missing, took: watch.elapsed() })
+    Ok((turns, recalled, missing))
 }
 
 /// Packs the context; the receipt is the caller's to keep.

@@ -2,7 +2,7 @@
 //!
 //! Nobody may wait for anything but the file while a snapshot is held: it keeps the log from being emptied.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use chrono::{DateTime, Utc};
 
@@ -64,6 +64,8 @@ pub(crate) struct Snapshot<'s> {
     sql: Sqlite<'s, ReadTransaction>,
     /// When somebody last looked whether anybody has committed, before this moment.
     mark: Option<Mark>,
+    /// Whether several questions are being asked as one.
+    is_together: Cell<bool>,
 }
 
 /// What a snapshot is taken of.
@@ -83,7 +85,12 @@ pub(super) trait Hearer {
 
 impl<'s> Snapshot<'s> {
     pub(super) fn new(of: SnapshotSource<'s>, reading: ReadTransaction) -> Self {
-        Self { of, sql: Sqlite::held_by(reading, &*of.config.clock), mark: None }
+        Self {
+            of,
+            sql: Sqlite::held_by(reading, &*of.config.clock),
+            mark: None,
+            is_together: Cell::new(false),
+        }
     }
 
     /// The same, behind a look that gave this mark.
@@ -95,6 +102,19 @@ impl<'s> Snapshot<'s> {
     /// Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
     pub(super) fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         let answer = ask(&self.sql).inspect_err(|error: &Error| self.sql.held().heard(error));
+        if self.is_together.get() { answer } else { self.checked(answer) }
+    }
+
+    /// Asks several questions as one: whether the file is still ours is looked at once, behind the last of them. What was
+    /// read is not to leave `ask` but by its answer.
+    pub(crate) fn together<T>(&self, ask: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.is_together.set(true);
+        let answer = ask();
+        self.is_together.set(false);
+        self.checked(answer)
+    }
+
+    fn checked<T>(&self, answer: Result<T>) -> Result<T> {
         self.of.file.check_itself().and(answer).inspect_err(|_| self.of.hearer.let_go_if_lost())
     }
 

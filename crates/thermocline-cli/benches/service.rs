@@ -3,10 +3,12 @@
 //! `thermocline serve` as a process, on the loopback, beside the library in this process, on the same file.
 //!
 //! - `overhead`: `turn_show`, `record` and `recall` of a user with 10,000 turns, call by call in turn. Targets: the median
-//!   100 microseconds over the library's, `recall`'s 99th percentile 1.25 times the library's.
+//!   100 microseconds over the library's, `recall`'s 99th percentile 1.25 times the library's. Beside them, what a request
+//!   for nothing takes: two wake-ups of idle cores, and the way through TCP and HTTP.
 //! - `load`: 1,000 clients for 60 seconds over 100 users; of ten calls nine recall or ask for a context, one records. A
 //!   client that gets 503 waits as long as `Retry-After` says. Targets: no other 5xx; the answered ones' 99th percentile 500
-//!   ms; 256 MiB more memory at most than before; 0.7 of what the library answers from 32 tasks in a process of its own.
+//!   ms; 256 MiB more memory at most than before. Then seven rounds on files that are alike, the crowd and the library in
+//!   turn, which answers as many calls from 32 tasks: 0.7 of what the library answers in a second, by the median.
 //! - `slow`: 1,000 sockets that send a head or a body a byte at a time, or do not read their answers, for 60 seconds.
 //!   Targets: the others' 99th percentile 50 ms, the slow ones closed within 20 seconds, the server's handles back where they
 //!   were.

@@ -34,6 +34,8 @@ const BODIES_BYTES: usize = 256 << 20;
 
 /// Places, rates and bytes.
 pub struct Limits {
+    /// Of each of the two fast classes.
+    places: usize,
     quick: Arc<Semaphore>,
     recall: Arc<Semaphore>,
     long: Arc<Semaphore>,
@@ -60,6 +62,7 @@ impl Limits {
         let places = Self::places_of(readers);
         let semaphore = |places| Arc::new(Semaphore::new(places));
         Self {
+            places,
             quick: semaphore(places),
             recall: semaphore(places),
             long: semaphore(LONG_PLACES),
@@ -90,6 +93,11 @@ impl Limits {
             Ok(Ok(place)) => Ok(place),
             _ => Err(Problem::new(Code::Busy, "all places are taken; ask again in a second")),
         }
+    }
+
+    /// How many have a place in one of the two fast classes.
+    pub fn running(&self) -> usize {
+        2 * self.places - self.quick.available_permits() - self.recall.available_permits()
     }
 
     /// Room for so many bytes of a body, held as long as what it gives.

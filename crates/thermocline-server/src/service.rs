@@ -19,7 +19,7 @@ use thermocline::{
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
     sync::Notify,
-    task::block_in_place,
+    task::{block_in_place, spawn_blocking},
     time::Instant,
 };
 use tracing::Span;
@@ -234,7 +234,7 @@ impl Admitted {
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
-        self.in_place(request, run, |reply| Some(reply)).await
+        self.placed(request, run, |reply| Some(reply)).await
     }
 
     /// As [`run`](Self::run), for an operation that is about a user and reads: unless `is_known` says of the revision that
@@ -242,7 +242,7 @@ impl Admitted {
     pub async fn run_unless(
         self,
         request: Value,
-        is_known: impl FnOnce(Revision) -> bool,
+        is_known: impl FnOnce(Revision) -> bool + Send + 'static,
     ) -> Result<Tagged, Problem> {
         let run = self.row.run;
         let work = move |call: Call, request| {
@@ -250,14 +250,14 @@ impl Admitted {
             let reply = if revision.is_some_and(is_known) { None } else { Some(run(call, request)?) };
             Ok(Tagged { reply, revision })
         };
-        self.in_place(request, work, |tagged| tagged.reply.as_ref()).await
+        self.placed(request, work, |tagged| tagged.reply.as_ref()).await
     }
 
-    /// Waits for a place, and runs it on this thread; a panic is an answer, and not the end of a connection.
-    async fn in_place<T>(
+    /// Waits for a place, and runs it; a panic is an answer, and not the end of a connection.
+    async fn placed<T: Send + 'static>(
         self,
         request: Value,
-        work: impl FnOnce(Call, Value) -> Result<T, Problem>,
+        work: impl FnOnce(Call, Value) -> Result<T, Problem> + Send + 'static,
         reply_of: fn(&T) -> Option<&OperationReply>,
     ) -> Result<T, Problem> {
         let Self { row, call } = self;
@@ -275,7 +275,9 @@ impl Admitted {
             about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
             begun: Instant::now(),
         };
-        let running = || {
+        let (service, span) = (Arc::clone(&noted.service), Span::current());
+        let running = move || {
+            let _entered = span.enter();
             let in_flight = noted.service.metrics.in_flight(class);
             let done = panic::catch_unwind(AssertUnwindSafe(|| work(call, request)));
             // What it panicked with may hold what somebody said.
@@ -284,9 +286,13 @@ impl Admitted {
             noted.note(done.as_ref().map(reply_of), is_audited);
             done
         };
-        // The runtime's other tasks go on on another thread, and no hop to one is waited for. What else this task waits for
-        // stands still: connections speak HTTP/1, and MCP has a task for each request.
-        block_in_place(running)
+        // On this thread no hop to another is waited for, but the runtime's other tasks need one to go on on: while there is
+        // more to do than threads to do it, a hop costs less. What else this task waits for may stand still: connections
+        // speak HTTP/1, and MCP has a task for each request.
+        if service.limits.running() <= Handle::current().metrics().num_workers() {
+            return block_in_place(running);
+        }
+        spawn_blocking(running).await.unwrap_or_else(|_| Err(Problem::unexpected(&"the call panicked")))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The same calls in this process and over a kept connection, in turn, each on its own copy of a file.
+//! The same calls in this process and over a kept connection, in turn, each on its own copy of a file; and beside them a
+//! request for nothing.
 
 use std::{
     fs,
@@ -21,12 +22,16 @@ use crate::{
 
 const TURNS: usize = 10_000;
 const ROUNDS: usize = 1_000;
+/// Requests for nothing.
+const NOTHINGS: usize = 300;
 
 /// Both sides' times.
 #[derive(Default)]
 struct Times {
     library: Vec<Duration>,
     http: Vec<Duration>,
+    /// Of a request for nothing (`/health/live`) behind the same call of the library: what any request costs here.
+    nothing: Vec<Duration>,
 }
 
 impl Times {
@@ -41,6 +46,7 @@ impl Times {
             format!("{library:.1?}"),
             format!("{http:.1?}"),
             format!("{more:.1?}"),
+            format!("{:.1?}", percentile(&mut self.nothing, 0.5)),
             "100µs".to_owned(),
             verdict.to_owned(),
             format!("{late:.2}"),
@@ -49,7 +55,16 @@ impl Times {
 }
 
 pub fn measure(report: &mut Report) {
-    report.head(&["call", "library p50", "HTTP p50", "more", "target", "verdict", "p99, HTTP over library"]);
+    report.head(&[
+        "call",
+        "library p50",
+        "HTTP p50",
+        "more",
+        "a request for nothing",
+        "target",
+        "verdict",
+        "p99, HTTP over library",
+    ]);
     let turns = if is_test() { 100 } else { TURNS };
     let one = OneUser::of(turns, Length::Short, 0);
     let folder = scratch();
@@ -83,6 +98,10 @@ async fn records(session: &Session, client: &mut Client) -> Times {
         times.library.push(started.elapsed());
         times.http.push(post(client, &format!("/v1/users/{NAME}/turns"), &body, 201).await);
     }
+    for _ in 0..operations(NOTHINGS) {
+        session.record(writer.turn(Length::Short)).await.unwrap();
+        times.nothing.push(get(client, "/health/live").await);
+    }
     times
 }
 
@@ -92,10 +111,11 @@ async fn shows(user: &User, client: &mut Client, turns: &[TurnId]) -> Times {
         let started = Instant::now();
         user.turn(*turn).await.unwrap();
         times.library.push(started.elapsed());
-        let started = Instant::now();
-        let answer = client.ask("GET", &format!("/v1/users/{NAME}/turns/{turn}"), "").await.unwrap();
-        times.http.push(started.elapsed());
-        assert_eq!(answer.status, 200);
+        times.http.push(get(client, &format!("/v1/users/{NAME}/turns/{turn}")).await);
+    }
+    for turn in turns.iter().take(operations(NOTHINGS)) {
+        user.turn(*turn).await.unwrap();
+        times.nothing.push(get(client, "/health/live").await);
     }
     times
 }
@@ -115,7 +135,20 @@ async fn recalls(user: &User, client: &mut Client) -> Times {
             times.http.push(http);
         }
     }
+    for _ in 0..operations(NOTHINGS) {
+        let query = writer.common_words().join(" ");
+        user.recall(&query, RecallOptions::default()).await.unwrap();
+        times.nothing.push(get(client, "/health/live").await);
+    }
     times
+}
+
+async fn get(client: &mut Client, path: &str) -> Duration {
+    let started = Instant::now();
+    let answer = client.ask("GET", path, "").await.unwrap();
+    let took = started.elapsed();
+    assert_eq!(answer.status, 200);
+    took
 }
 
 async fn post(client: &mut Client, path: &str, body: &Value, status: u16) -> Duration {

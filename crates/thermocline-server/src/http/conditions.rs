@@ -1,7 +1,7 @@
 //! HTTP's own names for what a request has anyway: `Idempotency-Key` is `caller_id`, `If-Match` is `expected_revision`; and
 //! whether a client has the newest answer already.
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -85,10 +85,14 @@ pub(super) fn tag(run: &str, revision: Revision) -> String {
     format!("W/\"{run}-{}-{}\"", revision.user, revision.number)
 }
 
-/// Whether the client has what is tagged so.
-pub(super) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+/// The tags of what the client has.
+pub(super) fn known(headers: &HeaderMap) -> Vec<HeaderValue> {
+    headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect()
+}
+
+/// Whether what is tagged so is among what the client has.
+pub(super) fn is_known(known: &[HeaderValue], tag: &str) -> bool {
     let opaque = tag.trim_start_matches("W/");
-    let known = headers.get_all(header::IF_NONE_MATCH);
     known.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|known| {
         // `*` would be told of whatever is asked that it is known already.
         known.trim().trim_start_matches("W/") == opaque

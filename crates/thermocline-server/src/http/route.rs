@@ -163,10 +163,11 @@ async fn tagged(
     fields: Map<String, Value>,
     headers: &HeaderMap,
 ) -> Result<Response> {
-    let tag = |revision| conditions::tag(&http.run, revision);
-    let is_known = |revision| conditions::is_known(headers, &tag(revision));
+    let (run, known) = (http.run.clone(), conditions::known(headers));
+    let is_known = move |revision| conditions::is_known(&known, &conditions::tag(&run, revision));
     let Tagged { reply, revision } = admitted.run_unless(Value::Object(fields), is_known).await?;
-    Ok(answer::tagged(reply, revision.map(tag).as_deref()))
+    let tag = revision.map(|revision| conditions::tag(&http.run, revision));
+    Ok(answer::tagged(reply, tag.as_deref()))
 }
 
 /// Adds the fields of the body or the query to those of the path.
