@@ -53,9 +53,9 @@ fn name(user: usize) -> String {
 pub fn measure(report: &mut Report) {
     report.head(&["1,000 clients", "figure", "target", "verdict"]);
     let folder = scratch();
-    let [file, served, ours] = ["load.db", "served.db", "library.db"].map(|name| folder.path().join(name));
+    let [file, http, ours] = ["load.db", "http.db", "library.db"].map(|name| folder.path().join(name));
     fill(&file);
-    for copy in [&served, &ours] {
+    for copy in [&http, &ours] {
         fs::copy(&file, copy).unwrap();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -64,7 +64,7 @@ pub fn measure(report: &mut Report) {
     let answers = runtime.block_on(crowd(&server, crowd_time()));
     let more = resident(server.process.id()).saturating_sub(before);
     drop(server);
-    let rounds = runtime.block_on(rates(&served, &ours));
+    let rounds = runtime.block_on(rates(&http, &ours));
     answers.report(report, rounds, more);
 }
 
@@ -72,15 +72,14 @@ pub fn measure(report: &mut Report) {
 ///
 /// The machine is not equally fast for a minute, and a recall takes longer where more was said: so both sides are asked in
 /// turn, as often, of files that are alike.
-async fn rates(served: &Path, ours: &Path) -> Vec<(f64, f64)> {
-    let server = Server::start(served);
+async fn rates(http: &Path, ours: &Path) -> Vec<(f64, f64)> {
+    let service = Server::start(http);
     let memory = Thermocline::open(ours).await.unwrap();
     let mut rounds = Vec::new();
     for round in 0..if is_test() { 1 } else { ROUNDS } {
-        let answers = crowd(&server, crowd_time() / 10).await;
-        let http = answers.rate();
+        let answers = crowd(&service, crowd_time() / 10).await;
         let library = library_rate(&memory, round, answers.times.len() as u64).await;
-        rounds.push((http, library));
+        rounds.push((answers.rate(), library));
     }
     memory.close().await.unwrap();
     rounds
@@ -142,11 +141,12 @@ struct Answers {
     lasted: Duration,
 }
 
+/// Crowds that came: each has texts and ids of its own.
+static CROWDS: AtomicU64 = AtomicU64::new(0);
+
 async fn crowd(server: &Server, time: Duration) -> Answers {
     let answers = Arc::new(Mutex::new(Answers::default()));
     let started = Instant::now();
-    // Whoever comes again goes on with new texts and ids.
-    static CROWDS: AtomicU64 = AtomicU64::new(0);
     let crowd = CROWDS.fetch_add(1, Ordering::Relaxed);
     let clients: Vec<_> = (0..CLIENTS)
         .map(|n| {
