@@ -1,7 +1,12 @@
 //! Bits change on disks: what is damaged is never shown as if it were what was said, doctor sees it wherever it is, and
 //! everything else goes on without it.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::BufReader,
+    path::Path,
+};
 
 use rusqlite::{Connection, OpenFlags, types::Value};
 use serde_json::json;
@@ -392,6 +397,27 @@ fn a_hot_turn_whose_row_is_gone_keeps_no_other_from_moving() {
     let moved: Vec<u32> =
         session.transitions(None, 1_000).unwrap().iter().map(|moved| moved.turn_number).collect();
     assert_eq!(moved, [2]);
+}
+
+#[test]
+fn a_turn_whose_row_is_gone_has_its_place_in_doctor_and_stops_an_export_until_it_is_erased() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    let recorded: Vec<_> = (1..=3).map(|n| session.record(turn(n)).unwrap()).collect();
+    meddle(&fixture.path(), "DELETE FROM conversation_turns WHERE turn_number = 2");
+    let places: Vec<_> = doctor(&fixture.path()).checks.into_iter().flat_map(|check| check.places).collect();
+    assert_eq!(places, ["recall_units where user_no = 1 and seq = 2"]);
+
+    let alex = fixture.alex();
+    let error = alex.export(std::io::sink()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains(&recorded[1].turn_id.to_string()), "{error}");
+    alex.erase_turn(recorded[1].turn_id).unwrap();
+    assert!(fixture.open().doctor().unwrap().is_healthy());
+    let written = fixture.path().with_extension("jsonl");
+    alex.export(File::create(&written).unwrap()).unwrap();
+    let read = BufReader::new(File::open(&written).unwrap());
+    assert_eq!(Fixture::new().open().import("alex", read).unwrap().turns, 2);
 }
 
 #[test]

@@ -50,8 +50,11 @@ impl WriteTx<'_> {
             return Ok(None);
         }
         let mut erased = Erased::default();
-        let found = erase_rows::one_turn(self.sql, scope, id)?;
+        let mut found = erase_rows::one_turn(self.sql, scope, id)?;
         let aside = aside::session_of(self.sql, scope, id)?;
+        if found.is_none() && aside.is_none() {
+            found = erase_rows::lost_turn(self.sql, scope, id)?;
+        }
         let Some(session_id) = found.as_ref().map(|turn| turn.session_id).or(aside) else {
             return Err(Error::not_found("this user has no such turn"));
         };

@@ -75,6 +75,10 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     ];
     let counts = checks::COUNTS.iter().chain(memory_counts::COUNTS);
     checks.extend(counts.map(|(holds, statement)| counted(holds, statement)));
+    let (problems, places) = checks::misplaced_turns(sql).unwrap_or((1, Vec::new()));
+    let one_place =
+        "every recorded turn is in one place: a row, the archive, or deleted with a summary in its place";
+    checks.push(Check { places, ..check(one_place, problems) });
     checks.push(Check {
         is_of_index: mend::TABLES.iter().any(|&table| file.damage.tables.contains(table)),
         places: file.damage.places,

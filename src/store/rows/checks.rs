@@ -3,7 +3,7 @@
 use crate::{
     error::Result,
     index::postings::PostingsChunk,
-    model::{ids::TurnId, turn::Turn},
+    model::{ids::TurnId, place::Seq, turn::Turn},
     store::{
         rows::{
             turn_row::{self, turn_columns},
@@ -17,6 +17,31 @@ use crate::{
 
 /// Erases that were begun and not finished: what they have not come to, others below may count.
 pub(crate) const UNFINISHED_ERASES: &str = "SELECT count(*) FROM jobs WHERE kind = 'erase'";
+
+/// Turns that are in no place, or in several: how many, and the first of their units.
+pub(crate) fn misplaced_turns(sql: &dyn Sql) -> Result<(u64, Vec<String>)> {
+    const MOST_PLACES: usize = 20;
+    let (mut count, mut places) = (0, Vec::new());
+    sql.query(
+        "SELECT r.user_no, r.seq FROM recall_units AS r
+         LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number)
+         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number)
+         LEFT JOIN conversation_summaries AS m
+           ON m.turn_key = (r.session_no << 24 | r.turn_number) AND m.original = 'deleted'
+         WHERE r.kind = 'turn' AND CASE WHEN t.id IS NOT NULL THEN 1 ELSE 0 END + CASE WHEN a.turn_id IS NOT NULL THEN 1 ELSE 0 END
+             + CASE WHEN m.id IS NOT NULL THEN 1 ELSE 0 END <> 1",
+        &[],
+        &mut |row| {
+            count += 1;
+            if places.len() < MOST_PLACES {
+                let (user_no, seq): (i64, Seq) = (row.get(0)?, row.get(1)?);
+                places.push(format!("recall_units where user_no = {user_no} and seq = {}", seq.0));
+            }
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok((count, places))
+}
 
 /// What must hold, and a query that counts where it does not.
 pub(crate) const COUNTS: &[(&str, &str)] = &[
@@ -45,16 +70,6 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
             WHERE kind = 'turn' GROUP BY session_no) AS r
            ON r.session_no = s.session_no
          WHERE s.turn_count <> coalesce(r.n, 0) + coalesce(s.erased_turns, 0) OR s.turn_count < coalesce(r.last, 0)",
-    ),
-    (
-        "every recorded turn is in one place: a row, the archive, or deleted with a summary in its place",
-        "SELECT count(*) FROM recall_units AS r
-         LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number)
-         LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number)
-         LEFT JOIN conversation_summaries AS m
-           ON m.turn_key = (r.session_no << 24 | r.turn_number) AND m.original = 'deleted'
-         WHERE r.kind = 'turn' AND CASE WHEN t.id IS NOT NULL THEN 1 ELSE 0 END + CASE WHEN a.turn_id IS NOT NULL THEN 1 ELSE 0 END
-             + CASE WHEN m.id IS NOT NULL THEN 1 ELSE 0 END <> 1",
     ),
     (
         "what stands in a turn's place is that turn",

@@ -8,7 +8,7 @@ use crate::{
     },
     store::{
         scope::Scope,
-        sql::{Sql, SqlValue, ToColumn as _, values},
+        sql::{Sql, SqlRow, SqlValue, ToColumn as _, values},
     },
 };
 
@@ -380,11 +380,28 @@ pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Optio
          UNION ALL SELECT original_turn_id, turn_key, seq, session_id, original_tokens
          FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2",
         values![id, scope.user_id],
-        |row| {
-            let doomed = TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
-            Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens: row.get(4)? })
-        },
+        doomed_turn,
     )
+}
+
+/// A turn of which damage has left nothing but its unit. Its tokens are those of its session that no other turn has.
+pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
+    sql.one(
+        "SELECT r.owner_id, r.session_no << 24 | r.turn_number, r.seq, s.id, s.total_tokens - CAST(
+           (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)
+           + (SELECT coalesce(sum(m.original_tokens), 0) FROM conversation_summaries AS m WHERE m.session_id = s.id)
+           AS BIGINT)
+         FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
+         WHERE r.user_no = ?1 AND r.kind = 'turn' AND r.owner_id = ?2 AND s.user_id = ?3",
+        values![scope.user_no, id, scope.user_id],
+        doomed_turn,
+    )
+}
+
+fn doomed_turn(row: &SqlRow<'_>) -> Result<DoomedTurn> {
+    let doomed = TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
+    let total_tokens = u32::try_from(row.get::<i64>(4)?).unwrap_or(0);
+    Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens })
 }
 
 /// Some turns of a session: rows, in the archive, or only summaries.

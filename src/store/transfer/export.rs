@@ -9,7 +9,9 @@ use crate::{
         rows::{
             aside::{self, Aside},
             memories::transfer as memory_rows,
-            originals, sessions, summaries,
+            originals,
+            row_check::damaged,
+            sessions, summaries,
             transfer::{self, UnitOfTurn},
             turns, users,
             uses::{self, UnitUse},
@@ -82,8 +84,13 @@ fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -
                 TransferLine::Turn(Turn { seq, ..turn })
             } else if let Some(turn) = originals::by_id(sql, scope, unit.turn_id)? {
                 TransferLine::Archived(Turn { seq, ..turn })
-            } else {
+            } else if summaries::of_turn(sql, scope, unit.turn_id)?.is_some() {
                 TransferLine::Deleted(deleted(unit))
+            } else {
+                return Err(damaged(format_args!(
+                    "turn {}, which has neither a row nor a summary,",
+                    unit.turn_id
+                )));
             };
             out.line(&line)?;
         }
