@@ -314,6 +314,10 @@ impl CallNote {
         }
         if let Err(problem) = done {
             self.service.notice(problem.code);
+            if problem.code.is_servers() {
+                let (code, detail) = (problem.code.facts().word, problem.detail.as_str());
+                tracing::error!(surface, operation = name, code, detail, "failed");
+            }
         }
         if self.surface != Surface::Http {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

@@ -111,9 +111,10 @@ impl Server {
         // A pipe would wake a reader for each line, in the middle of what is measured.
         let address = loop {
             let said = fs::read_to_string(&path).expect("the log is text");
-            let address = said.split_once("listening on http://").and_then(|(_, said)| said.split_once('\n'));
+            let address = said.split_once("listening on http").and_then(|(_, said)| said.split_once('\n'));
             if let Some((address, _)) = address {
-                break address.split_whitespace().next().and_then(|address| address.parse().ok());
+                let address = address.split_whitespace().next().and_then(|scheme| scheme.split_once("://"));
+                break address.and_then(|(_, address)| address.parse().ok());
             }
             assert!(matches!(process.try_wait(), Ok(None)), "the server runs: {said}");
             thread::yield_now();

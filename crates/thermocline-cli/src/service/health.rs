@@ -3,16 +3,19 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{TcpStream, ToSocketAddrs},
+    path::PathBuf,
     time::Duration,
 };
 
 use clap::Args;
 use serde_json::Value;
+use thermocline_server::settings::ServiceSettings;
+use ureq::{Agent, tls::TlsConfig};
 
 use crate::{
     exit::{Exit, Failure},
     output::Output,
+    service::serve::{self, misused},
 };
 
 /// How long the server may take for each step.
@@ -20,46 +23,72 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// Where it listens: http://HOST:PORT, HOST:PORT, or unix:PATH.
-    #[arg(default_value = "127.0.0.1:7411", env = "THERMOCLINE_SERVICE_LISTEN", value_name = "ADDRESS")]
-    address: String,
+    /// Where it listens: HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH [default: as serve would, by its
+    /// settings]. A certificate is not verified: nothing secret is sent or read.
+    #[arg(value_name = "ADDRESS")]
+    address: Option<String>,
+
+    /// The file of settings of the server [default: thermocline.toml, if it is there].
+    #[arg(long, value_name = "FILE", env = "THERMOCLINE_CONFIG")]
+    config: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &HealthArgs, out: &Output) -> Result<(), Failure> {
-    let answer = ask(&args.address).map_err(|error| {
-        Failure::caused(Exit::TryAgain, format!("{} does not answer", args.address), error)
-    })?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-    let said: Value = serde_json::from_str(body.trim())
-        .map_err(|_| Failure::new(Exit::TryAgain, format!("{} is no thermocline", args.address)))?;
-    if head.starts_with("HTTP/1.1 200") {
+    let address = match &args.address {
+        Some(address) => address.clone(),
+        None => {
+            let layers = serve::stated(args.config.as_deref()).map_err(|wrong| misused(&wrong))?;
+            listening(&layers.settings().map_err(|wrong| misused(&wrong))?.service)
+        }
+    };
+    let (is_ready, body) = ask(&address)
+        .map_err(|error| Failure::caused(Exit::TryAgain, format!("{address} does not answer"), error))?;
+    let said: Value = serde_json::from_str(body.trim()).unwrap_or_default();
+    if !said["is_ready"].is_boolean() {
+        return Err(Failure::new(Exit::TryAgain, format!("what answers at {address} is not thermocline")));
+    }
+    if is_ready {
         return out.answer(&said, |_| "ready\n".to_owned());
     }
     let reasons = said["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
     Err(Failure::new(Exit::Unhealthy, format!("not ready: {}", reasons.collect::<Vec<_>>().join(", "))))
 }
 
-fn ask(address: &str) -> io::Result<String> {
+/// Where a server with these settings is reached from its own machine.
+fn listening(settings: &ServiceSettings) -> String {
+    if settings.tls_cert.is_some() { format!("https://{}", settings.listen) } else { settings.listen.clone() }
+}
+
+/// Whether it says that it is ready, and what else it says.
+fn ask(address: &str) -> io::Result<(bool, String)> {
     #[cfg(unix)]
     if let Some(path) = address.strip_prefix("unix:") {
         let stream = std::os::unix::net::UnixStream::connect(path)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         return talk(stream);
     }
-    if address.starts_with("https:") {
-        let why = "this asks without TLS; ask a server behind it with curl";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, why));
-    }
-    let address = address.trim_start_matches("http://").trim_end_matches('/');
-    let address = address.to_socket_addrs()?.next().ok_or(io::ErrorKind::AddrNotAvailable)?;
-    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    talk(stream)
+    let address = address.trim_end_matches('/');
+    let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    let tls = TlsConfig::builder().disable_verification(true).build();
+    let agent = Agent::config_builder()
+        .tls_config(tls)
+        .proxy(None)
+        .http_status_as_error(false)
+        .timeout_global(Some(PATIENCE))
+        .build()
+        .new_agent();
+    let mut answer = agent.get(format!("{url}/health/ready")).call().map_err(ureq::Error::into_io)?;
+    let is_ready = answer.status() == 200;
+    let body =
+        answer.body_mut().with_config().limit(64 << 10).read_to_string().map_err(ureq::Error::into_io)?;
+    Ok((is_ready, body))
 }
 
-fn talk(mut stream: impl Read + Write) -> io::Result<String> {
+#[cfg(unix)]
+fn talk(mut stream: impl Read + Write) -> io::Result<(bool, String)> {
     stream.write_all(b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(64 << 10).read_to_string(&mut answer)?;
-    Ok(answer)
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    Ok((head.starts_with("HTTP/1.1 200"), body.to_owned()))
 }

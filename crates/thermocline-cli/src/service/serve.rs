@@ -5,7 +5,14 @@
     reason = "the comments are the help, which shows no Markdown"
 )]
 
-use std::{env, future::Future, io, path::PathBuf, process, sync::Arc};
+use std::{
+    env,
+    future::Future,
+    io,
+    path::{Path, PathBuf},
+    process,
+    sync::Arc,
+};
 
 use clap::Args;
 use thermocline::Thermocline;
@@ -133,17 +140,23 @@ async fn serve(
     Ok(server.run(end).await)
 }
 
-fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
+/// What the file of settings and the environment say.
+pub(super) fn stated(config: Option<&Path>) -> Result<Layers, Wrong> {
     let mut layers = Layers::new();
-    match &args.config {
+    match config {
         Some(path) => layers.file(path)?,
-        None if PathBuf::from(CONFIG).exists() => layers.file(CONFIG.as_ref())?,
+        None if Path::new(CONFIG).exists() => layers.file(CONFIG.as_ref())?,
         None => {}
     }
     layers.environment(
         env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
     )?;
+    Ok(layers)
+}
+
+fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
+    let mut layers = stated(args.config.as_deref())?;
     let named = [
         ("service.listen", &args.listen),
         ("service.keys", &args.keys),
@@ -211,7 +224,7 @@ fn told_to_end(_: &Server) -> io::Result<impl Future<Output = ()> + use<>> {
     })
 }
 
-fn misused(wrong: &Wrong) -> Failure {
+pub(super) fn misused(wrong: &Wrong) -> Failure {
     Failure::new(Exit::Misused, wrong.to_string())
 }
 

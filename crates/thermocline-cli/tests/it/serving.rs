@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "processes take real time")]
 
 use std::{
+    fs,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -126,9 +127,28 @@ fn health_says_whether_a_server_is_ready_and_a_second_server_says_that_there_is_
     assert_eq!(said, json!({ "is_ready": true, "reasons": [] }));
     let second = shell.run(&["--db", "other.db", "serve", "--listen", &address]);
     assert!(second.code == 3 && second.stderr.contains("another server"), "{second:?}");
+    // Without an address it asks where the settings say that a server listens.
+    fs::write(shell.path("thermocline.toml"), format!("[service]\nlisten = \"{address}\"\n")).unwrap();
+    assert_eq!(shell.run(&["health"]).stdout, "ready\n");
     server.terminate();
     assert!(server.process.wait().unwrap().success());
     assert_eq!(shell.run(&["health", &address]).code, 6);
+}
+
+#[test]
+fn health_asks_a_server_that_speaks_tls_too() {
+    let shell = Shell::new();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(shell.path("cert.pem"), made.cert.pem()).unwrap();
+    fs::write(shell.path("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    let [cert, key] = ["cert.pem", "key.pem"].map(|name| shell.path(name).to_str().unwrap().to_owned());
+    let server = Server::start_with(&shell.path("memory.db"), &["--tls-cert", &cert, "--tls-key", &key]);
+    let address = server.address.to_string();
+    assert_eq!(shell.run(&["health", &format!("https://{address}")]).stdout, "ready\n");
+    assert_eq!(shell.run(&["health", &address]).code, 6, "nothing is said without TLS");
+    let settings = format!("[service]\nlisten = \"{address}\"\ntls_cert = \"{cert}\"\ntls_key = \"{key}\"\n");
+    fs::write(shell.path("thermocline.toml"), settings).unwrap();
+    assert_eq!(shell.run(&["health"]).stdout, "ready\n");
 }
 
 #[test]

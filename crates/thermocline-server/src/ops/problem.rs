@@ -129,6 +129,11 @@ impl Code {
         }
     }
 
+    /// Whether an operator has to do something about it.
+    pub const fn is_servers(self) -> bool {
+        matches!(self, Self::Io | Self::ReadOnly | Self::Corrupt | Self::Unexpected)
+    }
+
     /// The one map of errors.
     pub const fn facts(self) -> ProblemFacts {
         use Retry::{Later, Never, SameId};
@@ -153,7 +158,7 @@ impl Code {
             Self::Busy => ("busy", "All places are taken", 503, Later, 6),
             Self::TimedOut => ("timed-out", "It took too long", 503, Later, 6),
             Self::TooFast => ("too-fast", "The key asks too often", 429, Later, 6),
-            Self::Io => ("io", "The disk failed", 500, SameId, 5),
+            Self::Io => ("io", "The disk failed, or the file was replaced", 500, SameId, 5),
             Self::ReadOnly => ("read-only", "The file cannot be written", 503, Never, 5),
             Self::Corrupt => ("corrupt", "The file is damaged", 503, Never, 5),
             Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 3),

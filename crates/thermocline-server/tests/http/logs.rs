@@ -1,7 +1,9 @@
-//! Logs at their finest hold nothing that anybody said, no name, and no key.
+//! Logs at their finest hold nothing that anybody said, no name, and no key; what an operator has to see is an error.
+
+use std::fs;
 
 use crate::{
-    fixture::{Setup, eventually, whole_key},
+    fixture::{Setup, eventually, server, whole_key},
     logged::Logged,
 };
 
@@ -59,4 +61,24 @@ fn a_log_at_trace_holds_ids_templates_and_counts() {
     for line in log.lines() {
         assert!(!line.contains("canary5") && !line.contains(&key[13..]), "{line}");
     }
+}
+
+#[test]
+fn a_file_that_was_replaced_is_an_error_in_the_log_and_no_answer_comes_from_it() {
+    let lines = Logged::with(&["\"code\":\"io\""]);
+    let mut server = server();
+    let turn = r#"{"user_message":"I moved to Lisbon.","ai_response":"When?"}"#;
+    assert_eq!(server.post("/v1/users/alex/turns", turn).status, 201);
+    let file = server.folder.path().join("memory.db");
+    fs::rename(&file, file.with_extension("old")).unwrap();
+    let answer = server.post("/v1/users/alex/recall", r#"{"query":"Lisbon"}"#);
+    assert_eq!((answer.status, answer.code().as_str()), (500, "io"));
+    eventually("the error is in the log", || {
+        lines
+            .text()
+            .lines()
+            .any(|line| line.contains("\"level\":\"ERROR\"") && line.contains("deleted or replaced"))
+    });
+    server.tell_to_end();
+    assert!(server.take_thread().join().is_err(), "nor is such a file closed as if nothing were wrong");
 }
