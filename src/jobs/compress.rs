@@ -115,7 +115,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             return Ok(JobEnd::Stopped);
         }
     }
-    // Recall would otherwise compute the missing vectors itself.
+    // Other failures are ignored: recall computes missing vectors in passing.
     if let Err(SliceError::Lost) = embed::catch_up(job).await {
         return Err(SliceError::Lost);
     }

@@ -71,7 +71,7 @@ enum ListenOutcome {
     Not(JobEnd),
 }
 
-/// Reads all turns in order: the rules first, then LLM#1, whose proposals get the room that the rules leave.
+/// Hears all turns in order, by rules and by LLM#1, whose proposals get the room that the rules leave.
 async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOutcome> {
     let (store, scope, config) = (job.store(), job.scope, job.store().config());
     let mut asked = config.summarizer.as_ref().filter(|_| config.extract == Extract::Llm);

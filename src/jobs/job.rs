@@ -384,7 +384,7 @@ pub(super) fn timed<T, E>(
     Ok((done, watch.elapsed()))
 }
 
-/// The system clock.
+/// The time by the system clock.
 pub(super) fn now(store: &Store) -> DateTime<Utc> {
     instant::clamped(store.config().clock.now())
 }

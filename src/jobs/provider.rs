@@ -28,7 +28,7 @@ pub(super) struct Provider<'a> {
 }
 
 impl<'a> Provider<'a> {
-    /// LLM#1.
+    /// LLM#1 as a provider.
     fn summarizer(store: &'a Store, summarizer: &dyn Summarizer) -> Self {
         let config = store.config();
         Self {

@@ -97,7 +97,7 @@ impl TendPlan {
     }
 }
 
-/// The job.
+/// Works on a tend job.
 pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let now = now(store);

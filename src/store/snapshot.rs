@@ -474,7 +474,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
-    /// The system clock.
+    /// The time by the system clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.of.config.clock.now())
     }

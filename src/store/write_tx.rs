@@ -1,4 +1,4 @@
-//! What the commands of one transaction work with.
+//! The state that the commands of one transaction share.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
 /// Hot tiers as the open transaction leaves them, published once it is committed. `None` if no longer known.
 pub(crate) type Staged = HashMap<SessionId, Option<(Arc<HotTier>, Version)>>;
 
-/// The state that a transaction's commands work with.
+/// The state that the commands of one transaction share.
 pub(crate) struct WriteTx<'a> {
     pub(crate) sql: &'a dyn Sql,
     pub(crate) config: &'a Config,
@@ -40,7 +40,7 @@ pub(crate) struct WriteTx<'a> {
 }
 
 impl WriteTx<'_> {
-    /// The system clock.
+    /// The time by the system clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.config.clock.now())
     }

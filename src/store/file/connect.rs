@@ -21,7 +21,7 @@ pub(crate) fn writers_patience(config: &Config) -> Duration {
     config.record_timeout.min(Duration::from_millis(BUSY_TIMEOUT_MS.into()))
 }
 
-/// The one connection that writes.
+/// Opens the only connection that writes.
 pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     let conn = writer_before_migration(path, config)?;
     row_check::keep(&conn)?;

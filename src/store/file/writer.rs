@@ -55,7 +55,7 @@ pub(super) trait Command: Send {
     fn deadline(&self) -> Deadline;
 }
 
-/// What is queued.
+/// An order in the writer's queue.
 pub(super) enum Order {
     /// Something to do in a transaction shared with others.
     Run(Box<dyn Command>),

@@ -279,7 +279,7 @@ pub(crate) struct Stated {
     pub(crate) made_by: String,
 }
 
-/// What was found in a turn.
+/// The statements found in a turn.
 pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Vec<Stated>> {
     sql.list(
         "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at,

@@ -248,7 +248,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             (None, Some(seq)) => owner_of(sql, scope, seq)?,
             (None, None) => None,
         };
-        // What was erased since is no longer named.
+        // Items erased since then are no longer named.
         let Some(owner_id) = owner_id else { continue };
         items.push(ReceiptItem {
             rank,

@@ -246,7 +246,7 @@ pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
 pub(super) struct CheckedMemories<'a> {
     known: HashMap<MemoryId, CheckedMemory<'a>>,
     caller_ids: HashSet<&'a str>,
-    /// What active memories say, by projects.
+    /// The texts of active memories, by project.
     texts: HashSet<(&'a str, ContentHash)>,
     slots: HashSet<(&'a str, MemoryKind, &'a str)>,
     reviews: HashSet<ReviewId>,

@@ -267,7 +267,7 @@ impl ChangeLine {
     }
 }
 
-/// Something that happened.
+/// An episode.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct EpisodeLine {
     pub(in crate::store) id: EpisodeId,

@@ -129,8 +129,8 @@ impl WriteTx<'_> {
                 operation.check(&before, &NewCheck { checked, ..check })?
             }
             CheckVerdict::Fail(seen) => {
-                // Seeing the same again is not news: it makes nothing more wrong. Neither is something that was forgotten in
-                // the meantime, because nothing looked for a while.
+                // Seeing the same again is not news: it makes nothing more wrong. The same goes if the earlier observation
+                // was forgotten because nothing looked for a while.
                 let is_as_before = watched.seen.as_deref().is_none_or(|before| before == seen.as_bytes())
                     && operation.told_last(memory_no, &what.sensor)? == Some(CheckResult::Fail);
                 let after = if is_as_before {

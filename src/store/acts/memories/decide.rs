@@ -2,12 +2,12 @@
 //!
 //! | kind | approved | rejected |
 //! |---|---|---|
-//! | contradiction | what waits takes the place of the other | what waits is forgotten |
-//! | promote | it settles to `ultra_low`; the assistant's words are a person's by that (trust 4) | it stays as it is |
+//! | contradiction | the waiting memory takes the place of the other | the waiting memory is forgotten |
+//! | promote | it settles to `ultra_low`, and the assistant's words become a person's (trust 4) | it stays as it is |
 //! | flagged | it stays as it is | it falls back to `mid` |
 //! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |
-//! | check | a person looked, and it holds: a check that passed | it is forgotten |
-//! | conflict | the file's text was looked at: the memory says what it says | the same |
+//! | check | a person looked and it holds: the check passed | it is forgotten |
+//! | conflict | a person looked at the file's text: the memory stays as it is | the same |
 //!
 //! Quarantined sources are not asked about yet.
 

@@ -57,8 +57,8 @@ impl WriteTx<'_> {
         check_stays_in_place(&before.row, &after.row, editor)?;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
         let (said_before, says) = (parts(&before.row), parts(&after.row));
-        // Nobody may speak in the name of somebody who is trusted more, and only a person may keep a title while replacing
-        // the text below it.
+        // Nobody may speak in the name of somebody who is trusted more, and only a person may take over a memory whose title
+        // stays: otherwise a new text would launder the title above it.
         let is_rewritten = match Trust::of(editor) {
             Trust::Foreign | Trust::Assistant => is_rewritten_in_all(&said_before, &says),
             Trust::User | Trust::Approved => is_rewritten(&said_before.join("\n"), &says.join("\n")),
@@ -147,8 +147,8 @@ fn edited(before: &MemoryBefore, edit: &Edit) -> Result<MemoryBefore> {
     Ok(after)
 }
 
-/// The entities that the new text names. `None` if it names the same ones, or if the entities were given by hand and
-/// therefore stay. Whether they were given is not stored; it shows in their differing from what the old text names.
+/// The entities that the new text names. `None` if the text is unchanged, or if the entities were given by hand and stay.
+/// That is not stored: entities count as given if they differ from those that the old text names.
 fn names_anew(before: &MemoryRow, after: &MemoryRow, known: &[String]) -> Option<Vec<String>> {
     if (&before.title, &before.content) == (&after.title, &after.content) {
         return None;

@@ -137,7 +137,7 @@ impl MemoryOperation<'_, '_> {
             })?;
             restored.push((now, after));
         }
-        // First the memories that stop being active, then those that are active already and may leave their slot: only one
+        // First the memories that will not be active, then those that are active already and may leave their slot: only one
         // memory in a slot may be active.
         restored.sort_by_key(|(now, after)| {
             let [was_active, is_active] = [now, after].map(|held| held.row.status == MemoryStatus::Active);

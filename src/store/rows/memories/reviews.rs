@@ -1,4 +1,4 @@
-//! Rows of `memory_reviews`: what waits for a person.
+//! Rows of `memory_reviews`: questions that wait for a person.
 
 use chrono::{DateTime, Utc};
 
