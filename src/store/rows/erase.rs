@@ -343,8 +343,8 @@ pub(crate) const USER_TABLES: &[UserTable] = &[
     UserTable::last("user_scopes", &[Stays]),
 ];
 
-/// Deletes at most `rows` of the user's rows in a table, counted by [`UserTable::rows_as_one`]. Returns how many, and how many
-/// of them are the table's main content: for units, turns.
+/// Deletes at most `rows` of the user's rows in a table, counted by [`UserTable::rows_as_one`]. Returns how many, and how
+/// many of them are the table's main content: for units, turns.
 pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &UserTable, rows: u32) -> Result<(u64, u64)> {
     let Some(text) = table.slice else { return Ok((0, 0)) };
     let rows = rows * table.rows_as_one;
