@@ -1,4 +1,4 @@
-//! One try at a job, whatever its kind.
+//! One try at a job of any kind.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Works on one job. What fails is on its row; this process goes on with the next.
+/// Works on one job. A failure is recorded on the job's row; this process goes on with the next job.
 pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let (lease, worked) = (Arc::new(lease), &Worked::default());
     let job = lease.job();
@@ -30,7 +30,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     if worked.fallbacks() > 0 {
         emit(Event::JobFellBack { job, summaries: worked.fallbacks() });
     }
-    // What is left undone, and why, if the job is to be tried again; and until when it waits without having had a try.
+    // For a job that will be tried again: the reason, whether it is given up, and until when it waits if this was not a try.
     let (why, is_given_up, waits_until) = match ended {
         Ok(JobEnd::Done) => {
             run.end_job(worked, |report| report.done += 1);
@@ -45,7 +45,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
             if let Some(scope) = lease.scope
                 && error.kind() == ErrorKind::Corrupt
             {
-                run.store.mend(&scope); // Perhaps it is the index, and the next try finds it mended.
+                run.store.mend(&scope); // The index may be damaged; the next try may find it mended.
             }
             (Some(error), false, None)
         }
@@ -57,17 +57,17 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let until = instant::clamped(until);
     let (next_run_at, reason) = ((!is_last).then_some(until), why.as_ref().map(reason));
     let unfinished = Unfinished { next_run_at, reason, interrupted };
-    // If this fails too, the lease runs out and the job is taken up again.
+    // If this fails too, the lease expires and the job is taken up again.
     let given = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
     if matches!(given, Ok(false)) {
-        return run.end_job(worked, |_| ()); // Its work is gone, or somebody else has it and tells of it.
+        return run.end_job(worked, |_| ()); // The job is gone, or another process holds it and reports on it.
     }
     run.end_job(worked, |report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
     let why = why.map_or(ErrorKind::Closed, |why| why.kind());
     emit(if is_last { Event::JobFailed { job, why } } else { Event::JobWaiting { job, until, why } });
 }
 
-/// As the job's row says it.
+/// The reason as the job's row stores it.
 fn reason(why: &Error) -> String {
     if why.is_misconfiguration() { format!("{FOR_CONFIGURATION}{why}") } else { why.to_string() }
 }
@@ -78,7 +78,7 @@ async fn work(run: &Run<'_>, lease: &Arc<Lease>, worked: &Worked) -> SliceResult
         return erase::scrub_as_job(run, lease).await;
     }
     let Some(scope) = lease.scope else {
-        // Its user is gone, and with it the work.
+        // The user is gone, and so is the work.
         run.store.write_slice(lease, |tx| tx.finish()).await?;
         return Ok(JobEnd::Done);
     };

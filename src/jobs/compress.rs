@@ -1,7 +1,7 @@
-//! The compression of one ended session, chunk by chunk.
+//! Compresses one ended session, chunk by chunk.
 //!
-//! Judging, summarizing and packing happen outside of any transaction; a swap only moves rows. What the summarizer
-//! gives no good verdict for stays as it is and is tried again later; after a few tries the built-in summarizer takes over.
+//! Judging, summarizing and packing happen outside any transaction; a swap only moves rows. Turns without a good verdict
+//! from the summarizer stay as they are and are tried again later. After a few tries the built-in summarizer takes over.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -36,13 +36,13 @@ use crate::{
     },
 };
 
-/// A chunk of fewer turns than `CHUNK_TURNS` has so many bytes at least.
+/// A chunk with fewer than `CHUNK_TURNS` turns has at least this many bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// How often it is looked whether a session was looked through, before its originals are deleted.
+/// How often to check whether memories have been extracted from the session, before its originals are deleted.
 const BETWEEN_LOOKS: TimeDelta = TimeDelta::minutes(1);
 
-/// Compresses what is left of the session.
+/// Compresses the rest of the session.
 pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
@@ -53,12 +53,12 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     if config.extract != Extract::Off {
         let waits = job.slice(move |tx| tx.hear_before_compression(&scope, session_id)).await?;
         if waits && config.originals == Originals::Delete {
-            // What is deleted can be heard no more.
+            // Deleted originals can no longer be extracted from.
             let why = Error::new(ErrorKind::Busy, "the session is still to be looked through for memories");
             return Ok(JobEnd::Waits(now(store) + BETWEEN_LOOKS, why));
         }
     }
-    // On the last try the built-in summarizer does what the caller's does not.
+    // On the last try the built-in summarizer covers what the caller's does not.
     let built_in = match config.summarizer {
         None => Some(BUILT_IN),
         Some(_) => (job.lease.attempts >= config.summarizer_tries).then_some(FALLBACK),
@@ -94,7 +94,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
                 Ok(None) => return Ok(JobEnd::Stopped),
                 Err(SliceError::Failed(error)) => {
                     if error.is_misconfiguration() {
-                        // It is no reason to go on without the summarizer.
+                        // A misconfiguration is no reason to go on without the summarizer.
                         return Ok(JobEnd::Waits(until_configured(now(store)), error));
                     }
                     if built_in.is_none() {
@@ -115,7 +115,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             return Ok(JobEnd::Stopped);
         }
     }
-    // What is missing recall makes by the way.
+    // Other failures are ignored: recall computes missing vectors in passing.
     if let Err(SliceError::Lost) = embed::catch_up(job).await {
         return Err(SliceError::Lost);
     }
@@ -124,7 +124,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     Ok(if is_done { JobEnd::Done } else { JobEnd::Later(trouble.unwrap_or_else(left)) })
 }
 
-/// The next turns, and what is known of them.
+/// The next turns, and what is known about them.
 struct CompressionChunk {
     read: ReadTurns,
     /// The backend's state before the first of them.
@@ -152,7 +152,7 @@ fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) ->
     Ok(CompressionChunk { read, previous, learned })
 }
 
-/// Asks LLM#1 about the turns, and measures what it says. `None`: told to stop.
+/// Asks LLM#1 about the turns and checks its answer. `None` if told to stop.
 async fn ask(
     job: &Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,
@@ -167,14 +167,14 @@ fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
     sorted.turns.into_iter().filter_map(|(id, verdict)| Some((id, verdict.ok()?))).collect()
 }
 
-/// Says how many turns have no good verdict, and what is wrong with the first; nothing of what they say.
+/// Reports how many turns have no good verdict, and the flaw of the first. Contains nothing that the turns say.
 fn what_is_wrong(sorted: &Sorted) -> Option<Error> {
     let (_, flaw) = sorted.flawed().next()?;
     let (bad, all) = (sorted.flawed().count(), sorted.turns.len());
     Some(Error::provider(format!("the summarizer gave no usable verdict for {bad} of {all} turns: {flaw}")))
 }
 
-/// Swaps the turns of a chunk, slice by slice. False: told to stop.
+/// Swaps the turns of a chunk, slice by slice. Returns `false` if told to stop.
 async fn swap_all(job: &Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.kept_bytes()).collect();
     for slice in plan::slices(&sizes) {

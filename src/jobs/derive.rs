@@ -1,4 +1,4 @@
-//! Derives anew what older rules derived of one user's turns, in the order of recording.
+//! Derives anew what older rules derived from one user's turns, in the order of recording.
 
 use crate::{
     error::{Error, ErrorKind},
@@ -6,7 +6,7 @@ use crate::{
     store::slice_error::{SliceError, SliceResult},
 };
 
-/// How often it is begun anew at once, while an older version records.
+/// How often the derivation restarts at once while an older version keeps recording.
 const BEGINNINGS: u32 = 3;
 
 pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
@@ -31,7 +31,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             let found = next.damaged.clone();
             match job.slice(move |tx| tx.rederive(&scope, &next)).await {
                 Ok(()) => {}
-                Err(SliceError::Changed) => continue, // It is read again.
+                Err(SliceError::Changed) => continue, // The units are read again.
                 Err(error) => return Err(error),
             }
             begun = begun.up_to(until);
@@ -39,10 +39,10 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             job.advance(count as usize);
         }
         if job.slice(move |tx| tx.end_deriving(&scope, begun)).await?.is_none() {
-            damaged.clear(); // An older version derived something meanwhile: it is begun anew.
+            damaged.clear(); // An older version derived something in the meantime: start over.
             continue;
         }
-        // All is of these rules now, but for what cannot be read.
+        // Everything is by this build's rules now, except what cannot be read.
         return match damaged.first() {
             None => job.finish().await,
             Some(first) => Ok(JobEnd::GivenUp(Error::new(
@@ -73,7 +73,7 @@ mod tests {
         store::{Store, acts::derive::Rederived, rows::jobs::Lease, scope::Scope, sql::Sql},
     };
 
-    /// Two blocks of the index and some turns more.
+    /// Two blocks of the index and a few turns more.
     const TURNS: usize = 150;
 
     fn config() -> Config {
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A file with one ended session, which is compressed and not indexed.
+    /// A file with one ended session, compressed but not indexed.
     async fn tell(path: &Path) {
         let memory = open(path).await;
         let session = memory.user("alex").await.unwrap().session().await.unwrap();
@@ -121,7 +121,7 @@ mod tests {
         jobs::run(store, RunJobs::default(), watch::channel(false).1).await.unwrap();
     }
 
-    /// What removed rules said, and what they did not.
+    /// What removed rules derived, and what they did not.
     const ANCHORS: &[&str] = &[
         "INSERT INTO identity_anchors
            (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from)
@@ -142,20 +142,20 @@ mod tests {
         "UPDATE conversation_turns SET is_identity_critical = 0, critical_rule = NULL WHERE turn_number = 2",
         "UPDATE conversation_turns SET is_identity_critical = 1, critical_rule = 'emotion' WHERE turn_number = 3",
     ];
-    /// Many turns say what only one said.
+    /// Many turns say what only one of them said.
     const MANY_ANCHORS: &[&str] = &["INSERT INTO derivations
            (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
          SELECT user_id, 'anchor', x'11111111111111111111111111111111', 'turn', original_turn_id, 'holds', seq,
                 timestamp, 'extractive', 'nuts', 'nuts'
          FROM conversation_summaries WHERE turn_number > 9"];
-    /// A turn has the words of another, in its row and in the index.
+    /// One turn has the words of another, in its row and in the index.
     const WORDS: &[&str] = &["UPDATE conversation_turns
          SET words = (SELECT b.words FROM conversation_turns AS b WHERE b.turn_number = 2) WHERE turn_number = 3"];
     /// The index lacks words of many turns.
     const OLD_INDEX: &[&str] = &["DELETE FROM postings WHERE word % 3 = 0"];
     const OLD: &[&str] = &["UPDATE user_scopes SET words_rules = 0, critical_rules = 0, anchor_rules = 0"];
 
-    /// What can be told of the memory, but for ids that are drawn.
+    /// Everything that can be asked of the memory, except randomly drawn ids.
     async fn told(path: &Path) -> Vec<String> {
         let memory = open(path).await;
         let user = memory.user("alex").await.unwrap();
@@ -203,13 +203,13 @@ mod tests {
         )
     }
 
-    /// The rules of this build, as `rules` shows them.
+    /// This build's rules, as `rules` shows them.
     fn rules_now() -> String {
         let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
         format!("{words} {critical} {anchors}")
     }
 
-    /// A file as removed rules left it, and what it tells when it was made by the rules of now.
+    /// A file as removed rules left it, and what it would answer if this build's rules had made it.
     async fn aged(folder: &Path, planted: &[&'static [&'static str]]) -> (std::path::PathBuf, Vec<String>) {
         let (path, anew) = (folder.join("old.db"), folder.join("new.db"));
         tell(&path).await;
@@ -242,7 +242,7 @@ mod tests {
             let (path, expected) = aged(folder.path(), &[ANCHORS, CRITICAL, words]).await;
             let memory = open(&path).await;
             let kinds = |jobs: Vec<crate::JobInfo>| jobs.iter().map(|job| job.kind).collect::<Vec<_>>();
-            memory.run_jobs(RunJobs::default().max_jobs(0)).await.unwrap(); // What opening queued is there.
+            memory.run_jobs(RunJobs::default().max_jobs(0)).await.unwrap(); // The jobs queued by opening are still there.
             assert_eq!(kinds(memory.jobs(None, 1_000).await.unwrap()), [JobKind::Derive]);
             assert!(memory.doctor().await.unwrap().is_healthy(), "what is old is not damaged");
             memory.run_jobs(RunJobs::default()).await.unwrap();
@@ -281,7 +281,7 @@ mod tests {
         same(&told(&path).await, &expected, "cut short");
     }
 
-    /// Begins by hand, and reads the first units.
+    /// Begins a derivation by hand, and reads the first units.
     async fn first(store: &Store) -> (Arc<Lease>, Scope, Rederived) {
         store.write(|tx| tx.queue_stale_rules()).await.unwrap();
         let lease = store.take_job(&JobKinds::only(Some(JobKind::Derive))).await.unwrap().unwrap();
@@ -416,7 +416,7 @@ mod tests {
         }
     }
 
-    /// By hand: `cargo test --release --lib how_long -- --ignored --nocapture`.
+    /// Run by hand: `cargo test --release --lib how_long -- --ignored --nocapture`.
     #[tokio::test]
     #[ignore = "measures"]
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]

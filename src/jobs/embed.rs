@@ -1,4 +1,4 @@
-//! Makes the vectors that one user's units lack, in every space that is configured, batch by batch.
+//! Computes the vectors that one user's units lack, in every configured space, batch by batch.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// Texts that are embedded at once, about: bounds what a slow embedder is asked before its answers are kept.
+/// Approximate number of texts embedded at once. Bounds how much a slow embedder is asked for before its answers are stored.
 const BATCH_TEXTS: usize = 64;
-/// Units of one batch at most.
+/// Maximum number of units per batch.
 const BATCH_UNITS: u32 = BLOCK_UNITS;
-/// A text that an embedder refuses is tried so often, in later runs too.
+/// How often a text that an embedder refuses is tried, including later runs.
 const MAX_TRIES: u32 = 3;
 
-/// Who makes the vectors of a space.
+/// What computes the vectors of a space.
 enum Maker<'a> {
     BuiltIn(BuiltIn),
     Own(&'a Arc<dyn Embedder>, Provider<'a>),
@@ -59,7 +59,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A vector of each text.
+    /// One vector for each text.
     async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let (embedder, provider) = match self {
             Self::BuiltIn(built_in) => return built_in.embed(texts, EmbeddingPurpose::Document).await,
@@ -74,7 +74,7 @@ impl<'a> Maker<'a> {
         provider.ask(asking).await
     }
 
-    /// The vector of each text, or why the embedder refuses it.
+    /// For each text, its vector or why the embedder refuses it.
     async fn vectors_or_refusals(&self, texts: &[String]) -> Result<Vec<Result<Vec<f32>>>> {
         match self.vectors(texts).await {
             Ok(vectors) => return Ok(vectors.into_iter().map(Ok).collect()),
@@ -93,7 +93,7 @@ impl<'a> Maker<'a> {
         Ok(answers)
     }
 
-    /// Asks for what nobody refuses who has the right key. If even that is refused, no text is to blame.
+    /// Asks for something that an embedder refuses only if the key is wrong. If even that is refused, no text is to blame.
     async fn check_key(&self) -> Result<()> {
         let refused = match (self.vectors(&["A text.".to_owned()]).await, self) {
             (Ok(_), _) => return Ok(()),
@@ -108,7 +108,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Embeds until nothing is left. The built-in embedder comes first: it never fails.
+/// Embeds until nothing is left. The built-in embedder comes first, because it never fails.
 pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let own = store.config().embedders.iter().zip(&store.cooldowns().embedders);
@@ -143,14 +143,15 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     }
 }
 
-/// Makes what the built-in embedder has not made yet, as part of another job: what a talk was about is asked for in the
-/// next one, and recall need not make it then.
+/// Computes the built-in embedder's missing vectors as part of another job. The next conversation will ask about this one,
+/// and recall then need not compute them.
 pub(super) async fn catch_up(job: &Job<'_, '_>) -> SliceResult<()> {
     in_space(job, &Maker::BuiltIn(BuiltIn::default()), false).await.map(drop)
 }
 
-/// Embeds what one space lacks, and returns it. Nothing: the run was told to stop. `counts`: these units are what the
-/// job is there for, and its progress; those of gaps have counted before.
+/// Embeds what one space lacks, and returns the space. `None` if the run was told to stop.
+///
+/// `counts` means that these units are the job's actual work and count as its progress. Units of gaps were counted before.
 async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceResult<Option<Space>> {
     let wanted = maker.space();
     wanted.check()?;
@@ -176,29 +177,29 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
         }
         let batch = gap(&store.snapshot()?, &scope, seq)?;
         match write(job, maker, space, batch).await {
-            Ok(true) | Err(SliceError::Changed) => {} // What has changed is a gap still.
+            Ok(true) | Err(SliceError::Changed) => {} // What has changed is still a gap.
             Ok(false) => return Ok(None),
             Err(error) => return Err(error),
         }
     }
     if !gaps.is_empty() {
-        // Who has read the blocks before has them without what is new in them.
+        // Readers that cached the blocks lack the new vectors in them.
         job.slice(move |tx| tx.void_cached_vectors(&scope)).await?;
     }
     Ok(Some(space))
 }
 
-/// Some neighbouring units, and their texts.
+/// A few neighbouring units, and their texts.
 struct EmbedBatch {
     epoch: i64,
     after: u32,
     until: u32,
-    /// Unit and piece of each text.
+    /// The unit and piece of each text.
     places: Vec<(u32, u8)>,
     texts: Vec<String>,
-    /// The unit was refused before.
+    /// Whether the unit was refused before.
     is_gap: bool,
-    /// These units are the job's progress.
+    /// Whether these units count as the job's progress.
     counts: bool,
 }
 
@@ -237,8 +238,8 @@ fn pieces_of(
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())
 }
 
-/// Embeds a batch and writes its vectors. What the embedder refuses, while it takes other texts, is noted as a gap.
-/// False: told to stop, and nothing was written.
+/// Embeds a batch and writes its vectors. A text that the embedder refuses, while it accepts others, is recorded as a gap.
+/// Returns `false` if told to stop; nothing was written then.
 async fn write(job: &Job<'_, '_>, maker: &Maker<'_>, space: Space, batch: EmbedBatch) -> SliceResult<bool> {
     let EmbedBatch { epoch, after, until, places, texts, is_gap, counts } = batch;
     let Some(answers) = job.holding(maker.vectors_or_refusals(&texts)).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Erasing, slice by slice, until nothing is left; then scrubbing the file.
+//! Erases slice by slice until nothing is left, then scrubs the file.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use crate::{
     },
 };
 
-/// Reads of this process end within milliseconds; what holds the log longer is another process, or a long read.
+/// This process's reads end within milliseconds. If the log is held for longer, another process or a long read holds it.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Erases a session, or all of a user, while the caller waits.
+/// Erases a session or everything of a user, while the caller waits.
 pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
     let (begun, lease) = store.write(move |tx| tx.begin_erase(&scope, session)).await?;
-    // Nobody stops this run but its caller's runtime.
+    // Only the caller's runtime can stop this run.
     let (_stop, stopped) = watch::channel(false);
     let run = Run::new(store, stopped);
     let (lease, worked) = (Arc::new(lease), &Worked::default());
@@ -38,7 +38,7 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
 /// Erases one turn, while the caller waits.
 pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Result<Erased> {
     let erased = loop {
-        // Outside of the transaction: a frame takes as long to pack as some turns take to record.
+        // Outside the transaction: packing a frame takes as long as recording several turns.
         let repacked = store.snapshot()?.repacked_without(&scope, id)?;
         if let Some(erased) = store.write(move |tx| tx.erase_turn(&scope, id, repacked)).await? {
             break erased;
@@ -48,14 +48,14 @@ pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Resul
     Ok(Erased { is_pending, ..erased })
 }
 
-/// Erases one memory with what jobs made of it, while the caller waits.
+/// Erases one memory and what jobs made from it, while the caller waits.
 pub(crate) async fn erase_memory(store: &Store, scope: Scope, id: MemoryId) -> Result<Erased> {
     let erased = store.write(move |tx| tx.erase_memory(&scope, id)).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..erased })
 }
 
-/// Erases what is left of the job's work.
+/// Erases the rest of the job's data.
 pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
     let (mut erased, scope) = (Erased::default(), job.scope);
     loop {
@@ -69,7 +69,7 @@ pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
     }
 }
 
-/// The job behind an erase that could not scrub the file itself.
+/// The job of an erase that could not scrub the file itself.
 pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResult<JobEnd> {
     run.store.write_slice(lease, |_| Ok(())).await?;
     Ok(if scrub(run.store).await? {
@@ -79,12 +79,13 @@ pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResul
     })
 }
 
-/// Overwrites what erased rows left in the file, empties the log, and ends the job for it; false: that job will.
+/// Overwrites what erased rows left in the file, empties the log, and ends the scrub job. Returns `false` if that is left to
+/// the job.
 ///
-/// The job is ended only if it is the one that was owed when the pages were listed: what somebody else has erased since
-/// may lie in other pages, and that one may have been killed before its scrub.
+/// The job is ended only if it is the one that was owed when the pages were listed: rows erased since then may lie in other
+/// pages, and the process that erased them may have been killed before its scrub.
 async fn scrub(store: &Store) -> Result<bool> {
-    // If none is owed, somebody has scrubbed the file since these rows were deleted.
+    // If no scrub is owed, another process has scrubbed the file since these rows were deleted.
     let Some((owed, pages)) = store.pages_to_scrub()? else { return Ok(true) };
     scrub_listed(store, owed, &pages).await
 }
@@ -96,7 +97,7 @@ async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> 
             return Ok(false);
         }
     }
-    // What is in the log by now was written since, of clean pages.
+    // What is in the log now was written afterwards, from clean pages.
     store.write(move |tx| tx.finish_scrub(owed)).await?;
     Ok(true)
 }
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
     use crate::{config::Config, model::job::JobKind, store::scope::UserKey};
 
-    /// Erases a user up to the scrub, which is owed then: what a process leaves that is killed before it.
+    /// Erases a user but leaves the scrub owed, as a process does that is killed before its scrub.
     async fn erase_but_for_the_scrub(store: &Store, name: &str) {
         let key = UserKey::Name(name.to_owned());
         let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();

@@ -1,8 +1,8 @@
-//! Looking through one ended session for what is worth knowing later: uses of memories that the user's own words rate, then
-//! memories, by rules and, if it is asked for, by LLM#1.
+//! Extracts from one ended session what is worth knowing later: first uses of memories that the user's own words rate, then
+//! memories, by rules and, if configured, by LLM#1.
 //!
-//! Listening happens outside of any transaction. Ratings are written one by one, each once; all memories in the slice that
-//! notes that the session was heard and ends the job.
+//! Reading the session happens outside any transaction. Ratings are written one by one, each once. All memories are written
+//! in the slice that marks the session as extracted and ends the job.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -33,7 +33,7 @@ use crate::{
     text::words,
 };
 
-/// Looks through the session.
+/// Extracts from the session.
 pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
@@ -53,7 +53,7 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         if let Some(found) = unknown(store, &scope, found)? {
             let of = (session_id, session.info.project.as_deref());
             match Harvest::of(found, of, by.as_deref()) {
-                Err(error) if error.kind() == ErrorKind::InvalidInput => {} // It breaks a bound.
+                Err(error) if error.kind() == ErrorKind::InvalidInput => {} // It exceeds a bound.
                 measured => harvest.push(measured?),
             }
         }
@@ -63,15 +63,15 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     Ok(JobEnd::Done)
 }
 
-/// What came of listening.
+/// The result of listening.
 enum ListenOutcome {
-    /// What is to be kept, and who proposed it; `None`: the rules found it.
+    /// What should be kept, and who proposed it. `None` if the rules found it.
     All(Vec<(Finding, Option<String>)>),
-    /// It is not heard to its end.
+    /// The session was not heard to its end.
     Not(JobEnd),
 }
 
-/// Hears all turns in their order: by rules, and by what LLM#1 proposes, which has the room that the rules leave.
+/// Hears all turns in order, by rules and by LLM#1, whose proposals get the room that the rules leave.
 async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOutcome> {
     let (store, scope, config) = (job.store(), job.scope, job.store().config());
     let mut asked = config.summarizer.as_ref().filter(|_| config.extract == Extract::Llm);
@@ -101,7 +101,7 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOu
             Err(SliceError::Failed(error)) if error.is_misconfiguration() => {
                 return Ok(ListenOutcome::Not(JobEnd::Waits(until_configured(now(store)), error)));
             }
-            // On the last try what there is, is enough.
+            // On the last try, what was found so far is enough.
             Err(SliceError::Failed(_)) if job.lease.attempts >= config.summarizer_tries => asked = None,
             Err(SliceError::Failed(error)) => return Ok(ListenOutcome::Not(JobEnd::Later(error))),
             Err(error) => return Err(error),
@@ -115,7 +115,7 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOu
     Ok(ListenOutcome::All(by_rules.chain(more.into_iter().map(|found| (found, name.clone()))).collect()))
 }
 
-/// What LLM#1 proposed, with the turns' own words as proof.
+/// LLM#1's proposal, with the turns' own words as proof.
 fn learned(proven: Proven, hearing: &Hearing) -> Finding {
     let proof = |(turn, said_by, quote): (Turn, _, String)| Proof {
         turn_id: turn.id,
@@ -128,8 +128,8 @@ fn learned(proven: Proven, hearing: &Hearing) -> Finding {
     Finding { learned: Learned::proposed(proven.new, proofs), solves: None }
 }
 
-/// What is not known already: what says about the same as a memory that holds, or that somebody took back or hid, is not
-/// kept, and of a problem that is known the fix alone.
+/// Drops what is already known. A finding is dropped if it says about the same as an active, forgotten or quarantined
+/// memory; for a known problem only the fix is kept.
 fn unknown(store: &Store, scope: &Scope, found: Finding) -> Result<Option<Finding>> {
     if is_known(store, scope, &found.learned)? {
         return Ok(None);
@@ -167,8 +167,8 @@ fn is_known(store: &Store, scope: &Scope, learned: &Learned) -> Result<bool> {
     Ok(false)
 }
 
-/// Rates the uses of the session that its user's words rate, and takes away those that nobody rated; how many it rated.
-/// `None`: told to stop.
+/// Applies the ratings in the user's own words to the session's uses, removes unrated uses, and returns how many it rated.
+/// `None` if told to stop.
 async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Option<u64>> {
     let (scope, session_id, mut rated) = (job.scope, session.info.id, 0);
     let mut by_turn: BTreeMap<u32, Vec<NotedUse>> = BTreeMap::new();
@@ -191,14 +191,14 @@ async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Option<u64
     Ok(None)
 }
 
-/// Which of the memories that a context showed is rated by what the user said behind the reply.
+/// The rating of one memory that a context showed, from what the user said after the reply.
 fn heard_rating(
     store: &Store,
     scope: &Scope,
     session: &SessionRow,
     uses: &[NotedUse],
 ) -> Result<Option<Rating>> {
-    /// What is told of a use holds a sentence.
+    /// The maximum text about a use, in bytes: room for a sentence.
     const MOST_BYTES: usize = 1_024;
     let Some(first) = uses.first() else { return Ok(None) };
     let snapshot = store.snapshot()?;

@@ -1,4 +1,4 @@
-//! A run of jobs, and a job that it works on.
+//! A run of jobs, and a job it works on.
 
 use std::{
     cell::Cell,
@@ -32,14 +32,14 @@ use crate::{
     },
 };
 
-/// While others write, a job writes for one part in so many of the time.
+/// While others write, a job writes for only one part in this many of the time.
 const SHARE_BESIDE_OTHERS: u32 = 20;
-/// It does not rest longer than this: a slice may have waited for another process's lock.
+/// The maximum rest: the slice may have taken long only because it waited for another process's lock.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
 type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
-/// How to run jobs: all that are due, unless said otherwise.
+/// How to run jobs. By default, all that are due.
 #[derive(Default)]
 #[must_use]
 pub struct RunJobs {
@@ -60,19 +60,19 @@ impl fmt::Debug for RunJobs {
 }
 
 impl RunJobs {
-    /// Stops after so many jobs.
+    /// Stops after this many jobs.
     pub fn max_jobs(mut self, jobs: u64) -> Self {
         self.max_jobs = Some(jobs);
         self
     }
 
-    /// Runs jobs of this kind, and leaves the others to wait; ends no session.
+    /// Runs only jobs of this kind and ends no sessions. Other jobs stay queued.
     pub fn only(mut self, kind: JobKind) -> Self {
         self.only = Some(kind);
         self
     }
 
-    /// Runs jobs on this user's data, and leaves the others to wait; ends no session.
+    /// Runs only jobs on this user's data and ends no sessions. Other jobs stay queued.
     pub fn of_user(mut self, user: UserId) -> Self {
         self.user = Some(user);
         self
@@ -85,16 +85,16 @@ impl RunJobs {
     }
 }
 
-/// How far a run of jobs is.
+/// The progress of a run of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// Jobs that were due when the run began or came since.
+    /// Jobs that were due when the run began or became due since.
     pub jobs_due: u64,
-    /// Jobs ended, one way or the other.
+    /// Jobs that ended, with whatever result.
     pub jobs_ended: u64,
-    /// Turns compressed, erased, indexed or embedded; one that has several jobs counts for each.
+    /// Turns compressed, erased, indexed or embedded. A turn with several jobs counts once for each.
     pub turns: u64,
 }
 
@@ -103,13 +103,13 @@ pub struct JobProgress {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobsReport {
-    /// Sessions that silence had ended, and this run noticed.
+    /// Sessions that had ended by silence and that this run recorded as ended.
     pub ended_sessions: u64,
     /// Jobs done.
     pub done: u64,
-    /// Jobs to be tried again later.
+    /// Jobs that will be tried again later.
     pub later: u64,
-    /// Jobs given up; their rows say why.
+    /// Jobs that were given up. Their rows say why.
     pub failed: u64,
     /// Turns compressed or erased.
     pub turns: u64,
@@ -117,20 +117,20 @@ pub struct JobsReport {
     pub summaries: u64,
     /// Summaries by the built-in summarizer.
     pub built_in_summaries: u64,
-    /// Of these, summaries that the configured summarizer was to write and did not:
-    /// [`Session::compress_again`](crate::Session::compress_again) has it asked again.
+    /// How many of these the configured summarizer should have written but did not.
+    /// [`Session::compress_again`](crate::Session::compress_again) asks it again.
     pub fallbacks: u64,
-    /// Memories that ended sessions gave.
+    /// Memories extracted from ended sessions.
     pub memories: u64,
-    /// Uses of memories that the user's own words rated.
+    /// Uses of memories rated from the user's own words.
     pub rated_uses: u64,
 }
 
-/// What one try at a job has done.
+/// What one try at a job did.
 #[derive(Debug, Default)]
 pub(crate) struct Worked {
     turns: Cell<u64>,
-    /// By the configured summarizer.
+    /// Summaries by the configured summarizer.
     summaries: Cell<u64>,
     built_in_summaries: Cell<u64>,
     fallbacks: Cell<u64>,
@@ -147,13 +147,13 @@ impl Worked {
         self.fallbacks.get()
     }
 
-    /// Counts memories that were made, and uses that were rated.
+    /// Counts memories that were extracted, and uses that were rated.
     pub(super) fn count_extracted(&self, memories: u64, rated_uses: u64) {
         self.memories.set(self.memories.get() + memories);
         self.rated_uses.set(self.rated_uses.get() + rated_uses);
     }
 
-    /// Counts a summary, by who stands in it.
+    /// Counts a summary by its author.
     pub(super) fn count_summary(&self, by: &str) {
         let count = |cell: &Cell<u64>| cell.set(cell.get() + 1);
         match by {
@@ -164,7 +164,7 @@ impl Worked {
     }
 }
 
-/// What two runs did, one after the other.
+/// Adds up what two successive runs did.
 impl AddAssign for JobsReport {
     fn add_assign(&mut self, other: Self) {
         let Self { ended_sessions, done, later, failed, turns, .. } = other;
@@ -181,24 +181,24 @@ impl AddAssign for JobsReport {
     }
 }
 
-/// How a job's work ended.
+/// How the work on a job ended.
 #[derive(Debug)]
 pub(crate) enum JobEnd {
     Done,
-    /// It is to be tried again, for this reason.
+    /// Should be tried again, for this reason.
     Later(Error),
-    /// It has to wait for a provider until then, for this reason, and has had no try.
+    /// Must wait for a provider until this time, for this reason. Does not count as a try.
     Waits(DateTime<Utc>, Error),
-    /// Another try would do no more, for this reason.
+    /// Another try would not help, for this reason.
     GivenUp(Error),
     /// The run was told to stop.
     Stopped,
 }
 
-/// One run of jobs, shared by those that it works on at the same time.
+/// One run of jobs, shared by the lanes that work at the same time.
 pub(crate) struct Run<'a> {
     pub(crate) store: &'a Store,
-    /// Becomes true when the run is to stop.
+    /// Becomes true when the run should stop.
     stop: watch::Receiver<bool>,
     max_jobs: Option<u64>,
     pub(super) only: Option<JobKind>,
@@ -206,12 +206,12 @@ pub(crate) struct Run<'a> {
     tally: Mutex<JobTally>,
 }
 
-/// What a run has done, and whom it tells.
+/// What a run has done, and the callback to report it to.
 #[derive(Default)]
 struct JobTally {
     tell: Option<ProgressFn>,
     progress: JobProgress,
-    /// Jobs that it works on, or has.
+    /// Jobs that the run has begun, including those still being worked on.
     begun: u64,
     report: JobsReport,
 }
@@ -237,10 +237,10 @@ impl<'a> Run<'a> {
         self.tally.lock().expect("a panic while it is held ends the run")
     }
 
-    /// Counts a job that is about to be taken. False: the run may begin no more.
+    /// Counts a job that is about to be taken. Returns `false` if the run may begin no more.
     ///
-    /// Those that are due are counted when as many have begun as were counted: counting 100,000 before each of them would
-    /// take longer than the work. They are counted for whoever is told alone.
+    /// Due jobs are counted again only once as many jobs have begun as were counted: counting 100,000 jobs before each one
+    /// would take longer than the work. They are counted only if there is a callback.
     pub(super) fn begin_job(&self) -> Result<bool> {
         let mut tally = self.tally();
         if self.max_jobs.is_some_and(|max| tally.begun >= max) {
@@ -254,17 +254,17 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// Takes back that a job was begun: it could not be taken.
+    /// Takes back the count of a job that could not be taken.
     pub(super) fn leave_job(&self) {
         self.tally().begun -= 1;
     }
 
-    /// How many jobs it has begun.
+    /// How many jobs the run has begun.
     pub(super) fn begun(&self) -> u64 {
         self.tally().begun
     }
 
-    /// Counts a job that has ended, and what this try has done.
+    /// Counts a job that has ended, and what this try did.
     pub(super) fn end_job(&self, worked: &Worked, count: impl FnOnce(&mut JobsReport)) {
         let mut tally = self.tally();
         tally.progress.jobs_ended += 1;
@@ -282,7 +282,7 @@ impl<'a> Run<'a> {
         JobsReport { turns: tally.progress.turns, ..tally.report }
     }
 
-    /// Rests after a slice that took so long, if others wrote meanwhile: they find the writer free.
+    /// Rests after a slice that took this long, if others wrote in the meantime, so that they find the writer free.
     pub(super) async fn rest(&self, took: Duration, foreground_before: u64) {
         if self.store.foreground_writes() != foreground_before {
             let rest = (took * (SHARE_BESIDE_OTHERS - 1)).min(LONGEST_REST);
@@ -293,7 +293,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Counts turns that are done, and tells whoever wants to know.
+    /// Counts finished turns, and reports the progress.
     pub(crate) fn advance(&self, turns: usize) {
         let JobTally { tell, progress, .. } = &mut *self.tally();
         progress.turns += turns as u64;
@@ -306,16 +306,16 @@ impl<'a> Run<'a> {
         *self.stop.borrow()
     }
 
-    /// Returns when the run is told to stop, else never.
+    /// Returns when the run is told to stop, otherwise never.
     pub(crate) async fn stopped(&self) {
         let mut stop = self.stop.clone();
         if stop.wait_for(|stop| *stop).await.is_err() {
-            std::future::pending::<()>().await; // Nobody can tell it any more.
+            std::future::pending::<()>().await; // Nobody can tell it to stop any more.
         }
     }
 }
 
-/// A job of a user's, held by this run. Whatever it writes holds the job's lease first, in the same transaction.
+/// A user's job, held by this run. Every write first extends the job's lease, in the same transaction.
 pub(crate) struct Job<'j, 's> {
     pub(crate) run: &'j Run<'s>,
     pub(crate) lease: Arc<Lease>,
@@ -328,13 +328,13 @@ impl<'s> Job<'_, 's> {
         self.run.store
     }
 
-    /// Counts turns that are done, and tells whoever wants to know.
+    /// Counts finished turns, and reports the progress.
     pub(crate) fn advance(&self, turns: usize) {
         self.worked.turns.set(self.worked.turns.get() + turns as u64);
         self.run.advance(turns);
     }
 
-    /// Writes a slice. If others write too, waits a while afterwards, so that they find the writer free.
+    /// Writes a slice. If others write too, rests afterwards so that they find the writer free.
     pub(crate) async fn slice<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
@@ -346,9 +346,10 @@ impl<'s> Job<'_, 's> {
         Ok(done)
     }
 
-    /// Waits for an answer that may take longer than a lease, and holds the job meanwhile. `None`: told to stop. Fails if
-    /// the job is lost; a renewal that fails for another reason is no reason to throw an answer away: whoever writes
-    /// what it says holds the job again.
+    /// Waits for an answer that may take longer than a lease, and keeps holding the job. `None` if told to stop.
+    ///
+    /// Errors: the job is lost. Other failures to renew the lease do not discard the answer, because writing it renews the
+    /// lease again.
     pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> SliceResult<Option<T>> {
         let mut answer = pin!(answer);
         let renewal = self.store().config().lease / 3;
@@ -367,14 +368,14 @@ impl<'s> Job<'_, 's> {
         }
     }
 
-    /// Ends it: its work is done, or there is none.
+    /// Ends the job: its work is done, or there is none.
     pub(crate) async fn finish(&self) -> SliceResult<JobEnd> {
         self.slice(|tx| tx.finish()).await?;
         Ok(JobEnd::Done)
     }
 }
 
-/// Does it, and says how long that took.
+/// Runs `work` and returns how long it took.
 pub(super) fn timed<T, E>(
     work: impl FnOnce() -> std::result::Result<T, E>,
 ) -> std::result::Result<(T, Duration), E> {
@@ -383,7 +384,7 @@ pub(super) fn timed<T, E>(
     Ok((done, watch.elapsed()))
 }
 
-/// The system clock.
+/// The time by the system clock.
 pub(super) fn now(store: &Store) -> DateTime<Utc> {
     instant::clamped(store.config().clock.now())
 }

@@ -1,7 +1,7 @@
 //! Lanes: jobs that wait for different things do not wait for each other.
 //!
-//! Each lane works on one job at a time, beside the others on the same thread. A provider that hangs holds up its own
-//! lane, for as long as its knob says.
+//! Each lane works on one job at a time, concurrently with the others on the same thread. A provider that hangs delays only
+//! its own lane, for at most its configured timeout.
 
 use std::time::Duration;
 
@@ -19,19 +19,19 @@ use crate::{
     store::{Store, rows::jobs::Lease},
 };
 
-/// The shortest time between two looks: a job that is due and cannot be taken does not make a lane spin.
+/// The minimum time between two looks for a job, so that a due job that cannot be taken does not make a lane spin.
 const SHORTEST_REST: Duration = Duration::from_millis(50);
 
-/// What a lane's jobs wait for beside the file.
+/// What a lane's jobs wait for in addition to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// Nothing.
+    /// Nothing else.
     File,
     /// LLM#1.
     Summarizer,
     /// The caller's embedders.
     Embedders,
-    /// What looks at the world.
+    /// Sensors.
     Sensors,
 }
 
@@ -45,20 +45,20 @@ impl Lane {
         }
     }
 
-    /// The kinds of its jobs, or the one among them that is asked for.
+    /// The kinds of the lane's jobs, or only the requested kind if it is one of them.
     fn kinds(self, config: &Config, only: Option<JobKind>) -> JobKinds {
         let is_asked_for = |kind: &JobKind| only.is_none_or(|only| only == *kind);
-        // Who looks through no session leaves it to somebody who does.
+        // A process that does not extract leaves these jobs to one that does.
         let is_done_here = |kind: &JobKind| *kind != JobKind::Extract || config.extract != Extract::Off;
         let every = JobKind::EVERY.into_iter().filter(is_asked_for).filter(is_done_here);
         JobKinds::of(every.filter(|kind| Self::of(*kind, config) == self))
     }
 }
 
-/// When a lane that finds no job ends.
+/// When a lane that finds no job should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
-    /// When no other lane works either: what one ends may queue work for another.
+    /// When all other lanes are idle too, because a job that ends may queue work for another lane.
     AllAreIdle,
     /// When the run is told to stop.
     Stopped,
@@ -81,9 +81,9 @@ pub(super) async fn work(run: &Run<'_>, until: Until) -> Result<()> {
 struct LaneRun<'r, 's> {
     run: &'r Run<'s>,
     kinds: JobKinds,
-    /// Changes when a job is queued.
+    /// Signalled when a job is queued.
     queued: watch::Receiver<()>,
-    /// How many lanes are not idle.
+    /// The number of lanes that are not idle.
     busy: &'r watch::Sender<u32>,
     until: Until,
 }
@@ -107,7 +107,7 @@ impl LaneRun<'_, '_> {
                 }
                 Ok(None) if std::mem::take(&mut has_worked) => self.shrink().await,
                 Err(error) if self.until == Until::AllAreIdle => return Err(error),
-                Ok(None) | Err(_) => {} // What fails here will fail again where somebody looks.
+                Ok(None) | Err(_) => {} // What fails here will fail again where somebody checks.
             }
             if !self.idle().await {
                 break;
@@ -116,7 +116,7 @@ impl LaneRun<'_, '_> {
         Ok(())
     }
 
-    /// Takes the next job that is due, if the run may begin another one.
+    /// Takes the next due job, if the run may begin another one.
     async fn take(&self) -> Result<Option<Lease>> {
         if !self.run.begin_job()? {
             return Ok(None);
@@ -128,8 +128,8 @@ impl LaneRun<'_, '_> {
         taken
     }
 
-    /// Gives back what the jobs have left free, some pages at a time, and rests between them as slices of jobs do. Only
-    /// when no job is left, for pages that have moved are read more slowly from a disk. What fails is tried again behind
+    /// Returns pages that jobs have freed to the file system, a few at a time, resting in between as jobs do between slices.
+    /// Runs only when no job is left, because moved pages are read more slowly from a disk. What fails is tried again after
     /// the next job.
     async fn shrink(&self) {
         while !self.run.is_stopped() {
@@ -141,7 +141,7 @@ impl LaneRun<'_, '_> {
         }
     }
 
-    /// Waits until there may be a job. False: the lane ends.
+    /// Waits until there may be a job. Returns `false` if the lane should end.
     async fn idle(&mut self) -> bool {
         self.busy.send_modify(|busy| *busy -= 1);
         let mut busy = self.busy.subscribe();
@@ -158,7 +158,7 @@ impl LaneRun<'_, '_> {
     }
 }
 
-/// Until the next job of these kinds is due, or another process may have queued one.
+/// The time until the next job of these kinds is due, or another process may have queued one.
 fn until_due(store: &Store, kinds: &JobKinds) -> Duration {
     let interval = store.config().worker_interval;
     let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(kinds));

@@ -1,4 +1,4 @@
-//! Finds what is damaged in one user's index, and queues what makes it anew.
+//! Finds the damage in one user's index, and queues the jobs that rebuild the damaged parts.
 
 use crate::{
     jobs::job::{Job, JobEnd},

@@ -34,13 +34,13 @@ use crate::{
     store::Store,
 };
 
-/// Ends what silence has ended, then runs jobs until none is due.
+/// Ends sessions that have ended by silence, then runs jobs until none is due.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     store.check_writable()?;
     let run = Run::with(store, stop, options);
-    store.flush().await?; // What was of use is counted before anything is moved.
+    store.flush().await?; // Uses are counted before anything is moved.
     if !store.config().embedders.is_empty() || store.snapshot()?.has_stale_rules()? {
-        // What opening the file has queued for a model, or for rules, that are new to it.
+        // Jobs that opening the file queued for a new model or new rules.
         store.write_background(|_| Ok(())).await?;
     }
     store.take_over_inserted().await?;
@@ -55,13 +55,13 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
         if run.begun() == before {
             return Ok(JobsReport { ended_sessions, ..run.report() });
         }
-        // The last job of a lane may have queued one for a lane that had ended.
+        // The last job of one lane may have queued work for a lane that had already ended.
     }
 }
 
-/// Runs jobs as they become due, and ends what silence has ended, until it is told to stop.
+/// Runs jobs as they become due, and ends sessions that have ended by silence, until told to stop.
 async fn serve(store: &Store, stop: watch::Receiver<bool>) {
     let run = Run::new(store, stop);
-    // What fails is on the job's row, or will fail again where somebody looks: nobody listens here.
+    // Failures are recorded on the job's row or will happen again where somebody checks. Nobody listens here.
     let _ = tokio::join!(lanes::work(&run, Until::Stopped), silence::watch(&run));
 }

@@ -1,4 +1,4 @@
-//! Asking LLM#1 or an embedder on behalf of a job: on a thread of its own, for a bounded time, and not while it rests.
+//! Asks LLM#1 or an embedder on behalf of a job: on its own thread, for a bounded time, and not during its cooldown.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -15,20 +15,20 @@ use crate::{
 
 /// How a provider is asked.
 pub(super) struct Provider<'a> {
-    /// As messages name it.
+    /// The name used in messages.
     pub(super) who: &'static str,
-    /// As events name it.
+    /// The role used in events.
     pub(super) role: ProviderRole,
     pub(super) name: String,
     pub(super) on_event: &'a OnEvent,
-    /// How long it may take.
+    /// The time limit for an answer.
     pub(super) limit: Duration,
     pub(super) cooldown: &'a Cooldown,
     pub(super) clock: &'a dyn Clock,
 }
 
 impl<'a> Provider<'a> {
-    /// LLM#1.
+    /// LLM#1 as a provider.
     fn summarizer(store: &'a Store, summarizer: &dyn Summarizer) -> Self {
         let config = store.config();
         Self {
@@ -44,8 +44,8 @@ impl<'a> Provider<'a> {
 }
 
 impl Provider<'_> {
-    /// What it answers. A provider that fails or is silent rests; one that panics does not, since the texts of one job
-    /// may be why, nor one that refuses them: see [`rest`](Self::rest).
+    /// Asks the provider. One that fails or times out goes into cooldown. One that panics does not, since one job's texts
+    /// may be the cause; neither does one that refuses texts: see [`rest`](Self::rest).
     pub(super) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
         &self,
         asking: impl FnOnce() -> F + Send + 'static,
@@ -77,14 +77,15 @@ impl Provider<'_> {
         Err(failed)
     }
 
-    /// Has it rest, because of this.
+    /// Starts its cooldown because of this error.
     pub(super) fn rest(&self, failed: &Error) {
         self.cooldown.begin(self.clock.now(), failed);
     }
 }
 
-/// Asks LLM#1, holding the job meanwhile. One that refuses rests too, for that may be about more than the turns that it was
-/// given, whatever it is called. `None`: told to stop.
+/// Asks LLM#1 while holding the job. `None` if told to stop.
+///
+/// A refusal also starts a cooldown, because it may concern more than the given turns, whatever the error is called.
 pub(super) async fn ask_summarizer<T: Send + 'static, F: Future<Output = Result<T>>>(
     job: &Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,

@@ -1,4 +1,4 @@
-//! Takes out what older versions kept of one user for ever: promotions among the moves between tiers.
+//! Removes what older versions kept of one user for ever: promotions among the transitions between tiers.
 
 use crate::{
     jobs::job::{Job, JobEnd},

@@ -1,4 +1,4 @@
-//! Ends the sessions that silence has ended, and takes over what other programs have inserted.
+//! Ends sessions that have ended by silence, and takes over what other programs have inserted.
 
 use chrono::TimeDelta;
 
@@ -12,14 +12,14 @@ use crate::{
     store::write_tx::WriteTx,
 };
 
-/// Sessions that silence has ended, ended together.
+/// How many silent sessions are read at once.
 const SILENT_AT_ONCE: u32 = 64;
 
-/// Looks for them now and then, until the run is told to stop.
+/// Checks for them at intervals, until the run is told to stop.
 pub(super) async fn watch(run: &Run<'_>) {
     let interval = run.store.config().worker_interval;
     while !run.is_stopped() {
-        // What fails here will fail again where somebody looks.
+        // What fails here will fail again where somebody checks.
         let _ = run.store.take_over_inserted().await;
         let _ = end_silent(run).await;
         let _ = tend::queue_due(run).await;
@@ -30,7 +30,7 @@ pub(super) async fn watch(run: &Run<'_>) {
     }
 }
 
-/// Ends them, and returns how many they are.
+/// Ends the silent sessions, and returns how many they were.
 pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
     let store = run.store;
     let timeout = TimeDelta::from_std(store.config().session_timeout).ok();
@@ -43,7 +43,7 @@ pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
         let Some((last, _, _)) = silent.last() else { break };
         after = *last;
         for (_, scope, session) in silent {
-            // One that cannot be read keeps neither the others from ending nor jobs from running; doctor finds it.
+            // A session that cannot be read keeps neither the others from ending nor jobs from running; doctor reports it.
             let before = store.foreground_writes();
             let end = move |tx: &mut WriteTx<'_>| timed(|| tx.end_if_silent(&scope, session));
             if let Ok((is_ended, took)) = store.write_background(end).await {

@@ -1,8 +1,8 @@
-//! Takes texts that memories do not have any more out of one user's index, if they are many.
+//! Removes texts that memories no longer have from one user's index, if there are many.
 
 use crate::{jobs::job::Job, store::slice_error::SliceResult};
 
-/// Takes all of them out, or none: a few hurt nobody, for nobody is shown them.
+/// Removes all of them or none. A few do no harm, because they are never shown.
 pub(super) async fn sweep_if_due(job: &Job<'_, '_>) -> SliceResult<()> {
     let scope = job.scope;
     if !job.store().snapshot()?.is_sweep_due(&scope)? {

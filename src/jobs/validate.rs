@@ -1,5 +1,5 @@
-//! Looking whether memories still hold: what their sensors see, each on a thread of its own and for a bounded time, outside of
-//! any transaction.
+//! Checks whether memories still hold: asks their sensors, each on its own thread and for a bounded time, outside any
+//! transaction.
 
 use std::{
     collections::HashMap,
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// A sensor that was late so often is not asked any more in the same run: each time may cost a thread.
+/// A sensor that was late this often is not asked again in the same run: each time may cost a thread.
 const MOST_LATE: u32 = 3;
 
 /// Checks memories while the caller waits.
@@ -71,7 +71,7 @@ async fn keep_all(
     Ok(())
 }
 
-/// Checks the stale memories of a user that do not rest from the last look.
+/// Checks the stale memories of a user that are not at rest after the last check.
 pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let mut looks = Looks::new(store.config());
@@ -94,18 +94,18 @@ pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     job.finish().await
 }
 
-/// What came of having a sensor look.
+/// The result of asking a sensor.
 enum SensorOutcome {
-    /// It looked, or a person is to.
+    /// The sensor looked, or a person should.
     Kept(SensorFinding),
-    /// It was not asked: there is nothing to note.
+    /// The sensor was not asked, so there is nothing to record.
     Told(SensorFinding),
 }
 
-/// The looks of one run.
+/// The checks of one run.
 struct Looks<'c> {
     config: &'c Config,
-    /// How often who was late.
+    /// How often each sensor was late.
     late: HashMap<String, u32>,
 }
 
@@ -137,7 +137,7 @@ impl<'c> Looks<'c> {
         let limit = self.config.sensor_timeout;
         let (asked, subject, expect) = (Arc::clone(sensor), what.subject.clone(), what.expect.clone());
         let deadline = Deadline::after(limit).instant();
-        // Of no runtime: a host's sensor may have one of its own.
+        // Without a runtime: a host's sensor may have its own.
         let look = move || {
             let look = || asked.check(&subject, &expect, deadline);
             let verdict = panic::catch_unwind(AssertUnwindSafe(look));

@@ -1,4 +1,4 @@
-//! The worker: a thread of the library that runs jobs when they are due.
+//! The worker: the library's thread that runs jobs when they are due.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -15,15 +15,15 @@ use crate::{
     store::Store,
 };
 
-/// Between a panic and the next run.
+/// The pause between a panic and the next run.
 const REST: Duration = Duration::from_millis(50);
 
-/// The running worker. Dropping it tells it to stop and waits, for a bounded time, until it has.
+/// The running worker. Dropping it tells it to stop and waits, for a bounded time, until it has stopped.
 #[derive(Debug)]
 pub(crate) struct Worker {
     stop: watch::Sender<bool>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// Hangs up when the thread has ended.
+    /// Disconnects when the thread has ended.
     ended: Mutex<mpsc::Receiver<()>>,
     timeout: Duration,
 }
@@ -39,7 +39,7 @@ impl Worker {
                 let _alive: mpsc::Sender<()> = alive; // Dropped last.
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let Ok(runtime) = runtime else { return };
-                // A panic leaves a lease that runs out, and a try that counts; the other jobs go on.
+                // A panic leaves a lease that expires and a try that counts; the other jobs go on.
                 let mut work = || runtime.block_on(jobs::serve(&store, stopped.clone()));
                 while panic::catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
                     thread::sleep(REST);
@@ -49,7 +49,7 @@ impl Worker {
         Ok(Self { stop, thread: Mutex::new(Some(thread)), ended: Mutex::new(ended), timeout })
     }
 
-    /// Tells it to stop, and waits until it has: at the end of the slice it writes.
+    /// Tells the worker to stop, and waits until it has: at the end of the slice being written.
     pub(crate) fn stop(&self) {
         let _ = self.stop.send(true);
         let ended = self.ended.lock().map(|ended| ended.recv_timeout(self.timeout));

@@ -1,4 +1,4 @@
-//! How ids and words of the model stand in columns.
+//! How the model's ids and enums are stored in columns.
 
 use uuid::Uuid;
 
@@ -123,7 +123,7 @@ macro_rules! number_value {
 
 number_value!(UserNo, SessionNo, MemoryNo, Seq);
 
-/// As its number, from 1 to 4.
+/// Stored as its number, 1 to 4.
 impl ToColumn for Trust {
     fn to_column(&self) -> SqlValue<'_> {
         SqlValue::Integer(self.number().into())
@@ -136,7 +136,7 @@ impl FromColumn for Trust {
     }
 }
 
-/// As `turn_key`.
+/// Stored as `turn_key`.
 impl ToColumn for Place {
     fn to_column(&self) -> SqlValue<'_> {
         SqlValue::Integer(self.key())

@@ -1,4 +1,4 @@
-//! Reading for the job that looks through an ended session: its turns wherever they are, what it used, what is known.
+//! Reads for the job that extracts from an ended session: its turns in any tier, what it used, what is known.
 
 use crate::{
     error::{ErrorKind, Result, sound},
@@ -17,18 +17,18 @@ use crate::{
     },
 };
 
-/// Turns that are read at once, and their bytes.
+/// How many turns are read at once, and how many bytes of them.
 const TURNS: usize = 16;
 const BYTES: usize = 1 << 20;
 
 impl Snapshot<'_> {
-    /// Whether a session was looked through.
+    /// Whether a session has been extracted.
     pub(crate) fn is_extracted(&self, scope: &Scope, session: &SessionRow) -> Result<bool> {
         self.ask(|sql| extracted::is_extracted(sql, scope, session.session_no))
     }
 
-    /// The next turns of a session from a number on, at most 16, and the number behind them. What is damaged or has no
-    /// original any more is left out.
+    /// The next turns of a session from a number on, at most 16, and the number after them. Turns that are damaged or have
+    /// no original any more are omitted.
     pub(crate) fn turns_from(
         &self,
         scope: &Scope,
@@ -46,7 +46,7 @@ impl Snapshot<'_> {
                     turns.push(turn);
                 }
                 Ok(None) => {}
-                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor reports where.
                 Err(error) => return Err(error),
             }
         }
@@ -68,7 +68,7 @@ impl Snapshot<'_> {
         self.ask(|sql| extracted::noted_uses(sql, scope, session.session_no))
     }
 
-    /// All that a memory says, if it can be read.
+    /// The whole text of a memory, if it can be read.
     pub(crate) fn said_by_memory(&self, scope: &Scope, memory_no: MemoryNo) -> Result<Option<String>> {
         let row = sound(self.ask(|sql| find::by_no(sql, scope, memory_no)))?;
         Ok(row.map(|row| {
@@ -77,12 +77,12 @@ impl Snapshot<'_> {
         }))
     }
 
-    /// What memories say that have one of these words: those that hold, and those that somebody took back or hid.
+    /// The texts of memories that have one of these words: active, forgotten and quarantined ones.
     pub(crate) fn memories_with(&self, scope: &Scope, words: [&str; 3]) -> Result<Vec<String>> {
         self.ask(|sql| extracted::with_words(sql, scope, words))
     }
 
-    /// What is known of somebody by this turn.
+    /// The anchors that this turn states.
     pub(crate) fn stated_by(&self, scope: &Scope, turn: TurnId) -> Result<Vec<FoundAnchor>> {
         let stated = self.ask(|sql| anchors::stated_by(sql, scope, turn))?;
         Ok(stated.into_iter().map(|stated| stated.found).collect())

@@ -8,14 +8,14 @@ use crate::store::{
     write_tx::WriteTx,
 };
 
-/// What a job writes by. To have one is to hold the job: who has lost it gets none.
+/// What a job writes through. Only the holder of the job can get one.
 pub(crate) struct JobTx<'t, 'a> {
     pub(crate) tx: &'t mut WriteTx<'a>,
     pub(crate) lease: &'t Lease,
 }
 
 impl<'t, 'a> JobTx<'t, 'a> {
-    /// Holds the job for another lease, or says that it is lost. The user's row comes first, as in every act on a user.
+    /// Extends the job's lease, or reports that the job is lost. Locks the user's row first, as every act on a user does.
     pub(crate) fn hold(tx: &'t mut WriteTx<'a>, lease: &'t Lease) -> SliceResult<Self> {
         if let Some(scope) = lease.scope {
             tx.sql.lock_user(scope.user_no)?;
@@ -24,7 +24,7 @@ impl<'t, 'a> JobTx<'t, 'a> {
         Ok(Self { tx, lease })
     }
 
-    /// The user's row; whose user is gone has lost the job.
+    /// Locks the user's row. If the user is gone, the job is lost.
     pub(crate) fn lock(&self, scope: &Scope) -> SliceResult<UserRow> {
         self.tx.try_lock(scope)?.ok_or(SliceError::Lost)
     }

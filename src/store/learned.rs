@@ -1,4 +1,4 @@
-//! What use has taught of a user, as of one moment.
+//! What use has taught about a user, as of one moment.
 
 use crate::{
     compress::learned::LearnedCriticality,
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// Of the user's rules, and of turns from the one place in the order of recording to the other.
+    /// What was learned about the user's rules, and about the turns between two places in the order of recording.
     pub(crate) fn learned(&self, scope: &Scope, places: (i64, i64)) -> Result<LearnedCriticality> {
         self.ask(|sql| uses::learned(sql, scope, places))
     }

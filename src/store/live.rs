@@ -1,8 +1,8 @@
 //! The hot tiers of live sessions, in memory: a cache of the file, never the truth.
 //!
-//! Any process may write to the file, so an entry is only believed after a look: a [`Mark`] changes with every commit
-//! of anybody (3.5 microseconds). If it changed, the session's version is read (one row); if that changed too, the hot
-//! rows are read.
+//! Any process may write to the file, so an entry is trusted only after a check: a [`Mark`] changes with every commit by
+//! anybody (3.5 microseconds). If it changed, the session's version is read (one row); if that changed too, the hot rows are
+//! read.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,16 +15,16 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// What is known of one session.
+/// The cached state of one session.
 #[derive(Clone, Debug)]
 struct LiveSession {
     hot: Arc<HotTier>,
     version: Version,
-    /// When `version` was last seen to hold. `None` if it was not seen yet.
+    /// When `version` was last seen to be current. `None` if it has not been seen yet.
     seen_at: Option<Mark>,
 }
 
-/// The least recently used session leaves when there are too many, or when they hold too many bytes of text.
+/// The cache. It evicts the least recently used session when it holds too many sessions or too many bytes of text.
 #[derive(Debug)]
 pub(crate) struct Live {
     cache: Mutex<LiveCache>,
@@ -38,11 +38,11 @@ struct LiveCache {
     max_bytes: usize,
 }
 
-/// What a look into the cache found.
+/// The result of a cache lookup.
 pub(crate) enum Look {
-    /// The session is open, and the file has not changed since the entry was last seen to hold.
+    /// The session is open, and the file has not changed since the entry was last seen to be valid.
     Fresh(Arc<HotTier>),
-    /// The file has changed; whoever reads the session's version says whether this still holds.
+    /// The file has changed. The caller must read the session's version to find out whether the entry is still valid.
     Unsure { known: Option<(Arc<HotTier>, Version)> },
 }
 
@@ -57,7 +57,7 @@ impl Live {
         Self { cache: Mutex::new(cache) }
     }
 
-    /// What is known of a session, and whether it can be believed `now`.
+    /// The cached state of a session, and whether it can be trusted at `now`.
     pub(crate) fn look(&self, session: SessionId, now: Mark) -> Look {
         let entry = self.lock().entries.get(&session).cloned();
         match entry {
@@ -66,17 +66,17 @@ impl Live {
         }
     }
 
-    /// What is known of a session, to be compared by the caller with the version it read.
+    /// The cached state of a session; the caller compares it with the version it has read.
     pub(crate) fn known(&self, session: SessionId) -> Option<(Arc<HotTier>, Version)> {
         self.lock().entries.get(&session).map(|entry| (Arc::clone(&entry.hot), entry.version))
     }
 
-    /// Remembers a hot tier that was the file's at `version`.
+    /// Caches a hot tier that the file had at `version`.
     pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<Mark>) {
         self.lock().put(session, LiveSession { hot, version, seen_at });
     }
 
-    /// Nothing that is in memory has changed between these moments.
+    /// Marks entries as current: nothing cached has changed between these moments.
     pub(crate) fn renew(&self, before: Mark, now: Mark) {
         for (_, entry) in &mut self.lock().entries {
             if entry.seen_at == Some(before) {
@@ -135,13 +135,13 @@ mod tests {
         Live::new(&config)
     }
 
-    /// The hot tier of one turn with so many bytes of text.
+    /// A hot tier of one turn with this many bytes of text.
     fn hot(text_bytes: usize) -> Arc<HotTier> {
         let turn = Turn::sample(1, "x".repeat(text_bytes), 1);
         Arc::new(HotTier::from_rows(HotLimits { turns: 5, tokens: 1_500 }, [turn], Vec::new()))
     }
 
-    /// Puts the hot tiers of new sessions, each with so many bytes.
+    /// Caches the hot tiers of new sessions, each with this many bytes.
     fn put<const N: usize>(live: &Live, text_bytes: [usize; N]) -> [SessionId; N] {
         text_bytes.map(|bytes| {
             let session = SessionId::new(DateTime::UNIX_EPOCH);
@@ -152,7 +152,7 @@ mod tests {
 
     #[track_caller]
     fn check(live: &Live, sessions: &[SessionId], known: &[bool]) {
-        // Not through `known`, which would make the session the one used last.
+        // Not through `known`, which would make the session the most recently used one.
         let found: Vec<bool> =
             sessions.iter().map(|session| live.lock().entries.peek(session).is_some()).collect();
         assert_eq!(found, known);

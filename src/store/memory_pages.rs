@@ -1,4 +1,4 @@
-//! Reading all of a user's memories at once: what matters most, what runs through them, what is alike.
+//! Reads all of a user's memories at once: what matters most, common themes, similar memories.
 
 use std::collections::HashMap;
 
@@ -37,11 +37,11 @@ use crate::{
     text::{memory::MemoryText, tokens::Tokenizer},
 };
 
-/// Memories that are compared with each other, each with each.
+/// How many memories are compared with each other, pair by pair.
 const COMPARED: u32 = 2_000;
 
 impl Snapshot<'_> {
-    /// What matters most of a user's memories, as a text.
+    /// The user's core: what matters most of the user's memories, as a text.
     pub(crate) fn core(&self, scope: &Scope, options: &CoreOptions, tokenizer: Tokenizer) -> Result<Core> {
         let now = options.at.map_or(Ok(self.now()), instant::checked)?;
         let (head, sections) = self.ask(|sql| candidates(sql, scope, options, now))?;
@@ -55,14 +55,14 @@ impl Snapshot<'_> {
         Ok(Core { text, tokens, memories: entries.into_iter().map(|entry| entry.named.id).collect() })
     }
 
-    /// What runs through all of a user's memories, as a text.
+    /// The themes of all of the user's memories, as a text.
     pub(crate) fn reflection(&self, scope: &Scope) -> Result<String> {
         let now = self.now();
         self.ask(|sql| reflection(sql, scope, now)).map(|page| page.text())
     }
 
-    /// Which of the user's memories are alike, by the vectors of a space; what it has none of yet is embedded here if it is
-    /// the built-in embedder's.
+    /// Which of the user's memories are alike, by the vectors of a space. If the space is the built-in embedder's, missing
+    /// vectors are computed here.
     pub(crate) fn likes(&self, scope: &Scope, space: &EmbeddingSpace) -> Result<Likes> {
         let now = self.now();
         let memories = self.ask(|sql| {
@@ -103,7 +103,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// A direction for each memory that has a vector in the space, of length 1: the mean of its pieces'.
+    /// A direction of length 1 for each memory that has a vector in the space: the mean of its pieces.
     #[cfg(feature = "files")]
     pub(crate) fn directions(
         &self,
@@ -150,12 +150,12 @@ impl Snapshot<'_> {
     }
 }
 
-/// What a look found alike.
+/// The result of a search for memories that are alike.
 #[derive(Debug)]
 pub(crate) struct Likes {
     pub(crate) memories: u64,
     pub(crate) without_vectors: u64,
-    /// The most alike first.
+    /// The most similar first.
     pub(crate) edges: Vec<Like>,
     pub(crate) merges: Vec<Like>,
 }
@@ -170,14 +170,14 @@ pub(crate) struct Like {
     pub(crate) shared_terms: usize,
 }
 
-/// Where a memory stands.
+/// Where a memory is in the list.
 #[derive(Clone, Copy, Debug)]
 struct MemoryPosition {
     memory_no: MemoryNo,
     seq: Seq,
 }
 
-/// A memory, all of it. What cannot be read is not shown; doctor finds it.
+/// A complete memory. One that cannot be read is omitted; doctor reports it.
 fn seen(
     sql: &dyn Sql,
     scope: &Scope,
@@ -192,13 +192,13 @@ fn seen(
     sound(read())
 }
 
-/// What the built-in embedder makes of a memory.
+/// The built-in embedder's vectors of a memory.
 fn embedded(memory: &Memory, built_in: BuiltIn) -> Vec<Vector> {
     let texts = pieces(&text_of(memory).said());
     texts.iter().filter_map(|piece| built_in.embed_text(&piece.text)).collect()
 }
 
-/// The direction between vectors, of length 1; `None`: there is none.
+/// The mean direction of vectors, of length 1. `None` if there is none.
 #[cfg(feature = "files")]
 fn mean(vectors: &[Vector]) -> Option<Vec<f64>> {
     let mut sum = vec![0.0; vectors.first()?.dims()];
@@ -216,7 +216,7 @@ fn text_of(memory: &Memory) -> MemoryText<'_> {
     MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
 }
 
-/// Fresh and trusted, and nobody says otherwise.
+/// Whether a memory is fresh, trusted and uncontested.
 fn is_to_be_compared(memory: &Memory) -> bool {
     !memory.contested && !memory.standing.is_stale()
 }
@@ -225,10 +225,10 @@ fn named(memory: &Memory) -> LineNames {
     LineNames { id: memory.id, kind: memory.kind, pinned: memory.pinned, title: memory.title.clone() }
 }
 
-/// What may come into a section, the best first.
+/// Candidates for a section, best first.
 type Candidates = (CoreSection, Vec<ScoredMemory>);
 
-/// How many there are, and what may come into each section, the best first.
+/// How many memories there are, and the candidates for each section, best first.
 fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
@@ -255,7 +255,7 @@ fn candidates(
     Ok((head, sections.into()))
 }
 
-/// The best of a section that nobody contests.
+/// The best uncontested memories of a section.
 fn best(
     sql: &dyn Sql,
     scope: &Scope,
@@ -302,7 +302,7 @@ fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<Reflec
         of_projects.filter_map(|(memory, tags)| Some((memory.project.as_deref()?, tags.as_slice())));
     let spanning = spanning(of_projects);
     let mut by_use: Vec<&CountedMemory> = memories.iter().filter(|memory| memory.access_count > 0).collect();
-    by_use.sort_by_key(|memory| std::cmp::Reverse(memory.access_count)); // Stable: of equal ones the newer.
+    by_use.sort_by_key(|memory| std::cmp::Reverse(memory.access_count)); // Stable: among equals, the newer comes first.
     let mut most_used = Vec::new();
     for memory in by_use.into_iter().take(MOST_USED) {
         most_used.extend(show(memory)?.map(|(shown, _)| (named(&shown), memory.access_count)));

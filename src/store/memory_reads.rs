@@ -1,4 +1,4 @@
-//! Reading memories, and what stands beside them.
+//! Reads memories and their neighbours.
 
 #[cfg(feature = "files")]
 use crate::store::rows::memories::erased::{self, IdHash};
@@ -42,7 +42,7 @@ use crate::{
     },
 };
 
-/// Behind all of them.
+/// After all memories.
 const NEWEST: MemoryNo = MemoryNo(i64::MAX);
 
 impl Snapshot<'_> {
@@ -64,7 +64,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The ids, two at most, of the memories between these.
+    /// The ids, at most two, of the memories between these.
     pub(crate) fn memories_between(
         &self,
         scope: &Scope,
@@ -73,17 +73,17 @@ impl Snapshot<'_> {
         self.ask(|sql| find::between(sql, scope, bounds))
     }
 
-    /// The ids, two at most, of the memories whose ids end with these digits.
+    /// The ids, at most two, of the memories whose ids end with these digits.
     pub(crate) fn memories_ending(&self, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
         self.ask(|sql| find::ending(sql, scope, digits))
     }
 
-    /// Whether something that is recalled is filed under a project.
+    /// Whether anything that can be recalled is filed under a project.
     pub(crate) fn has_memory_of_project(&self, scope: &Scope, project: &str) -> Result<bool> {
         self.ask(|sql| find::is_any_of_project(sql, scope, project))
     }
 
-    /// A page of the user's memories that a filter lets pass, newest first. What is damaged is left out.
+    /// A page of the user's memories that pass a filter, newest first. Damaged ones are omitted.
     pub(crate) fn memories(
         &self,
         scope: &Scope,
@@ -110,7 +110,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// A page of the user's tags or entities, by how they are compared.
+    /// A page of the user's tags or entities, in the order in which they are compared.
     pub(crate) fn terms(
         &self,
         scope: &Scope,
@@ -120,7 +120,7 @@ impl Snapshot<'_> {
         self.ask(|sql| terms::page(sql, scope, kind, (after, limit)))
     }
 
-    /// A page of what was done to a memory, newest first.
+    /// A page of a memory's changes, newest first.
     pub(crate) fn memory_changes(
         &self,
         scope: &Scope,
@@ -133,7 +133,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// What a memory was made of, by kinds.
+    /// What a memory was made from, by kind.
     pub(crate) fn memory_sources(&self, scope: &Scope, id: MemoryId) -> Result<Vec<MemorySource>> {
         self.ask(|sql| {
             let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
@@ -147,7 +147,7 @@ impl Snapshot<'_> {
         Ok(found.ok_or_else(|| Error::not_found("this user has no such edge"))?.edge)
     }
 
-    /// A page of what a memory stands beside, the strongest edges first.
+    /// A page of a memory's neighbours, strongest edges first.
     pub(crate) fn neighbours(
         &self,
         scope: &Scope,
@@ -168,7 +168,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// All of the user's edges between memories that stay, in the order of adding.
+    /// All of the user's edges between memories that stay, in the order they were added.
     #[cfg(feature = "files")]
     pub(crate) fn edges(&self, scope: &Scope) -> Result<Vec<Edge>> {
         self.ask(|sql| {
@@ -182,13 +182,13 @@ impl Snapshot<'_> {
         })
     }
 
-    /// What is left of the ids of the memories that were erased.
+    /// The hashes that remain of the ids of erased memories.
     #[cfg(feature = "files")]
     pub(crate) fn erased_memories(&self, scope: &Scope) -> Result<Vec<IdHash>> {
         self.ask(|sql| erased::all(sql, scope))
     }
 
-    /// A page of the user's episodes of these roles within a time, newest first. What is damaged is left out.
+    /// A page of the user's episodes of these roles within a time range, newest first. Damaged ones are omitted.
     pub(crate) fn episodes(
         &self,
         scope: &Scope,
@@ -212,16 +212,16 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The turns that a memory is to come of, each with whose words prove it.
+    /// The turns that a memory will be made from, each with the side whose words prove it.
     pub(crate) fn sources_of(&self, scope: &Scope, memory: &NewMemory) -> Result<Vec<SourceRow>> {
         let (sources, origin) = (&memory.sources, memory.origin);
         self.ask(|sql| sources.iter().map(|source| source_of(sql, scope, (source, origin))).collect())
     }
 
-    /// Whose words a memory is that is saved out of a session: a tool's or a document's, if those said it among the newest
-    /// turns there, and the user did not.
+    /// Whose words a memory saved from a session repeats: a tool's or a document's, if one of the newest turns there has
+    /// them and the user did not say them.
     pub(crate) fn copied_from(&self, scope: &Scope, memory: &NewMemory) -> Result<Option<Origin>> {
-        /// What is farther back nobody saves as it stands there.
+        /// Nobody saves text verbatim from further back than this.
         const TURNS: usize = 64;
         const BYTES: usize = 1 << 20;
         let Some(session) = memory.birth.session_id else { return Ok(None) };
@@ -241,9 +241,9 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Whether so many texts that memories do not have any more stand in the index that they are to be taken out.
+    /// Whether the index holds so many texts that memories no longer have that they should be swept.
     pub(crate) fn is_sweep_due(&self, scope: &Scope) -> Result<bool> {
-        /// Fewer are not worth it, nor is a smaller share.
+        /// Fewer than this, or a smaller share, is not worth a sweep.
         const LEAST: u64 = 64;
         const SHARE: u64 = 10;
         let (all, stale) = self.ask(|sql| units::counts(sql, scope))?;
@@ -251,7 +251,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// The error for a memory that is not there, or is somebody else's.
+/// The error for a memory that does not exist or belongs to another user.
 pub(super) fn no_memory() -> Error {
     Error::not_found("this user has no such memory")
 }
@@ -281,7 +281,7 @@ fn source_of(
         let said_by = said_by.ok_or_else(|| Error::invalid("the quote does not stand in its turn"))?;
         return Ok(source(Seq::of(turn.seq)?, turn.timestamp, said_by));
     }
-    // Of a turn whose original was deleted nobody knows what it said.
+    // If a turn's original was deleted, nobody knows what it said.
     let deleted = summaries::of_turn(sql, scope, *turn_id)?.filter(|_| quote.is_empty());
     match (deleted, erase::one_turn(sql, scope, *turn_id)?) {
         (Some(summary), Some(turn)) => Ok(source(turn.doomed.seq, summary.timestamp, origin)),
@@ -291,8 +291,8 @@ fn source_of(
     }
 }
 
-/// Whose words prove what a memory says: of a quote the side in which it stands, the user's first; else the side that has
-/// the memory's own origin, or the one that is trusted less. `None`: the quote stands in neither.
+/// Whose words prove what a memory says. With a quote: the side that contains it, the user's first. Without: the side that
+/// has the memory's own origin, or the less trusted one. `None` if neither side contains the quote.
 fn whose_words(said: &Said, quote: &str, origin: Origin) -> Option<Origin> {
     let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
     let mut with_text = sides.into_iter().filter(|(text, _)| !text.is_empty());

@@ -81,17 +81,18 @@ pub(crate) struct Store {
     readers: Readers,
     watch: Arc<Watch>,
     live: Arc<Live>,
-    /// Changes when a job is queued.
+    /// Signalled when a job is queued.
     work: watch::Sender<()>,
-    /// Writes that somebody waited for, so far.
+    /// Number of writes so far that a caller waited for.
     foreground: AtomicU64,
-    /// `None` if the file is only looked at. Dropped last: the last connection that may write removes the files beside
-    /// the database.
+    /// `None` if the file is open read-only. Dropped last: the last connection that may write removes the files next to the
+    /// database.
     writer: Option<Writer>,
 }
 
 impl Store {
-    /// Opens or makes the file, or opens it to look at. All refusals come before the first byte is written.
+    /// Opens the file read-write (creating it if needed) or read-only. Every refusal happens before the first byte is
+    /// written.
     pub(crate) fn open(path: &Path, config: Config) -> Result<Self> {
         config.validate()?;
         let (file, conn) = if config.read_only {
@@ -130,53 +131,54 @@ impl Store {
         &self.config
     }
 
-    /// Which providers rest after a failure.
+    /// The providers in cooldown after a failure.
     pub(crate) fn cooldowns(&self) -> &Cooldowns {
         &self.cooldowns
     }
 
-    /// One moment of the file, to be read with a deadline.
+    /// Takes a snapshot: one moment of the file, read with a deadline.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
         self.told(self.readers.begin()).map(|reading| Snapshot::new(self.source(), reading))
     }
 
-    /// The same behind a look at whether anybody has committed: a hot tier that it finds to hold is believed until then.
+    /// Takes a snapshot after checking whether anybody has committed. A hot tier that it finds valid is trusted as of that
+    /// check.
     pub(crate) fn marked_snapshot(&self) -> Result<Snapshot<'_>> {
         let mark = self.watch.mark()?;
         Ok(self.snapshot()?.marked(mark))
     }
 
-    /// The same on a connection of its own and without a deadline: for looking at all of something.
+    /// Takes a snapshot on its own connection and without a deadline, for reading all of something.
     pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
         self.told(ReadTransaction::at_leisure(&self.file))
             .map(|reading| Snapshot::new(self.source(), reading))
     }
 
-    /// Has a job look at the user's index, in which damage was met, and make it anew.
+    /// Queues a job that checks the user's index, in which damage was found, and rebuilds the damaged parts.
     pub(crate) fn mend(&self, scope: &Scope) {
         let scope = *scope;
         self.try_post(move |tx| tx.queue_mending(&scope));
     }
 
-    /// Queues deriving anew for every user of whom older rules derived something; for others nothing is written.
+    /// Queues a derivation for every user who has something derived by older rules. Writes nothing if there is no such user.
     pub(crate) fn queue_stale_rules(&self) {
-        // If this cannot be read, the next opening looks again.
+        // If this cannot be read, the next opening checks again.
         if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_stale_rules()) {
             self.try_post(|tx| tx.queue_stale_rules());
         }
     }
 
-    /// Has the jobs of these kinds tried at once that wait for another configuration of a provider; without any nothing is
-    /// written.
+    /// Makes the jobs of these kinds that wait for a provider's configuration to change due at once. Writes nothing if there
+    /// are none.
     pub(crate) fn retry_misconfigured(&self, kinds: JobKinds) {
-        // If this cannot be read, they are tried when their time has come.
+        // If this cannot be read, they are tried when they are next due.
         if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_misconfigured(&kinds)) {
             self.try_post(move |tx| tx.retry_misconfigured(&kinds).map(drop));
         }
     }
 
-    /// Takes over what other programs have inserted, some of it after the other; where there is nothing, nothing is
-    /// written.
+    /// Takes over everything that other programs have inserted, in portions. Writes nothing if there is nothing to take
+    /// over.
     pub(crate) async fn take_over_inserted(&self) -> Result<()> {
         loop {
             let Some(scope) = self.snapshot()?.user_with_inserted()? else { return Ok(()) };
@@ -184,7 +186,7 @@ impl Store {
         }
     }
 
-    /// The same for the first of it, behind whatever is written: opening a file does not wait for it.
+    /// Queues only the first portion, behind any other writes, so that opening a file does not wait for it.
     pub(crate) fn begin_taking_over(&self) {
         if let Ok(Some(scope)) = self.snapshot().and_then(|snapshot| snapshot.user_with_inserted()) {
             self.try_post(move |tx| tx.take_over_some(&scope));
@@ -199,7 +201,7 @@ impl Store {
         self.write_sized(0, work).await
     }
 
-    /// The same for work that holds so many bytes of text.
+    /// Like `write`, for work that holds this many bytes of text.
     pub(crate) async fn write_sized<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -209,7 +211,7 @@ impl Store {
         self.told(self.writer()?.write_sized(bytes, work).await)
     }
 
-    /// Fails if the file is only looked at.
+    /// Errors: the file is open read-only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.writer().map(drop)
     }
@@ -221,7 +223,7 @@ impl Store {
         })
     }
 
-    /// Returns once what was posted behind so far is in the file: receipts, and what was of use.
+    /// Returns once everything posted so far is in the file: receipts and uses.
     pub(crate) async fn flush(&self) -> Result<()> {
         match &self.writer {
             Some(writer) => self.told(writer.flush().await),
@@ -229,7 +231,7 @@ impl Store {
         }
     }
 
-    /// The same for what nobody waits for.
+    /// Like `write`, for work that no caller waits for.
     pub(crate) async fn write_background<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
@@ -237,7 +239,7 @@ impl Store {
         self.told(self.writer()?.write_sized(0, work).await)
     }
 
-    /// The same for a slice of a job's work, which holds the job.
+    /// Like `write_background`, for a slice of a job's work; it holds the job.
     pub(crate) async fn write_slice<T: Send + 'static>(
         &self,
         lease: Arc<Lease>,
@@ -246,7 +248,7 @@ impl Store {
         Ok(self.write_background(move |tx| Ok(work(&mut JobTx::hold(tx, &lease)?)?)).await?)
     }
 
-    /// Takes the next job of these kinds that is due. Where there is none, nothing is written.
+    /// Takes the next due job of these kinds. Writes nothing if there is none.
     pub(crate) async fn take_job(&self, kinds: &JobKinds) -> Result<Option<Lease>> {
         loop {
             let next = self.snapshot()?.next_job(kinds)?;
@@ -261,22 +263,21 @@ impl Store {
         }
     }
 
-    /// Queues work that nobody waits for. What finds the queue full is left undone, and so is all where the file is only
-    /// looked at.
+    /// Queues work that nobody waits for. It is dropped if the queue is full or the file is open read-only.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         if let Some(writer) = &self.writer {
             writer.try_post(work);
         }
     }
 
-    /// Writes a receipt behind the answer, if receipts are kept: nobody waits for it.
+    /// Writes a receipt after the answer, if receipts are kept. Nobody waits for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if let Some(writer) = self.writer.as_ref().filter(|_| self.config.receipts > 0) {
             writer.post_behind(WriteBehind::Receipt(scope, Box::new(receipt)));
         }
     }
 
-    /// How many writes somebody has waited for: whether it grows says whether anybody is kept waiting.
+    /// How many writes a caller has waited for. If it grows, somebody is being kept waiting.
     pub(crate) fn foreground_writes(&self) -> u64 {
         self.foreground.load(Ordering::Relaxed)
     }
@@ -286,27 +287,27 @@ impl Store {
         self.work.subscribe()
     }
 
-    /// The scrub that is owed, and the pages in which erased rows may have left copies; `None` if none is owed.
+    /// The scrub that is owed, and the pages in which erased rows may have left copies. `None` if no scrub is owed.
     pub(crate) fn pages_to_scrub(&self) -> Result<Option<(Owed, Vec<u32>)>> {
         self.told(scrub::pages(&self.file))
     }
 
-    /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
+    /// Empties the write-ahead log and overwrites the gaps of these pages. Returns `false` if a reader holds the log.
     pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
         self.told(self.writer()?.scrub(owed, pages).await)
     }
 
-    /// Gives some free pages back to the file system. True: more are to go.
+    /// Returns some free pages to the file system. Returns `true` if more remain.
     pub(crate) async fn shrink(&self) -> Result<bool> {
         self.told(self.writer()?.shrink().await)
     }
 
-    /// Forgets all hot tiers.
+    /// Drops all cached hot tiers.
     pub(crate) fn forget_all(&self) {
         self.live.forget_all();
     }
 
-    /// Everything queued is durable once this returns; later writes fail. Blocks.
+    /// Closes the store: everything queued is durable once this returns, and later writes fail. Blocks.
     pub(crate) fn close(&self) -> Result<()> {
         match &self.writer {
             Some(writer) => self.told(writer.close().and_then(|()| self.file.noticed())),
@@ -318,7 +319,7 @@ impl Store {
         SnapshotSource { config: &self.config, file: &self.file, live: &self.live, hearer: self }
     }
 
-    /// An answer, for whoever asked.
+    /// Passes an answer on; if it is an error, checks whether the file is lost.
     fn told<T>(&self, answer: Result<T>) -> Result<T> {
         answer.inspect_err(|_| self.let_go_if_lost())
     }
@@ -327,7 +328,8 @@ impl Store {
         self.look(|sql| stats::stats(sql, FileFacts::read(&self.file, sql.held())?))
     }
 
-    /// Whether the file can be read and written now, or an error within the time of a look.
+    /// Whether the file can be read and written now. Fails if this cannot be found out within the time limit of a health
+    /// check.
     pub(crate) fn health(&self) -> Result<Health> {
         let reading = self.file.check().and_then(|()| self.readers.begin_within(health::BOUND));
         let facts = reading.and_then(|reading| {
@@ -346,7 +348,7 @@ impl Store {
         })
     }
 
-    /// A number that is another one once anybody has committed.
+    /// A number that changes whenever anybody commits.
     pub(crate) fn data_version(&self) -> Result<u64> {
         self.told(self.watch.mark().map(Mark::number))
     }
@@ -359,7 +361,7 @@ impl Store {
         self.look(|sql| transfer::export::export(sql, scope, to))
     }
 
-    /// Looks at all of something at one moment, on a connection of its own: it may take as long as it takes.
+    /// Reads all of something at one moment, on its own connection and without a deadline.
     fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, ReadTransaction>) -> Result<T>) -> Result<T> {
         self.told(ReadTransaction::at_leisure(&self.file).and_then(|reading| {
             let answer = look(&Sqlite::held_by(reading, &*self.config.clock));
@@ -372,13 +374,13 @@ impl Store {
         self.told(self.file.to_copy().and_then(backup))
     }
 
-    /// Whether the hot tier in memory would be believed now, without reading a row.
+    /// Whether the cached hot tier would be trusted now, without reading a row.
     #[cfg(test)]
     pub(crate) fn is_hot_fresh(&self, session: SessionId) -> bool {
         matches!(self.live.look(session, self.watch.mark().unwrap()), Look::Fresh(_))
     }
 
-    /// The hot tier from memory, if it still holds. Asks the file for a row at most, so that async code may call it.
+    /// The cached hot tier, if it is still valid. Reads at most one row from the file, so async code may call it.
     pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
         let now = self.watch.mark()?;
         let (hot, known_version) = match self.live.look(session, now) {
@@ -399,13 +401,13 @@ impl Store {
 }
 
 impl Hearer for Store {
-    /// The next opening of whatever lies there now would share locks with a connection that stays (POSIX's belong to the
-    /// process), and the memory behind `-shm`.
+    /// POSIX locks belong to the process: if a connection stayed open, the next opening of whatever file is at this path now
+    /// would share its locks and the memory of `-shm`.
     fn let_go_if_lost(&self) {
         if self.file.noticed().is_err() {
             self.readers.let_go();
             self.watch.let_go();
-            self.try_post(|_| Ok(())); // Who only read wakes the writer up, to look for itself.
+            self.try_post(|_| Ok(())); // Wakes the writer, which then checks for itself.
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading lists: pages of what a snapshot has.
+//! Reads lists: pages of what a snapshot has.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -44,12 +44,12 @@ impl Snapshot<'_> {
         self.ask(|sql| all_users::page(sql, after, limit))
     }
 
-    /// How much there is of a user; none: the user was erased meanwhile.
+    /// How much is stored for a user. `None` if the user was erased in the meantime.
     pub(crate) fn user_info(&self, scope: &Scope) -> Result<Option<UserInfo>> {
         self.ask(|sql| all_users::one(sql, scope))
     }
 
-    /// A page of a session's history, ascending, counted by the tokenizer in use.
+    /// A page of a session's history, ascending, counted with the tokenizer in use.
     pub(crate) fn history(
         &self,
         scope: &Scope,
@@ -65,7 +65,7 @@ impl Snapshot<'_> {
         Ok(page.into_iter().map(recounted).collect())
     }
 
-    /// A page of the summaries of a session, in its order.
+    /// A page of a session's summaries, in the session's order.
     pub(crate) fn summaries(
         &self,
         scope: &Scope,
@@ -76,7 +76,7 @@ impl Snapshot<'_> {
         self.ask(|sql| summaries::page(sql, scope, session.session_no, after, limit))
     }
 
-    /// A page of the moves of a session's turns, in the turns' order and each turn's own.
+    /// A page of the transitions of a session's turns, by turn, then in each turn's order.
     pub(crate) fn transitions(
         &self,
         scope: &Scope,
@@ -87,8 +87,7 @@ impl Snapshot<'_> {
         self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no), after, limit))
     }
 
-    /// The cold turns of a user, newest first, wherever they are: so many at most behind `after`. What is damaged is left
-    /// out.
+    /// At most `limit` cold turns of a user after `after`, newest first, wherever they are stored. Damaged ones are omitted.
     pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
         self.ask(|sql| {
             let behind = match after {
@@ -106,7 +105,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The summaries of a user, newest turn first: so many at most behind `after`. What is damaged is left out.
+    /// At most `limit` summaries of a user after `after`, newest turn first. Damaged ones are omitted.
     pub(crate) fn summaries_by_time(
         &self,
         scope: &Scope,
@@ -129,7 +128,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// A page of the user's anchors, by subject, attribute and value.
+    /// A page of the user's anchors, ordered by subject, attribute and value.
     pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
         self.ask(|sql| anchor_reads::page(sql, scope, after, limit))
     }
@@ -144,13 +143,13 @@ impl Snapshot<'_> {
         self.ask(|sql| receipts::newest(sql, scope, limit))
     }
 
-    /// A page of all jobs, in the order of their numbers.
+    /// A page of all jobs, by number.
     pub(crate) fn jobs(&self, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
         self.ask(|sql| jobs::page(sql, after, limit))
     }
 }
 
-/// Reads the entries behind a place that can be read, until there are `limit`.
+/// Reads the readable entries after a position until there are `limit`.
 fn page_of<T>(
     mut behind: ColdCursor,
     limit: u32,
@@ -164,7 +163,7 @@ fn page_of<T>(
         for said in &places {
             match read(said.1) {
                 Ok(entry) => found.extend(entry),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor reports where.
                 Err(error) => return Err(error),
             }
             behind = *said;

@@ -1,4 +1,4 @@
-//! Reading what waits for a person: reviews, and memories that are due to be shown again. And what a session keeps.
+//! Reads what waits for a person: reviews, and memories that are due to be shown again. Also reads a session's state.
 
 use chrono::NaiveDate;
 
@@ -37,7 +37,7 @@ impl Snapshot<'_> {
         Ok(found.ok_or_else(reviews::no_review)?.review)
     }
 
-    /// A page of the user's reviews that a filter lets pass, oldest first. What is damaged is left out.
+    /// A page of the user's reviews that pass a filter, oldest first. Damaged ones are omitted.
     pub(crate) fn reviews(
         &self,
         scope: &Scope,
@@ -57,7 +57,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The memories that are due on a day, those first that have been due for longest. What is damaged is left out.
+    /// The memories that are due on a day, those due the longest first. Damaged ones are omitted.
     pub(crate) fn due(&self, scope: &Scope, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
         let mut due: Vec<(NaiveDate, MemoryNo)> = self
             .ask(|sql| due::candidates(sql, scope, LEAST_IMPORTANCE))?
@@ -80,7 +80,7 @@ impl Snapshot<'_> {
         Ok(found)
     }
 
-    /// What a session keeps, by name: nothing once it has ended, though nobody has noticed yet.
+    /// A session's state, by name. Empty once the session has ended, even if that was not recorded yet.
     pub(crate) fn session_state(
         &self,
         config: &Config,

@@ -1,4 +1,4 @@
-//! Reading memories as recall does: what can be asked of a snapshot by their units.
+//! Reads memories for recall: questions to a snapshot about memories' units.
 
 use std::collections::HashSet;
 
@@ -19,42 +19,42 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// The memories of these units, as far as ranking needs them; `None`: the unit is no text of a memory.
+    /// The memories of these units, as far as ranking needs them. `None` if the unit is not a text of a memory.
     pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
         self.ask(|sql| recalled::of_units(sql, scope, units))
     }
 
-    /// The units of a memory that have older texts of it.
+    /// The units with older texts of a memory.
     pub(crate) fn older_units(&self, scope: &Scope, memory: &UnitMemory) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::older_units(sql, scope, memory))
     }
 
-    /// The units with the texts that these units of memories took the place of.
+    /// The units with the texts that these memory units replaced.
     pub(crate) fn units_before(&self, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::units_before(sql, scope, units))
     }
 
-    /// The units of all of the user's memories that have older texts.
+    /// The units with older texts of all of the user's memories.
     pub(crate) fn all_older_units(&self, scope: &Scope) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::all_older_units(sql, scope))
     }
 
-    /// The words of these units of memories, each once.
+    /// The words of these memory units, each once.
     pub(crate) fn words_of_memories(&self, scope: &Scope, units: &[u32]) -> Result<Vec<HashSet<Word>>> {
         self.ask(|sql| recalled::words_of_units(sql, scope, units))
     }
 
-    /// The units of the memories that a filter lets pass, ascending.
+    /// The units of the memories that pass a filter, ascending.
     pub(crate) fn memories_passing(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::passing(sql, scope, filter))
     }
 
-    /// What a memory stands beside, the strongest edges first.
+    /// A memory's neighbours, strongest edges first.
     pub(crate) fn beside(&self, scope: &Scope, memory: MemoryNo, limit: u32) -> Result<Vec<RelatedUnit>> {
         self.ask(|sql| recalled::beside(sql, scope, memory, limit))
     }
 
-    /// The memory whose text of now a unit has, at a moment; `None`: it has an older one, or is no memory's.
+    /// The memory whose current text is this unit, at a moment. `None` if the unit holds an older text or none of a memory.
     pub(crate) fn recalled_memory(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! Reading what the items of a receipt say.
+//! Reads the texts of a receipt's items.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::{
     store::{scope::Scope, snapshot::Snapshot},
 };
 
-/// What sessions are called: each is looked up once.
+/// Cached names of sessions, so that each is looked up once.
 type SessionNameCache = BTreeMap<SessionId, Option<String>>;
 
 impl Snapshot<'_> {
-    /// The receipt with what its items say, as far as they are there and sound.
+    /// The receipt with the texts of its items, where they exist and are undamaged.
     pub(crate) fn with_texts(&self, scope: &Scope, receipt: Receipt) -> Result<ReceiptWithTexts> {
         let mut names = SessionNameCache::new();
         let session = match receipt.session_id {
@@ -66,7 +66,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// A session's key, else its id; `None`: it is gone.
+    /// The session's key, otherwise its id. `None` if the session is gone.
     fn session_name(
         &self,
         scope: &Scope,

@@ -1,12 +1,12 @@
-//! Users: whose rows a statement may touch.
+//! Users: which rows a statement may touch.
 
 use crate::model::{ids::UserId, place::UserNo};
 
-/// A user that has a place in this file. Every statement about a user's rows takes one of these.
+/// A user with a place in this file. Every statement about a user's rows takes a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scope {
     pub(crate) user_id: UserId,
-    /// Stands for the user in inner tables.
+    /// Stands for the user in internal tables.
     pub(crate) user_no: UserNo,
 }
 

@@ -1,4 +1,4 @@
-//! Reading what looks at memories, and which are to be looked at.
+//! Reads which sensors look at memories, and which memories should be checked.
 
 use chrono::{DateTime, Utc};
 
@@ -30,29 +30,29 @@ use crate::{
 
 type Sensors = [std::sync::Arc<dyn crate::sensors::Sensor>];
 
-/// How many memories are looked through in one moment of the file.
+/// How many memories are examined in one snapshot.
 const AT_ONCE: u32 = 64;
 
-/// A memory that is to be looked at, as it is now.
+/// A memory that should be checked, as it is now.
 #[derive(Clone, Debug)]
 pub(crate) struct ToLook {
     pub(crate) memory: MemoryId,
     pub(crate) content_hash: ContentHash,
-    /// What looks at it.
+    /// The sensors that look at it.
     pub(crate) sensors: Vec<NewSensor>,
 }
 
-/// Which of the stale memories are to be looked at.
+/// Which of the stale memories should be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// All that something configured looks at.
+    /// All that a configured sensor looks at.
     All,
-    /// Of these, those that do not rest from the last look.
+    /// Of these, the ones that are not at rest after the last check.
     Due,
 }
 
 impl Snapshot<'_> {
-    /// What looks at a memory.
+    /// The sensors of a memory.
     pub(crate) fn memory_sensors(
         &self,
         scope: &Scope,
@@ -72,7 +72,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// These memories, each with what looks at it. What does not hold any more is left out.
+    /// These memories, each with its sensors. Those that no longer hold are omitted.
     pub(crate) fn to_look_at(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<ToLook>> {
         self.ask(|sql| {
             let mut found = Vec::with_capacity(ids.len());
@@ -88,8 +88,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Some stale memories behind a number that are to be looked at, and where it goes on; none: it was the last. What is
-    /// damaged is left out.
+    /// Some stale memories after a number that should be checked, and where to continue. `None` if this was the last
+    /// portion. Damaged ones are omitted.
     pub(crate) fn stale_to_look_at(
         &self,
         scope: &Scope,
@@ -113,7 +113,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// The memory, if it is stale, and to be looked at: of what looks at it what is configured.
+/// The memory with its configured sensors, if it is stale and should be checked.
 fn stale(
     sql: &dyn Sql,
     scope: &Scope,
@@ -136,8 +136,8 @@ fn stale(
     Ok(is_stale.then_some(ToLook { memory: memory.id, content_hash, sensors }))
 }
 
-/// Whether something that is configured is to look at a memory, if that is stale: it does not rest from the last look, or a
-/// person may be asked.
+/// Whether a stale memory should be checked by a configured sensor: it is not at rest after the last check, or a person may
+/// be asked.
 fn is_due(
     sql: &dyn Sql,
     scope: &Scope,
@@ -147,13 +147,13 @@ fn is_due(
     if watched.iter().any(|what| of_name(configured, &what.sensor).is_some()) {
         return Ok(!is_resting(&sensors::looks(sql, scope, memory_no)?, now));
     }
-    // There is a person alone.
+    // Only a person can look.
     let of = (memory_no, None);
     Ok(reviews::question(sql, scope, ReviewKind::Check, of, (now, |_| Ok(true)))? == QuestionState::Free)
 }
 
-/// Whether a memory that a context showed as stale is to be looked at: it is so by the system clock, and something that is
-/// configured may look.
+/// Whether a memory that a context showed as stale should be checked: it is stale by the system clock, and a configured
+/// sensor may look.
 pub(crate) fn is_to_look_at(
     sql: &dyn Sql,
     scope: &Scope,

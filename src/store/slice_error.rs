@@ -8,12 +8,12 @@ pub(crate) type SliceResult<T> = std::result::Result<T, SliceError>;
 
 /// Why a slice of a job's work wrote nothing.
 ///
-/// As an [`Error`] it passes through the writer's queue, and out of that it is the same again.
+/// Passes through the writer's queue as an [`Error`] and is converted back unchanged afterwards.
 #[derive(Clone, Debug)]
 pub(crate) enum SliceError {
-    /// Somebody else works on the job now, or it is gone.
+    /// Another process holds the job now, or the job is gone.
     Lost,
-    /// What the job works on is not any more what it was when it was read.
+    /// What the job works on has changed since it was read.
     Changed,
     Failed(Error),
 }
@@ -47,7 +47,7 @@ impl From<SliceError> for Error {
     }
 }
 
-/// By this cause an error is known again.
+/// The cause that identifies a slice error inside an [`Error`].
 #[derive(Clone, Copy, Debug)]
 enum SliceErrorCause {
     Lost,

@@ -1,6 +1,6 @@
-//! Reading: one read transaction, and what can be asked of it.
+//! Reading: one read transaction, and the questions it can answer.
 //!
-//! Nobody may wait for anything but the file while a snapshot is held: it keeps the log from being emptied.
+//! While a snapshot is held, wait for nothing but the file: a snapshot keeps the log from being emptied.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -58,11 +58,11 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// One moment of the file.
+/// One moment of the file, as a read transaction.
 pub(crate) struct Snapshot<'s> {
     of: SnapshotSource<'s>,
     sql: Sqlite<'s, ReadTransaction>,
-    /// When somebody last looked whether anybody has committed, before this moment.
+    /// When the file was last checked for commits, before this moment.
     mark: Option<Mark>,
     /// Whether several questions are being asked as one.
     is_together: Cell<bool>,
@@ -77,9 +77,9 @@ pub(super) struct SnapshotSource<'s> {
     pub(super) hearer: &'s dyn Hearer,
 }
 
-/// Who is told when a read fails.
+/// Is notified when a read fails.
 pub(super) trait Hearer {
-    /// If the file is lost, no connection stays.
+    /// Closes all connections if the file is lost.
     fn let_go_if_lost(&self);
 }
 
@@ -93,20 +93,20 @@ impl<'s> Snapshot<'s> {
         }
     }
 
-    /// The same, behind a look that gave this mark.
+    /// Attaches the mark of a check made before this snapshot.
     pub(super) fn marked(self, mark: Mark) -> Self {
         Self { mark: Some(mark), ..self }
     }
 
-    /// Every question goes through here: a failure is heard of, and no answer counts if the file is not ours any more.
-    /// Beside another file even a snapshot cannot be trusted: that one's log may lie where ours did.
+    /// Every question goes through here: failures are reported, and no answer counts if the file at this path is no longer
+    /// ours. Once another file is there, even a snapshot cannot be trusted, because that file's log may have replaced ours.
     pub(super) fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         let answer = ask(&self.sql).inspect_err(|error: &Error| self.sql.held().heard(error));
         if self.is_together.get() { answer } else { self.checked(answer) }
     }
 
-    /// Asks several questions as one: whether the file is still ours is looked at once, behind the last of them. What was
-    /// read is not to leave `ask` but by its answer.
+    /// Asks several questions as one: whether the file is still ours is checked once, after the last of them. What was read
+    /// must leave `ask` only in its return value.
     pub(crate) fn together<T>(&self, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         self.is_together.set(true);
         let answer = ask();
@@ -131,12 +131,12 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| users::find(sql, key))
     }
 
-    /// How often something of the user was written.
+    /// How many times the user's rows have been written.
     pub(crate) fn revision(&self, scope: &Scope) -> Result<u64> {
         self.ask(|sql| users::revision(sql, scope))
     }
 
-    /// The session, which must be there.
+    /// The session. Errors: it does not exist.
     pub(crate) fn session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
         self.ask(|sql| sessions::existing(sql, scope, id))
     }
@@ -146,12 +146,12 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::by_id(sql, scope, id))
     }
 
-    /// The session in which a talk goes on by now, after silence perhaps a successor.
+    /// The session in which the conversation continues: after silence, perhaps a successor.
     pub(crate) fn latest_session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
         self.ask(|sql| sessions::latest(sql, scope, sessions::existing(sql, scope, id)?))
     }
 
-    /// The last part of the session with the caller's key.
+    /// The latest part of the session with the caller's key.
     pub(crate) fn session_named(&self, scope: &Scope, key: &str) -> Result<Option<SessionRow>> {
         self.ask(|sql| sessions::by_caller_id(sql, scope, key))
     }
@@ -166,7 +166,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::of_project(sql, scope, project))
     }
 
-    /// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
+    /// Open sessions after a position that have been silent since before `cutoff`, with their users.
     pub(crate) fn silent_sessions(
         &self,
         cutoff: DateTime<Utc>,
@@ -176,9 +176,9 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::silent(sql, cutoff, after, limit))
     }
 
-    // Turns, wherever they are.
+    // Turns, in any tier.
 
-    /// The session's hot tier: as it is cached if the row says that this still holds, else from the rows.
+    /// The session's hot tier: from the cache if the row says it is still valid, otherwise from the rows.
     pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<Arc<HotTier>> {
         let (id, version) = (session.info.id, session.version());
         let hot = match self.of.live.known(id) {
@@ -190,8 +190,8 @@ impl<'s> Snapshot<'s> {
         Ok(hot)
     }
 
-    /// The newest turns of a session that are not cold and come before `before`, newest first, as long as `take` wants
-    /// another, counted by the tokenizer in use.
+    /// The newest turns of a session that are not cold and come before `before`, newest first, while `take` returns true,
+    /// counted with the tokenizer in use.
     pub(crate) fn newest_before(
         &self,
         scope: &Scope,
@@ -203,7 +203,7 @@ impl<'s> Snapshot<'s> {
             .map(|read| self.recounted_all(read))
     }
 
-    /// The warm turns of a session behind a place, oldest first, until `is_enough`, counted by the tokenizer in use.
+    /// The warm turns of a session after a position, oldest first, until `is_enough`, counted with the tokenizer in use.
     pub(crate) fn warm_after(
         &self,
         scope: &Scope,
@@ -215,8 +215,8 @@ impl<'s> Snapshot<'s> {
             .map(|read| self.recounted_all(read))
     }
 
-    /// Shows each turn of a session before `before` by its number: how many words it has, and how often each of the
-    /// query's.
+    /// Passes each turn of a session before `before` to `each`, by number: how many words it has, and how often each word of
+    /// the query occurs.
     pub(crate) fn words_of_session(
         &self,
         scope: &Scope,
@@ -228,7 +228,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| session_words::for_each(sql, scope, (session.session_no, before), query, each))
     }
 
-    /// Reads originals, one after the other: what is recalled together often lies together.
+    /// Reads originals one by one. What is recalled together is often stored together.
     pub(crate) fn originals(&self, scope: &Scope) -> SnapshotOriginals<'_> {
         SnapshotOriginals {
             snapshot: self,
@@ -237,7 +237,7 @@ impl<'s> Snapshot<'s> {
         }
     }
 
-    /// One turn by its id, whether it is part of the memory or not.
+    /// One turn by its id, whether or not it is still part of the memory.
     pub(crate) fn turn_by_id(&self, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
         let found = match self.ask(|sql| originals::by_id(sql, scope, id))? {
             None => self.ask(|sql| aside::by_id(sql, scope, id))?.map(|aside| aside.turn),
@@ -246,7 +246,7 @@ impl<'s> Snapshot<'s> {
         Ok(found.map(|turn| self.recounted(turn)))
     }
 
-    /// The same by the caller's own id.
+    /// Like `turn_by_id`, by the caller's own id.
     pub(crate) fn turn_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
         let found = match self.ask(|sql| originals::by_caller_id(sql, scope, caller_id))? {
             None => self.ask(|sql| aside::by_caller_id(sql, scope, caller_id))?.map(|aside| aside.turn),
@@ -255,7 +255,7 @@ impl<'s> Snapshot<'s> {
         Ok(found.map(|turn| self.recounted(turn)))
     }
 
-    /// The result of an earlier record with the same caller's id; the same id with other text is a conflict.
+    /// The result of an earlier record with the same caller's id. Errors: a conflict if the id came with different text.
     pub(crate) fn recorded(
         &self,
         scope: &Scope,
@@ -265,7 +265,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| record::find(sql, scope, caller_id, hash))
     }
 
-    /// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
+    /// The backend's state at a turn, in any tier. `None` if there was no state, or there is no such turn.
     pub(crate) fn state_at(
         &self,
         scope: &Scope,
@@ -275,18 +275,18 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| originals::snapshot(sql, scope, session.place(number)))
     }
 
-    /// The turn's frame in the archive without it; `None`: the turn is not in the archive.
+    /// The turn's archive frame, repacked without the turn. `None` if the turn is not in the archive.
     pub(crate) fn repacked_without(&self, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
         self.ask(|sql| erase_turn::repack(sql, scope, id))
     }
 
-    /// The message of a session that waits for its reply.
+    /// The session's message that still waits for its reply.
     pub(crate) fn incomplete(&self, scope: &Scope, session: SessionId) -> Result<Option<Turn>> {
         let found = self.ask(|sql| aside::incomplete(sql, scope, session))?;
         Ok(found.map(|aside| self.recounted(aside.turn)))
     }
 
-    /// What stood at a place of a session before, oldest first.
+    /// The turns that earlier stood at a place of a session, oldest first.
     pub(crate) fn replaced_at(
         &self,
         scope: &Scope,
@@ -308,22 +308,22 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::of_turn(sql, scope, turn))
     }
 
-    /// The summary that stands at a place of a session.
+    /// The summary at a place of a session.
     pub(crate) fn summary_at(&self, scope: &Scope, place: Place) -> Result<Option<Summary>> {
         self.ask(|sql| summaries::at(sql, scope, place))
     }
 
-    /// The sessions of the user in which the built-in summarizer wrote a summary, the oldest first.
+    /// The user's sessions in which the built-in summarizer wrote a summary, oldest first.
     pub(crate) fn built_in_sessions(&self, scope: &Scope) -> Result<Vec<SessionId>> {
         self.ask(|sql| summaries::built_in_sessions(sql, scope))
     }
 
-    /// Every anchor, but for those that are damaged, themselves or their evidence; and how many those are.
+    /// All anchors except those that are damaged or have damaged evidence, and the number of these.
     pub(crate) fn sound_anchors(&self, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
         self.ask(|sql| anchor_reads::sound(sql, scope))
     }
 
-    /// The turns that say that an anchor holds, by their numbers.
+    /// The numbers of the turns that say that an anchor holds.
     pub(crate) fn sources_of_anchor(&self, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
         self.ask(|sql| anchor_reads::sources(sql, scope, anchor))
     }
@@ -332,24 +332,24 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| receipts::by_id(sql, scope, id))
     }
 
-    /// The units that are warm in a session for they were of use in it, the newest of use first.
+    /// The units that are warm in a session because they were of use in it, the most recently used first.
     pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Seq>> {
         self.ask(|sql| receipts::promoted(sql, scope, session.session_no))
     }
 
-    // Units, and the index of them.
+    // Units and their index.
 
-    /// How far the user's units are; nothing: the user is gone.
+    /// How far the user's units extend; empty if the user is gone.
     pub(crate) fn extent(&self, scope: &Scope) -> Result<Extent> {
         self.ask(|sql| units::extent(sql, scope))
     }
 
-    /// What a unit stands for, and what its caller calls it.
+    /// What a unit stands for, and the caller's id of it.
     pub(crate) fn unit(&self, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
         self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
     }
 
-    /// What a receipt says of a unit that nobody has read; nothing of what is no turn.
+    /// A receipt's line for a unit that has not been read. `None` if the unit is not a turn.
     pub(crate) fn unread_line(&self, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
         self.ask(|sql| receipts::unread_line(sql, scope, seq))
     }
@@ -358,7 +358,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| turns::unit_by_caller_id(sql, scope, caller_id))
     }
 
-    /// Shows the units after `after` up to `until`, in their order, with their words wherever they are.
+    /// Passes the units after `after` up to `until` to `each`, in order, with their words wherever they are stored.
     pub(crate) fn units(
         &self,
         scope: &Scope,
@@ -368,13 +368,14 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| unit_texts::UnitReader::new(sql, scope).for_each(range, each))
     }
 
-    /// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows. Returns how
-    /// many blocks are damaged.
+    /// Passes the facts of every indexed unit to `each`, ascending; those of a damaged block are read from the rows. Returns
+    /// the number of damaged blocks.
     pub(crate) fn indexed_facts(&self, scope: &Scope, each: impl FnMut(UnitFacts)) -> Result<usize> {
         self.ask(|sql| unit_blocks::for_each_facts(sql, scope, each))
     }
 
-    /// Reads the postings of many words as one question: whether the file is still ours costs as much as a rare word.
+    /// Reads the postings of many words as one question: checking that the file is still ours costs as much as reading a
+    /// rare word.
     pub(crate) fn postings<T>(
         &self,
         scope: &Scope,
@@ -383,54 +384,54 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| read(&Postings { sql, scope }))
     }
 
-    /// The next whole blocks that are not in the index; `None`: there is none.
+    /// The next whole blocks that are not in the index yet. `None` if there are none.
     pub(crate) fn next_index_batch(&self, scope: &Scope) -> Result<Option<FlushBatch>> {
         self.ask(|sql| index::next_batch(sql, scope))
     }
 
-    /// Whether nothing of the user is indexed, and yet there are postings.
+    /// Whether nothing of the user is indexed although postings exist.
     pub(crate) fn is_index_begun_anew(&self, scope: &Scope) -> Result<bool> {
         self.ask(|sql| index::is_begun_anew(sql, scope))
     }
 
-    /// What of the user's index is damaged, row by row.
+    /// The damage in the user's index, row by row.
     pub(crate) fn index_damage(&self, scope: &Scope) -> Result<MendPlan> {
         self.ask(|sql| mend::damage(sql, scope))
     }
 
-    /// The first user of whom another program has inserted something that is not taken over.
+    /// The first user for whom another program has inserted something that is not taken over yet.
     pub(crate) fn user_with_inserted(&self) -> Result<Option<Scope>> {
         self.ask(all_users::with_inserted)
     }
 
-    /// Whether anything was derived of anybody by older rules than this build's.
+    /// Whether any user has something derived by rules older than this build's.
     pub(crate) fn has_stale_rules(&self) -> Result<bool> {
         self.ask(derive::has_stale)
     }
 
-    /// The next units to be derived anew, and what is new of them; `None`: there is none.
+    /// The next units to derive anew, with the new results. `None` if there are none.
     pub(crate) fn next_rederived(&self, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
         self.ask(|sql| derive::next(sql, scope, begun))
     }
 
     // Vectors.
 
-    /// The space of a model, if it has a place in the file.
+    /// The space of a model, if the file has it.
     pub(crate) fn space(&self, wanted: &EmbeddingSpace) -> Result<Option<Space>> {
         self.ask(|sql| vectors::space(sql, wanted))
     }
 
-    /// Up to which unit a user is embedded in a space.
+    /// The last unit of a user that is embedded in a space.
     pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<Seq> {
         self.ask(|sql| vectors::embedded_seq(sql, scope, space))
     }
 
-    /// Bytes of a user's vectors from a block on, their places included.
+    /// The size in bytes of a user's vectors from a block on, including their places.
     pub(crate) fn vector_bytes(&self, scope: &Scope, space: Space, first: u32) -> Result<usize> {
         self.ask(|sql| vectors::bytes(sql, scope, space, first))
     }
 
-    /// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
+    /// Passes the blocks of a user's vectors from a block on to `each`. Returns how many cannot be read.
     pub(crate) fn vector_blocks(
         &self,
         scope: &Scope,
@@ -441,39 +442,39 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| vectors::for_each_block(sql, scope, space, first, each))
     }
 
-    /// Units without a vector in the space, which were tried less than `max_tries` times.
+    /// Units without a vector in the space that were tried fewer than `max_tries` times.
     pub(crate) fn vector_gaps(&self, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
         self.ask(|sql| vectors::gaps(sql, scope, space, max_tries))
     }
 
-    /// How many units the embedder of the space refused.
+    /// How many units the space's embedder refused.
     pub(crate) fn vector_gap_count(&self, scope: &Scope, space: Space) -> Result<u32> {
         self.ask(|sql| vectors::gap_count(sql, scope, space))
     }
 
-    /// How far every user with a turn is embedded by every model.
+    /// How far each user with a turn is embedded, for every model.
     pub(crate) fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         self.ask(embedding::status)
     }
 
     // Jobs.
 
-    /// The next job of these kinds that is due.
+    /// The next due job of these kinds.
     pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<FoundJob>> {
         self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
-    /// Whether jobs of these kinds wait for another configuration of a provider.
+    /// Whether jobs of these kinds wait for a provider's configuration to change.
     pub(crate) fn has_misconfigured(&self, kinds: &JobKinds) -> Result<bool> {
         self.ask(|sql| Ok(!jobs::waiting_for_configuration(sql, sql.lease_clock()?, kinds)?.is_empty()))
     }
 
-    /// How many jobs of these kinds are due by now, and when the next of the others is.
+    /// How many jobs of these kinds are due now, and when the next of the others is due.
     pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
         self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
-    /// The system clock.
+    /// The time by the system clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.of.config.clock.now())
     }
@@ -487,14 +488,14 @@ impl<'s> Snapshot<'s> {
     }
 }
 
-/// Postings of a user's, read from one snapshot.
+/// A user's postings, read from one snapshot.
 pub(crate) struct Postings<'p> {
     sql: &'p dyn Sql,
     scope: &'p Scope,
 }
 
 impl Postings<'_> {
-    /// Shows every posting of a word that can be read, ascending.
+    /// Passes every readable posting of a word to `each`, ascending.
     pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<PostingsSummary> {
         postings::for_each(self.sql, self.scope, word, each)
     }
@@ -508,14 +509,14 @@ pub(crate) struct SnapshotOriginals<'r> {
 }
 
 impl SnapshotOriginals<'_> {
-    /// One turn by its place in its session, counted by the tokenizer in use.
+    /// One turn by its place in its session, counted with the tokenizer in use.
     pub(crate) fn turn_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Self { snapshot, reader, .. } = self;
         let turn = snapshot.ask(|_| reader.by_number(place))?;
         Ok(turn.map(|turn| snapshot.recounted(turn)))
     }
 
-    /// What is embedded of a unit: the pieces of its turn, of the summary in its place, or of its memory.
+    /// What is embedded for a unit: the pieces of its turn, of the summary in its place, or of its memory.
     pub(crate) fn pieces_of(&mut self, unit: (Seq, Owner)) -> Result<Vec<EmbedPiece>> {
         let Self { snapshot, scope, reader } = self;
         snapshot.ask(|sql| unit_texts::pieces_of(sql, scope, reader, unit))

@@ -1,5 +1,4 @@
-//! The six calls by which rows are read and written. What stands behind them is `file/`; what is asked by them stands in
-//! `rows/`.
+//! The six calls that read and write rows. `file/` implements them; `rows/` uses them.
 
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
@@ -14,10 +13,10 @@ use crate::{
     },
 };
 
-/// A transaction, as `rows/` speaks to it: parameters are counted from 1, and each text is complete by itself.
+/// A transaction, as `rows/` sees it. Parameters are numbered from 1; each SQL text is a complete statement.
 pub(crate) trait Sql {
-    /// Shows the rows of a statement one by one, until `each` has seen enough. `each` runs no statement. A write with
-    /// `RETURNING` is done as a whole, however many of its rows are looked at.
+    /// Passes the rows of a statement to `each`, one by one, until it has seen enough. `each` must not run a statement. A
+    /// write with `RETURNING` is always executed completely, however many of its rows are read.
     fn query(
         &self,
         sql: &'static str,
@@ -25,7 +24,7 @@ pub(crate) trait Sql {
         each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()>;
 
-    /// The same statement for each of many sets of parameters; `each` is told the set that a row belongs to.
+    /// Runs the same statement for each of many sets of parameters. `each` is told which set a row belongs to.
     fn query_many(
         &self,
         sql: &'static str,
@@ -33,16 +32,16 @@ pub(crate) trait Sql {
         each: &mut dyn FnMut(usize, &SqlRow<'_>) -> Result<()>,
     ) -> Result<()>;
 
-    /// A write whose answer nobody needs. It may be done later: with the next read, or with the commit.
+    /// A write whose result nobody needs. It may be executed later: with the next read or with the commit.
     fn put(&self, sql: &'static str, params: &[SqlValue<'_>], expect: RowExpectation) -> Result<()>;
 
-    /// A write, and how many rows it changed.
+    /// Executes a write and returns how many rows it changed.
     fn change(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<u64>;
 
-    /// The user's row, which nobody else changes until the transaction ends; `None`: the user is gone.
+    /// The user's row, locked against changes by others until the transaction ends. `None` if the user is gone.
     fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>>;
 
-    /// The present, for leases alone: of the database's clock, where it has one.
+    /// The current time, for leases only: from the database's clock, if it has one.
     fn lease_clock(&self) -> Result<DateTime<Utc>>;
 }
 
@@ -53,11 +52,11 @@ pub(crate) enum Flow {
     Stop,
 }
 
-/// What must be true of the rows that a write changes; else the act fails, and all of it is rolled back.
+/// How many rows a write must change. Otherwise the act fails and is rolled back completely.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowExpectation {
     Any,
-    /// Exactly one, or this error.
+    /// Exactly one; otherwise this error.
     One(fn() -> Error),
 }
 
@@ -70,25 +69,25 @@ impl RowExpectation {
     }
 }
 
-/// What a user's row says of all that is kept of it.
+/// What a user's row says about everything stored for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UserRow {
     pub(crate) user_id: UserId,
-    /// Raised when something of the user was erased or replaced.
+    /// Raised when something of the user's is erased or replaced.
     pub(crate) epoch: i64,
-    /// The newest unit; 0: none.
+    /// The newest unit. 0 if there is none.
     pub(crate) last_seq: Seq,
     /// Units up to here are in the postings and blocks.
     pub(crate) indexed_seq: Seq,
     /// Raised when an anchor changes.
     pub(crate) anchor_version: i64,
-    /// By which rules what is kept of the user was derived.
+    /// The versions of the rules by which the user's stored data was derived.
     pub(crate) rules: RuleVersions,
-    /// The first unit that another program inserted and that is not taken over.
+    /// The first unit that another program inserted and that is not taken over yet.
     pub(crate) inserted_seq: Option<Seq>,
 }
 
-/// What a column holds.
+/// The value of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SqlValue<'a> {
     Null,
@@ -97,21 +96,21 @@ pub(crate) enum SqlValue<'a> {
     /// UTF-8, unless it is damaged.
     Text(&'a [u8]),
     Bytes(&'a [u8]),
-    /// Kept as text; read as such.
+    /// Stored as text, and read as text.
     Instant(DateTime<Utc>),
 }
 
-/// What can be written to a column.
+/// A type that can be written to a column.
 pub(crate) trait ToColumn {
     fn to_column(&self) -> SqlValue<'_>;
 }
 
-/// What can be read from a column; `None`: these are not its values.
+/// A type that can be read from a column. `None` if the value is not one of its values.
 pub(crate) trait FromColumn: Sized {
     fn from_column(value: SqlValue<'_>) -> Option<Self>;
 }
 
-/// The parameters of a statement, in their order.
+/// The parameters of a statement, in order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         &[$($crate::store::sql::ToColumn::to_column(&$value)),*]
@@ -119,14 +118,14 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// A row that a statement found, read by the places of its columns, from 0.
+/// A row that a statement returned, read by column index, from 0.
 pub(crate) struct SqlRow<'r>(&'r dyn Columns);
 
-/// The row of a database, as it lends its values.
+/// A database row that lends its values.
 pub(super) trait Columns {
     fn value(&self, at: usize) -> Result<SqlValue<'_>>;
 
-    /// The first of them, as many as there is room for: one call for a whole row.
+    /// Fills `values` with the first columns, as many as fit: one call for a whole row.
     fn fill<'v>(&'v self, values: &mut [SqlValue<'v>]) -> Result<()> {
         for (at, value) in values.iter_mut().enumerate() {
             *value = self.value(at)?;
@@ -140,24 +139,24 @@ impl<'r> SqlRow<'r> {
         Self(columns)
     }
 
-    /// What stands in a column.
+    /// The value of a column.
     pub(crate) fn value(&self, at: usize) -> Result<SqlValue<'r>> {
         self.0.value(at)
     }
 
-    /// The same, as what it is to be. A row that holds anything else is damaged.
+    /// The value of a column, converted to `T`. A row that holds anything else is damaged.
     pub(crate) fn get<T: FromColumn>(&self, at: usize) -> Result<T> {
         read(self.value(at)?, at)
     }
 
-    /// What stands in the first columns, for who needs it more than once.
+    /// The values of the first columns, for callers that need them more than once.
     pub(crate) fn values<const N: usize>(&self) -> Result<[SqlValue<'r>; N]> {
         let mut values = [SqlValue::Null; N];
         self.0.fill(&mut values)?;
         Ok(values)
     }
 
-    /// A column that holds JSON. Its parser quotes what it stumbles over; only the place is passed on.
+    /// A column that holds JSON. The parser's message quotes the text where it fails, so only the position is passed on.
     pub(crate) fn json<T: DeserializeOwned>(&self, at: usize) -> Result<T> {
         let (SqlValue::Text(text) | SqlValue::Bytes(text)) = self.value(at)? else {
             return Err(unreadable(at));
@@ -166,7 +165,7 @@ impl<'r> SqlRow<'r> {
     }
 }
 
-/// A value of the column at `at`, as what it is to be.
+/// Converts the value of the column at `at`.
 #[inline]
 pub(crate) fn read<T: FromColumn>(value: SqlValue<'_>, at: usize) -> Result<T> {
     T::from_column(value).ok_or_else(|| unreadable(at))
@@ -181,13 +180,13 @@ fn unreadable(at: usize) -> Error {
     )
 }
 
-/// A row that must be there, and is not.
+/// The error for a row that must exist but does not.
 pub(crate) fn missing() -> Error {
     Error::new(ErrorKind::Corrupt, "a row of the file is missing; run doctor")
 }
 
 impl dyn Sql + '_ {
-    /// The first row of a statement; `None`: it finds none.
+    /// The first row of a statement. `None` if it returns no rows.
     pub(crate) fn one<T>(
         &self,
         sql: &'static str,
@@ -202,12 +201,12 @@ impl dyn Sql + '_ {
         Ok(found)
     }
 
-    /// The first column of a statement that always finds a row: a count, or whether something is there.
+    /// The first column of a statement that always returns a row: a count, or whether something exists.
     pub(crate) fn scalar<T: FromColumn>(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<T> {
         self.one(sql, params, |row| row.get(0))?.ok_or_else(missing)
     }
 
-    /// Every row of a statement.
+    /// All rows of a statement.
     pub(crate) fn list<T>(
         &self,
         sql: &'static str,
@@ -324,7 +323,7 @@ impl FromColumn for String {
     }
 }
 
-/// A column of JSON, which is written as text.
+/// A JSON column, written as text.
 impl FromColumn for serde_json::Value {
     fn from_column(value: SqlValue<'_>) -> Option<Self> {
         serde_json::from_str(text(value)?).ok()
@@ -373,7 +372,7 @@ impl FromColumn for DateTime<Utc> {
     }
 }
 
-/// The text that a value is.
+/// The value as text.
 pub(crate) fn text(value: SqlValue<'_>) -> Option<&str> {
     match value {
         SqlValue::Text(text) => std::str::from_utf8(text).ok(),
@@ -381,7 +380,7 @@ pub(crate) fn text(value: SqlValue<'_>) -> Option<&str> {
     }
 }
 
-/// The bytes that a value is.
+/// The value as bytes.
 pub(crate) fn bytes(value: SqlValue<'_>) -> Option<&[u8]> {
     match value {
         SqlValue::Bytes(bytes) => Some(bytes),

@@ -1,4 +1,4 @@
-//! What the commands of one transaction work with.
+//! The state that the commands of one transaction share.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -22,35 +22,35 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// Hot tiers as the open transaction leaves them, to be published once it is committed. `None`: no longer known.
+/// Hot tiers as the open transaction leaves them, published once it is committed. `None` if no longer known.
 pub(crate) type Staged = HashMap<SessionId, Option<(Arc<HotTier>, Version)>>;
 
-/// What the commands of a transaction work with.
+/// The state that the commands of one transaction share.
 pub(crate) struct WriteTx<'a> {
     pub(crate) sql: &'a dyn Sql,
     pub(crate) config: &'a Config,
     pub(crate) live: &'a Live,
     pub(crate) staged: &'a mut Staged,
-    /// The users on whom the act is.
+    /// The users that the act changes.
     pub(crate) locked: RefCell<Vec<Scope>>,
-    /// A job was queued: whoever runs them is told once this is committed.
+    /// Whether a job was queued. The workers are told once this transaction is committed.
     pub(crate) has_work: bool,
-    /// What follows from this and may wait: it is written behind the acknowledgement.
+    /// Follow-up writes that may wait until after the acknowledgement.
     pub(crate) behind: Vec<WriteBehind>,
 }
 
 impl WriteTx<'_> {
-    /// The system clock.
+    /// The time by the system clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.config.clock.now())
     }
 
-    /// The user's row, which nobody else changes until this transaction ends: every act on a user begins with it.
+    /// Locks the user's row against changes by others until this transaction ends. Every act on a user begins with this.
     pub(crate) fn lock(&self, scope: &Scope) -> Result<UserRow> {
         self.try_lock(scope)?.ok_or_else(users::gone)
     }
 
-    /// The same, or nothing if the user is gone. What another program inserted is taken over first.
+    /// Like `lock`, but `None` if the user is gone. First takes over what another program inserted.
     pub(crate) fn try_lock(&self, scope: &Scope) -> Result<Option<UserRow>> {
         let locked = || {
             let found = self.sql.lock_user(scope.user_no)?;
@@ -66,7 +66,7 @@ impl WriteTx<'_> {
         }
     }
 
-    /// Takes over some of what another program inserted for a user: others write meanwhile.
+    /// Takes over some of what another program inserted for a user, so that others can write in between.
     pub(crate) fn take_over_some(&self, scope: &Scope) -> Result<()> {
         self.on(scope);
         let user = self.sql.lock_user(scope.user_no)?.filter(|row| row.user_id == scope.user_id);
@@ -74,7 +74,7 @@ impl WriteTx<'_> {
         user.map_or(Ok(()), |user| inserted::take_over(of, scope, &user, inserted::SLICE_UNITS))
     }
 
-    /// Notes that the act is on this user. Receipts and counts of use lock the row without this: they are no revision.
+    /// Notes that the act changes this user. Receipts and use counts lock the row without this: they make no new revision.
     fn on(&self, scope: &Scope) {
         let mut locked = self.locked.borrow_mut();
         if !locked.contains(scope) {
@@ -82,13 +82,13 @@ impl WriteTx<'_> {
         }
     }
 
-    /// Once the act has written something: its users have another revision.
+    /// Raises the revision of the act's users. Called once the act has written something.
     pub(crate) fn raise_revisions(&self) -> Result<()> {
         self.locked.borrow().iter().try_for_each(|scope| users::raise_revision(self.sql, scope))
     }
 
-    /// The session's hot tier: as this transaction left it, else as it is cached if the row says that this still
-    /// holds, else from the rows.
+    /// The session's hot tier: as this transaction left it, otherwise from the cache if the row says it is still valid,
+    /// otherwise from the rows.
     pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<HotTier> {
         let known = match self.staged.get(&session.info.id) {
             Some(staged) => staged.clone(),

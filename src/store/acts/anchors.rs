@@ -1,4 +1,4 @@
-//! Anchors, set and taken back by hand.
+//! Anchors set and retracted by hand.
 
 use std::collections::BTreeSet;
 
@@ -22,11 +22,11 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Sets a value by hand, as of the user's newest turn; what was taken back counts again.
+    /// Sets a value by hand, as of the user's newest turn. A retracted value counts again.
     pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor, by: &str) -> Result<AnchorId> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
-        // Who says the same again says no more than before.
+        // Saying the same again adds nothing.
         let held = anchors::id_of(self.sql, scope, found)?;
         let held = held.map(|id| anchor_reads::by_id(self.sql, scope, id)).transpose()?.flatten();
         let said =
@@ -41,7 +41,7 @@ impl WriteTx<'_> {
         Ok(id)
     }
 
-    /// Puts another value by hand in the place of one that holds, which holds no longer. Where that was done, nothing changes.
+    /// Replaces an active anchor by hand with another value; the old one no longer holds. Repeating this changes nothing.
     pub(crate) fn replace_anchor(
         &mut self,
         scope: &Scope,
@@ -60,13 +60,13 @@ impl WriteTx<'_> {
                 Error::new(ErrorKind::Conflict, "the anchor does not hold any more; set the value instead")
             });
         }
-        // Behind what was set by hand in the same instant.
+        // After what was set by hand in the same instant.
         let last = old.evidence.iter().filter(|of| of.turn_id.is_none()).map(|of| of.said_at).max();
         let said_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
         let source = StatementSource { turn: None, seq: last_seq, said_at, made_by: by };
         let (new_id, fold) = anchors::state(self.sql, scope, &new, source, now)?;
         let mut folds = BTreeSet::from([fold]);
-        // Under an attribute with one value the new one supersedes the old by itself.
+        // For an attribute with one value, the new one supersedes the old by itself.
         if new_id != id && old.attribute.cardinality() == Cardinality::Many {
             let ended = FoundAnchor::new(old.subject, old.attribute, old.value, "").ends();
             folds.insert(anchors::state(self.sql, scope, &ended, source, now)?.1);
@@ -76,7 +76,7 @@ impl WriteTx<'_> {
         Ok(new_id)
     }
 
-    /// Takes a value back: nothing that was said up to now counts for it. What it had superseded holds again.
+    /// Retracts a value: nothing said up to now counts for it. What it had superseded holds again.
     pub(crate) fn retract_anchor(&mut self, scope: &Scope, id: AnchorId) -> Result<()> {
         let last_seq = self.lock(scope)?.last_seq;
         let fold = anchors::fold_of(self.sql, scope, id)?;
@@ -86,7 +86,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// What is told of an anchor that is not there.
+/// The error for an anchor that does not exist.
 pub(crate) fn no_anchor() -> Error {
     Error::not_found("this user has no such anchor")
 }

@@ -1,7 +1,7 @@
-//! Deriving anew what older rules derived of a user's units: words and traits, why turns are kept verbatim, anchors.
+//! Derives anew what older rules derived from a user's units: words and traits, why turns are kept verbatim, anchors.
 //!
-//! Units are read and thought over outside of any transaction, and a slice writes what is new of some of them. It goes by
-//! the user's order, and the job's row says how far it is; done twice, it does nothing the second time.
+//! Units are read and processed outside any transaction, and each slice writes the new results for some of them. It follows
+//! the user's order, and the job's row records its progress. Repeating a slice changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,13 +41,13 @@ use crate::{
     text::words::WordCounts,
 };
 
-/// Units that one slice changes at most.
+/// The most units that one slice changes.
 const SLICE_UNITS: usize = 16;
-/// Units, and bytes of text, that are read for a slice.
+/// The units, and bytes of text, that are read for one slice.
 const READ_UNITS: u32 = 256;
 const READ_BYTES: usize = 1 << 20;
 
-/// A job that has begun: what it derives anew, and behind which unit it goes on.
+/// A derivation in progress: what it derives anew, and after which unit it continues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     pub(crate) after: u32,
@@ -56,41 +56,41 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// Whether a job of a newer build brings something to its rules.
+    /// Whether a job of a newer build is in progress.
     pub(crate) fn awaits_newer(self) -> bool {
         self.rules.awaits_newer()
     }
 
-    /// The same behind this unit.
+    /// The same, continuing after this unit.
     pub(crate) fn up_to(self, after: u32) -> Self {
         Self { after, ..self }
     }
 }
 
-/// Some units, and what is new of them.
+/// Some units and their new results.
 #[derive(Debug)]
 pub(crate) struct Rederived {
     epoch: i64,
     last_seq: u32,
     pub(crate) until: u32,
     changed: Vec<ChangedUnit>,
-    /// Texts of memories, and the words that they are to have.
+    /// Texts of memories, and their new words.
     memories: Vec<(Seq, Vec<u8>)>,
-    /// What cannot be read of them, and stays as it is.
+    /// The units among them that cannot be read and stay as they are.
     pub(crate) damaged: Vec<String>,
 }
 
-/// A unit, and what is new of it.
+/// A unit and its new results.
 #[derive(Debug)]
 struct ChangedUnit {
     place: Place,
     turn_id: TurnId,
-    /// The words that its row is to have.
+    /// The new words for its row.
     words: Option<Vec<u8>>,
-    /// Why it is kept verbatim.
+    /// The new reason why it is kept verbatim.
     #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
     rule: Option<Option<CriticalRule>>,
-    /// What the rules find in it.
+    /// The anchors that the rules find in it.
     anchors: Option<NewAnchors>,
 }
 
@@ -101,13 +101,13 @@ struct NewAnchors {
     said_at: DateTime<Utc>,
 }
 
-/// Whether anything was derived of anybody by older rules than this build's.
+/// Whether any user has something derived by rules older than this build's.
 pub(crate) fn has_stale(sql: &dyn Sql) -> Result<bool> {
     Ok(!all_users::with_older_rules(sql, RuleVersions::NOW)?.is_empty())
 }
 
 impl WriteTx<'_> {
-    /// Queues the job for every user of whom older rules derived something.
+    /// Queues the job for every user with something derived by older rules.
     pub(crate) fn queue_stale_rules(&mut self) -> Result<()> {
         for scope in all_users::with_older_rules(self.sql, RuleVersions::NOW)? {
             self.lock(&scope)?;
@@ -116,7 +116,8 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// To be called by every act that derives something of a user: the row says so if this build's rules are older.
+    /// Records in the user's row if this build's rules are older. Every act that derives something for a user must call
+    /// this.
     pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow, derived: Kinds) -> Result<()> {
         let rules = user.rules.with_derived(derived);
         if rules == user.rules { Ok(()) } else { users::set_rules(self.sql, scope, rules) }
@@ -124,7 +125,7 @@ impl WriteTx<'_> {
 }
 
 impl JobTx<'_, '_> {
-    /// Begins, or goes on where the last try ended, if that was for the same rules.
+    /// Begins, or continues where the last try ended if it was for the same rules.
     pub(crate) fn begin_deriving(&mut self, scope: &Scope) -> SliceResult<Begun> {
         let (sql, user) = (self.tx.sql, self.lock(scope)?);
         let rules = user.rules.begun();
@@ -135,7 +136,7 @@ impl JobTx<'_, '_> {
         Ok(Begun { after: job_rows::done_seq(sql, self.lease)?, stale: rules.stale(), rules })
     }
 
-    /// Writes what is new of some units, unless something was erased or replaced since they were read.
+    /// Writes the new results for some units, unless something was erased or replaced since they were read.
     pub(crate) fn rederive(&mut self, scope: &Scope, new: &Rederived) -> SliceResult<()> {
         let user = self.lock(scope)?;
         if user.epoch != new.epoch {
@@ -160,8 +161,9 @@ impl JobTx<'_, '_> {
         Ok(job_rows::set_done(self.tx.sql, self.lease, new.until, new.last_seq)?)
     }
 
-    /// Says that all is of this build's rules; `None`: more came in, or an older build wrote meanwhile. The index is made
-    /// anew if its words are others now: which ones it has of an archived turn nobody knows.
+    /// Records that everything is by this build's rules. `None` if more units came in or an older build wrote in the
+    /// meantime. If the rules for words have changed, the index is rebuilt, because nobody knows under which words it has an
+    /// archived turn.
     pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
         let user = self.lock(scope)?;
         let has_more = user.last_seq.0 > begun.after && begun.stale != Kinds::default();
@@ -171,15 +173,15 @@ impl JobTx<'_, '_> {
         if begun.stale.words && user.indexed_seq > Seq::default() {
             index::begin_anew(self.tx, scope)?;
         } else if begun.stale.words {
-            users::raise_epoch(self.tx.sql, scope)?; // Whoever has the words, which are not indexed, reads anew.
+            users::raise_epoch(self.tx.sql, scope)?; // Readers that have words which are not in the index must read again.
         }
         let rules = begun.rules.ended();
         users::set_rules(self.tx.sql, scope, rules)?;
         Ok(Some(rules))
     }
 
-    /// Takes away what the rules do not find in a turn any more, states what they find, and notes on its summary what it
-    /// is evidence for.
+    /// Removes what the rules no longer find in a turn, adds what they find, and notes on its summary what it is evidence
+    /// for.
     fn state_anew(
         &mut self,
         scope: &Scope,
@@ -219,19 +221,19 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// What makes two statements of a turn the same in the file.
+/// Identifies a statement of a turn in the file.
 type StatementKey = (String, Attribute, String, &'static str);
 
 fn key_of(found: &FoundAnchor) -> StatementKey {
     (found.subject.clone(), found.attribute, value_key(&found.value), found.stance.as_str())
 }
 
-/// By what they say; of two that say the same the first counts.
+/// Keyed by what they say. Of two that say the same, the first counts.
 fn by_key(found: &[FoundAnchor]) -> BTreeMap<StatementKey, &FoundAnchor> {
     found.iter().rev().map(|found| (key_of(found), found)).collect()
 }
 
-/// Reads the next units, and derives what is new of them; `None`: there is none.
+/// Reads the next units and derives their new results. `None` if there are none.
 pub(crate) fn next(sql: &dyn Sql, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
     let extent = units::extent(sql, scope)?;
     if begun.stale == Kinds::default() || begun.after >= extent.last_seq.0 {
@@ -283,15 +285,15 @@ fn named(Place { session, turn_number }: Place) -> String {
     format!("turn {turn_number} of session number {}", session.0)
 }
 
-/// The words that the rules find in a memory's text of now, if they are not those that it has. One that cannot be read
-/// keeps what it has; so does an older text, which nobody knows any more and nobody finds.
+/// The words that the rules find in a memory's current text, if they differ from the stored ones. A memory that cannot be
+/// read keeps its words; so does an older text, which is no longer stored and never found.
 fn of_memory(sql: &dyn Sql, scope: &Scope, seq: Seq, old: Option<&[u8]>) -> Result<Option<(Seq, Vec<u8>)>> {
     let Some(memory) = sound(memories::units::memory_of(sql, scope, seq))? else { return Ok(None) };
     let words = memories::units::words_of(sql, scope, &memory)?;
     Ok((old != Some(words.as_slice())).then_some((seq, words)))
 }
 
-/// What is new of a turn whose text is there, and that has these words in its row.
+/// The new results for a turn whose text is available, and whose row has these words.
 fn of_turn(
     sql: &dyn Sql,
     scope: &Scope,
@@ -314,7 +316,7 @@ fn of_turn(
     let anchors = if stale.anchors {
         let stated = anchors::stated_by(sql, scope, turn.id)?;
         if !is_cold || stated.iter().any(|stated| stated.made_by != BUILT_IN) {
-            // What is not compressed is heard then; where a summarizer spoke, rules add nothing.
+            // An uncompressed turn will be examined at compression; where a summarizer spoke, rules add nothing.
             let by_rules = stated.iter().filter(|stated| stated.made_by == BUILT_IN);
             let known: BTreeSet<StatementKey> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
@@ -326,7 +328,7 @@ fn of_turn(
     Ok(changed(ChangedUnit { place, turn_id: turn.id, words, rule, anchors }))
 }
 
-/// The same where a summary is left: what was found in quotes that do not say it any more goes.
+/// Like `of_turn`, for a turn of which only a summary is left: removes anchors whose quotes no longer say so.
 fn of_summary(
     sql: &dyn Sql,
     scope: &Scope,
@@ -353,7 +355,7 @@ fn changed(unit: ChangedUnit) -> Option<ChangedUnit> {
     (unit.words.is_some() || unit.rule.is_some() || unit.anchors.is_some()).then_some(unit)
 }
 
-/// What the rules find, unless just that was stated by them.
+/// What the rules find, unless exactly that was already stated by them.
 fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
@@ -367,8 +369,8 @@ fn new_anchors(
     (by_rules != by_key(&found)).then_some(NewAnchors { found, seq, said_at })
 }
 
-/// Why a turn that is kept verbatim is critical by now, if that is not what its row says. What the summarizer said of it,
-/// or its use, nobody says again: it holds where no rule does.
+/// Why a turn that is kept verbatim is critical now, if that differs from its row. The summarizer's verdict and the use of a
+/// turn cannot be derived again, so they stay valid where no rule applies.
 #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
 fn judged(
     sql: &dyn Sql,

@@ -1,9 +1,9 @@
-//! Erasing: out of the rows, the indexes and the bytes of the file.
+//! Erasing: from the rows, the indexes and the bytes of the file.
 //!
-//! A durable job comes first, so that an erase that is cut short is finished by whoever runs jobs next. Then slices
-//! of at most [`SLICE`] rows, so that nobody waits long; the last one takes the session's or user's own row and queues
-//! the scrubbing of the file. `secure_delete` overwrites rows where they are deleted; what it misses, and the
-//! write-ahead log, is scrubbed ([`scrub`](crate::store::file::scrub)).
+//! First a durable job is queued, so that an erase that is cut short is finished by whoever runs jobs next. Then come slices
+//! of at most [`SLICE`] rows, so that nobody waits long. The last slice removes the session's or user's own row and queues
+//! the scrub of the file. `secure_delete` overwrites rows where they are deleted; what it misses, and the write-ahead log,
+//! is scrubbed ([`scrub`](crate::store::file::scrub)).
 
 use crate::{
     error::Result,
@@ -23,19 +23,19 @@ use crate::{
     },
 };
 
-/// Rows of one slice: with all that hangs on them, about 3 ms.
+/// Rows per slice: with everything that depends on them, about 3 ms.
 const SLICE: u32 = 16;
-/// Rows of what recalls considered: these are small, and many.
+/// Rows per slice of what recalls considered, which are small and many.
 const SLICE_OF_RECALLS: u32 = 32 * SLICE;
 
-/// What one slice did, and whether it was the last.
+/// What one slice erased, and whether it was the last.
 pub(crate) type Slice = (Erased, bool);
 
 impl WriteTx<'_> {
-    /// Makes the erase durable before anything goes: from here on it will be finished. Other jobs on the same data end,
-    /// and every cache of it is void.
+    /// Makes the erase durable before anything is removed: from here on it will be finished. Other jobs on the same data
+    /// end, and every cache of it is void.
     ///
-    /// The job is taken in the same transaction, so that no worker is faster than who waits for the receipt.
+    /// The job is taken in the same transaction, so that no worker takes it before the caller who waits for the result.
     pub(crate) fn begin_erase(
         &mut self,
         scope: &Scope,
@@ -47,7 +47,7 @@ impl WriteTx<'_> {
             None => 0,
         };
         users::raise_epoch(self.sql, scope)?;
-        // From here on nothing is acknowledged that the erase would take away.
+        // From here on nothing is acknowledged that the erase would remove.
         let now = self.now();
         sessions::close(self.sql, scope, session, now)?;
         if session.is_none() {
@@ -62,7 +62,7 @@ impl WriteTx<'_> {
 }
 
 impl JobTx<'_, '_> {
-    /// Erases a slice of what the job is there for: of a user, or of one of its sessions.
+    /// Erases a slice of the job's data: of a user, or of one of the user's sessions.
     pub(crate) fn erase_slice(&mut self, scope: &Scope) -> SliceResult<Slice> {
         self.lock(scope)?;
         match self.lease.session_id {
@@ -89,8 +89,8 @@ impl JobTx<'_, '_> {
         Ok((erased, true))
     }
 
-    /// Erases a slice of a session, and every receipt of the user: a query may repeat what was said. Anchors that have
-    /// other evidence are folded anew from it.
+    /// Erases a slice of a session, and every receipt of the user, since a query may repeat what was said. Anchors with
+    /// other evidence are folded again from it.
     fn erase_slice_of_session(&mut self, scope: &Scope, session: SessionId) -> SliceResult<Slice> {
         let (sql, mut erased) = (self.tx.sql, Erased::default());
         if let Some(row) = sessions::by_id(sql, scope, session)? {
@@ -101,7 +101,7 @@ impl JobTx<'_, '_> {
             }
             let turns = erase::some_turns(sql, scope, row.session_no, SLICE)?;
             if !turns.is_empty() {
-                // Whatever was read of them since the erase began, by whomever, is void.
+                // Everything read of them since the erase began, by any process, is void.
                 users::raise_epoch(sql, scope)?;
                 unindex(self.tx, scope, &turns)?;
                 for turn in &turns {
@@ -126,13 +126,13 @@ impl JobTx<'_, '_> {
         Ok((erased, true))
     }
 
-    /// An erase that gets on is never given up, however often it is cut short.
+    /// An erase that makes progress is never given up, however often it is cut short.
     fn note_progress(&mut self, slice: &Erased) -> Result<()> {
         let turns = u32::try_from(slice.turns).unwrap_or(u32::MAX);
         job_rows::progress(self.tx.sql, self.lease, turns, 1)
     }
 
-    /// Nothing is left: the jobs on it go, this one too, and the file is to be scrubbed.
+    /// Nothing is left: ends all jobs on the data, including this one, and queues the scrub of the file.
     fn end_erase(&mut self, scope: &Scope, session: Option<SessionId>) -> SliceResult<()> {
         job_rows::remove(self.tx.sql, scope, session, Some(self.lease))?;
         self.finish()?;
@@ -140,7 +140,7 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// Takes turns out of the words and the vectors.
+/// Removes turns from the words and the vectors.
 pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]) -> Result<()> {
     let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::UnitReader::new(tx.sql, scope));
     for turn in turns {
@@ -149,7 +149,7 @@ pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]
     unindex::units(tx, scope, gone)
 }
 
-/// Takes a turn away with all that was made of it, but for the index.
+/// Removes a turn and everything made from it, except in the index.
 pub(super) fn erase_turn(
     tx: &mut WriteTx<'_>,
     scope: &Scope,

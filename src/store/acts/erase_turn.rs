@@ -1,5 +1,6 @@
-//! Erasing one turn: a row, a line of the archive, or what is left where the original was deleted, with all that is made of
-//! it and all that it had replaced. One transaction, with the scrub that it owes: cut short, it is done or was never begun.
+//! Erases one turn: a row, a line of the archive, or what is left if the original was deleted, with everything made from it
+//! and everything it had replaced. This is one transaction, including the scrub that it owes: it happens completely or not
+//! at all.
 
 use crate::{
     compress::archive::Frame,
@@ -18,16 +19,16 @@ use crate::{
     },
 };
 
-/// A frame of the archive without one of its turns, packed anew outside of any transaction.
+/// An archive frame without one of its turns, repacked outside any transaction.
 #[derive(Debug)]
 pub(crate) struct Repacked {
-    /// Where the turn was: the frame's number, and its line.
+    /// Where the turn was: the frame's number, and the turn's line in it.
     was_at: (i64, usize),
-    /// `None`: it was the only one.
+    /// `None` if the turn was the only one.
     frame: Option<Frame>,
 }
 
-/// The turn's frame without it; `None`: the turn is not in the archive.
+/// The turn's frame without it. `None` if the turn is not in the archive.
 pub(crate) fn repack(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
     let Some((frame_no, position)) = originals::archived_at(sql, scope, id)? else { return Ok(None) };
     let frame = originals::OriginalsReader::new(sql, scope).lines(frame_no)?.without(position)?;
@@ -35,7 +36,7 @@ pub(crate) fn repack(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<
 }
 
 impl WriteTx<'_> {
-    /// Does it. `None`: the turn has moved since its frame was packed.
+    /// Erases the turn. `None` if it has moved since its frame was repacked.
     pub(crate) fn erase_turn(
         &mut self,
         scope: &Scope,
@@ -62,7 +63,7 @@ impl WriteTx<'_> {
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
         }
-        // Whatever was read of it, by whomever, is void.
+        // Everything read of it, by any process, is void.
         users::raise_epoch(self.sql, scope)?;
         self.staged.insert(session_id, None);
         self.live.forget(session_id);
@@ -90,7 +91,7 @@ impl WriteTx<'_> {
         erase::unindex(self, scope, std::slice::from_ref(&turn.doomed))?;
         erase::erase_turn(self, scope, &turn.doomed, erased)?;
         if let Some(Repacked { was_at: (frame_no, position), frame }) = repacked {
-            // Under another number: who has the old frame in hand, to restore it, finds that it is gone.
+            // Under another number, so that a process that is restoring the old frame finds that it is gone.
             if let Some(frame) = &frame {
                 let new = originals::insert_frame(self.sql, scope, turn.session_id, frame)?;
                 originals::move_lines(self.sql, scope, (frame_no, position), new)?;
@@ -103,7 +104,7 @@ impl WriteTx<'_> {
         sessions::set_left(self.sql, scope, &session)
     }
 
-    /// What the turn had replaced, and what that had.
+    /// Erases what the turn had replaced, and what that had replaced, and so on.
     fn erase_replaced_by(&self, scope: &Scope, id: TurnId) -> Result<()> {
         let mut replacing = vec![id];
         while let Some(id) = replacing.pop() {

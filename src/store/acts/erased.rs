@@ -1,32 +1,32 @@
-//! What an erase tells who asked for it.
+//! The result of an erase, for the caller.
 
 use serde::Serialize;
 
-/// What was erased, in rows. Counts only.
+/// What was erased, as numbers of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
     /// Sessions.
     pub sessions: u64,
-    /// Turns, wherever they were: as rows, in the archive, or only as a summary.
+    /// Turns, wherever they were stored: as rows, in the archive, or only as a summary.
     pub turns: u64,
-    /// Of these, turns in the archive.
+    /// How many of these were in the archive.
     pub archived_turns: u64,
     /// Summaries.
     pub summaries: u64,
-    /// Anchors; those with evidence elsewhere were folded anew and are not counted.
+    /// Anchors. Those with other evidence were folded again and are not counted.
     pub anchors: u64,
     /// Pieces of evidence.
     pub derivations: u64,
-    /// Moves between tiers on record.
+    /// Recorded transitions between tiers.
     pub transitions: u64,
     /// Memories.
     pub memories: u64,
     /// Jobs that had not run.
     pub jobs: u64,
-    /// Whether the file or its write-ahead log still holds old bytes, since some reader, perhaps of another process,
-    /// holds the log. A job overwrites them once that has gone.
+    /// Whether the file or its write-ahead log still holds old bytes because a reader, perhaps in another process, holds the
+    /// log. A job overwrites them once the reader is gone.
     pub is_pending: bool,
 }
 
@@ -45,7 +45,7 @@ impl Erased {
         }
     }
 
-    /// Adds what was erased after it. Whether old bytes are left is as the later one says: it empties the log of both.
+    /// Adds a later slice. Whether old bytes remain is taken from the later one, because it empties the log for both.
     #[must_use]
     pub fn and(mut self, slice: Self) -> Self {
         self.sessions += slice.sessions;

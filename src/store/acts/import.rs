@@ -1,6 +1,6 @@
-//! Writing an imported memory: all of it in one transaction, or nothing.
+//! Writes an imported memory: all of it in one transaction, or nothing.
 //!
-//! The lines were checked before; hashes, words, archive and anchors are worked out again.
+//! The lines were checked before. Hashes, words, archive and anchors are computed again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -53,7 +53,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Writes all of it as the memory of a user who has none yet.
+    /// Writes everything as the memory of a user who has none yet.
     pub(crate) fn import(&mut self, key: &UserKey, import: Import) -> Result<Transferred> {
         let scope = users::find_or_add(self.sql, key, self.now())?;
         let user = self.lock(&scope)?;
@@ -83,7 +83,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// Ids are unique in a file, over all of its users.
+/// Ids must be unique in a file, across all users.
 fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
     let (mut sessions, mut turns, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
     let (mut summaries, mut summarized, mut beside) = (Vec::new(), Vec::new(), Vec::new());
@@ -97,7 +97,7 @@ fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
                 summarized.push(summary.original_turn_id);
             }
             TransferLine::Anchor(anchor) => anchors.push(anchor.id),
-            // An archived or deleted turn is known by its summary.
+            // An archived or deleted turn is recognized by its summary.
             TransferLine::Memory { .. }
             | TransferLine::Archived(_)
             | TransferLine::Deleted(_)
@@ -134,23 +134,23 @@ fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
 struct Writing<'a, 'b> {
     tx: &'a mut WriteTx<'b>,
     scope: Scope,
-    /// The newest unit before, and now.
+    /// The newest unit before the import, and now.
     first_seq: Seq,
     last_seq: Seq,
     sessions: HashMap<SessionId, ImportedSession>,
     seqs: HashMap<TurnId, (Seq, Original)>,
     folds: BTreeSet<Fold>,
     memories: memories::ImportedMemories,
-    /// The oldest that anything of it was derived by.
+    /// The oldest rules by which any of it was derived.
     rules: RuleVersions,
 }
 
 /// A session that was written.
 struct ImportedSession {
     info: SessionInfo,
-    /// Its number here.
+    /// Its number in this file.
     session_no: SessionNo,
-    /// Its turns for the archive, which have no frame yet.
+    /// Its turns that go to the archive and have no frame yet.
     unpacked: Vec<Turn>,
 }
 
@@ -215,7 +215,7 @@ impl Writing<'_, '_> {
         Ok(session.ok_or_else(|| Error::invalid("a line's session is missing"))?.session_no)
     }
 
-    /// Where a turn stands now. If None, before all of them.
+    /// The unit of a turn. `None` stands for before all turns.
     fn seq(&self, turn: Option<TurnId>) -> Result<(Seq, Original)> {
         turn.map_or(Ok((Seq::default(), Original::Deleted)), |turn| {
             self.seqs.get(&turn).copied().ok_or_else(|| Error::invalid("a line's turn is missing"))
@@ -322,7 +322,7 @@ impl Writing<'_, '_> {
         turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at)
     }
 
-    /// Packs the archive, folds the anchors, and queues what an open or restored session waits for, and the index.
+    /// Packs the archive, folds the anchors, and queues the index and the jobs that open or restored sessions wait for.
     fn end(mut self) -> Result<()> {
         for session in std::mem::take(&mut self.sessions).into_values() {
             self.pack(&session)?;

@@ -1,9 +1,9 @@
-//! The index of a user's units: postings of words, and blocks of facts. Behind recording by up to a few blocks; what
-//! comes after is read from the rows, so that nothing is ever missing.
+//! The index of a user's units: postings of words, and blocks of facts. It lags up to a few blocks behind recording; later
+//! units are read from the rows, so nothing is ever missing.
 //!
-//! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no
-//! bookkeeping for that: of a word they take the units in its postings, and then those behind its last posting from the
-//! rows. Cut short, a flush is begun again; what is there already is left alone.
+//! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no bookkeeping for
+//! that: for each word they take the units in its postings, then those after its last posting from the rows. A flush that
+//! was cut short is restarted; what is already there is left alone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,12 +30,12 @@ use crate::{
     text::words::{EncodedWords, Word},
 };
 
-/// Blocks of one batch: more at once cost less each, and more memory.
+/// Blocks per batch. Larger batches cost less per block but more memory.
 const BATCH_BLOCKS: u32 = 16;
-/// Rows of postings that a slice takes away, when all of the index is made anew.
+/// How many rows of postings a slice removes when the whole index is rebuilt.
 const DROPPED_AT_ONCE: u32 = 2_000;
 
-/// Some blocks to be flushed, read and turned around outside of any transaction.
+/// Blocks to be flushed, read and inverted outside any transaction.
 #[derive(Debug)]
 pub(crate) struct FlushBatch {
     extent: Extent,
@@ -45,7 +45,7 @@ pub(crate) struct FlushBatch {
 }
 
 impl FlushBatch {
-    /// How many different words it has.
+    /// How many distinct words it has.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
@@ -56,9 +56,9 @@ impl FlushBatch {
     }
 }
 
-/// Queues the job when enough units wait for it; looks once a block. To be called for each unit that is added.
+/// Queues the job when enough units wait for it. Checks once per block. Call it for each unit that is added.
 ///
-/// An embedder of the caller's is told of every unit: nobody makes its vectors by the way.
+/// For a caller's embedder the job is queued at every unit, because nothing else computes its vectors in passing.
 pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Result<()> {
     if !tx.config.embedders.is_empty() {
         tx.enqueue_if_none(scope, JobKind::Embed)?;
@@ -74,7 +74,7 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Res
     Ok(())
 }
 
-/// The next whole blocks that are not in the index; `None`: there is none.
+/// The next whole blocks that are not in the index yet. `None` if there are none.
 pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<FlushBatch>> {
     let extent = units::extent(sql, scope)?;
     let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
@@ -96,8 +96,8 @@ pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<FlushBat
 }
 
 impl JobTx<'_, '_> {
-    /// Takes away postings of a user of whom nothing is indexed: of a flush that was cut short, or of an index that is
-    /// made anew. Returns whether there may be more.
+    /// Removes postings of a user of whom nothing is indexed: left by a flush that was cut short, or by an index that is
+    /// being rebuilt. Returns whether there may be more.
     pub(crate) fn drop_index_slice(&mut self, scope: &Scope) -> SliceResult<bool> {
         if self.lock(scope)?.indexed_seq > Seq::default() {
             return Ok(false);
@@ -116,7 +116,7 @@ impl JobTx<'_, '_> {
         Ok(postings::append(self.tx.sql, scope, &batch.words[words])?)
     }
 
-    /// Writes the batch's facts, and says that its units are indexed.
+    /// Writes the batch's facts, and marks its units as indexed.
     pub(crate) fn finish_batch(&mut self, scope: &Scope, batch: &FlushBatch) -> SliceResult<()> {
         self.expect_unchanged(scope, batch)?;
         let sql = self.tx.sql;
@@ -128,7 +128,7 @@ impl JobTx<'_, '_> {
         Ok(job_rows::progress(sql, self.lease, units, 1)?)
     }
 
-    /// What was erased or replaced meanwhile must not come back.
+    /// What was erased or replaced in the meantime must not come back.
     fn expect_unchanged(&self, scope: &Scope, batch: &FlushBatch) -> SliceResult<()> {
         let now = self.lock(scope)?;
         let is_unchanged = (now.epoch, now.indexed_seq) == (batch.extent.epoch, batch.extent.indexed_seq);
@@ -136,7 +136,7 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// Has all of the user's index made anew: from here on recall reads the rows of every unit, until the job is done.
+/// Rebuilds the user's whole index: recall reads the rows of every unit until the job is done.
 pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let last_seq = tx.lock(scope)?.last_seq;
     units::set_indexed(tx.sql, scope, Seq::default())?;
@@ -145,24 +145,24 @@ pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     tx.enqueue(scope, JobKind::Index, None, last_seq.0)
 }
 
-/// The same, at once: what is erased may stand anywhere in it.
+/// Like `begin_anew`, but removes all postings at once, because erased words may be anywhere in the index.
 pub(crate) fn drop_all(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     postings::drop_all(tx.sql, scope)?;
     begin_anew(tx, scope)
 }
 
-/// Whether nothing of the user is indexed, and yet there are postings.
+/// Whether nothing of the user is indexed although postings exist.
 pub(crate) fn is_begun_anew(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     Ok(units::extent(sql, scope)?.indexed_seq == Seq::default() && postings::are_there(sql, scope)?)
 }
 
-/// Whether turns stand in the index under the words that this build finds in them: nobody knows the words of older rules,
-/// as an index that is to be made anew may still have.
+/// Whether turns are in the index under the words that this build finds in them. The words of older rules are unknown, and
+/// an index that is being rebuilt may still have them.
 pub(crate) fn has_known_words(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<bool> {
     Ok(tx.lock(scope)?.rules.words == RuleVersions::NOW.words && !is_begun_anew(tx.sql, scope)?)
 }
 
-/// Takes units that are erased out of the index: each with its words.
+/// Removes erased units from the index, each with its words.
 pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> Result<()> {
     let mut by_word: BTreeMap<Word, BTreeSet<u32>> = BTreeMap::new();
     for (seq, words) in gone {
@@ -181,7 +181,7 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> R
     Ok(())
 }
 
-/// Replaces the words of a unit whose text is gone by others, as far as they differ.
+/// Replaces the words of a unit whose text is gone with other words, where they differ.
 pub(crate) fn replace(
     sql: &dyn Sql,
     scope: &Scope,
@@ -195,7 +195,7 @@ pub(crate) fn replace(
     let mut added: Vec<(Word, Posting)> =
         added.map(|(word, counts)| (word, Posting { seq, counts })).collect();
     if seq > units::extent(sql, scope)?.indexed_seq.0 {
-        // Behind the index, readers look at the rows from a word's last posting on.
+        // After the end of the index, readers read the rows from a word's last posting on.
         let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();
         let mut lasts = postings::last_seqs(sql, scope, &words)?.into_iter();
         added.retain(|_| lasts.next().is_some_and(|last| seq <= last));

@@ -1,10 +1,9 @@
-//! Turns and sessions that another program inserted: the file's triggers filled in what SQL can say of them, and what is
-//! left is done here, by whoever next writes for their user: words, counts, the hash that proves the text, checksums,
-//! evictions.
+//! Turns and sessions that another program inserted. The file's triggers filled in what SQL can compute; the rest is done
+//! here by the next writer for their user: words, counts, content hash, checksums, evictions.
 //!
-//! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no word finds it. All acts on
-//! a user lock its row first, so none of them ever meets such a turn; and none is in an ended session, where the trigger
-//! refuses it and whose end is an act.
+//! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no word finds it. All acts on a
+//! user lock the user's row first, so none of them ever meets such a turn. None is in an ended session, because the trigger
+//! rejects inserts there and ending a session is an act.
 
 use std::collections::BTreeSet;
 
@@ -33,10 +32,10 @@ use crate::{
     },
 };
 
-/// Turns that are taken over at once where nobody waits for it.
+/// How many turns are taken over at once when nobody waits for it.
 pub(crate) const SLICE_UNITS: u32 = 64;
 
-/// Takes over so many units at most of those that another program inserted.
+/// Takes over at most `limit` of the units that another program inserted.
 pub(crate) fn take_over(
     (sql, config, now): (&dyn Sql, &Config, DateTime<Utc>),
     scope: &Scope,
@@ -52,7 +51,7 @@ pub(crate) fn take_over(
         next = last.next()?;
         left -= u32::try_from(some.len()).map_or(left, |taken| taken.min(left));
         for (seq, place) in some {
-            // What cannot be read stays as it is, and keeps nobody from writing; doctor finds it.
+            // A turn that cannot be read stays as it is and keeps nobody from writing; doctor reports it.
             let Some(turn) = sound(turns::by_number(sql, scope, place))?.filter(is_not_taken_over) else {
                 continue;
             };
@@ -80,11 +79,11 @@ pub(crate) fn take_over(
         sessions::seal(sql, scope)?;
     }
     users::set_inserted(sql, scope, if is_done { None } else { Some(next) })?;
-    users::raise_epoch(sql, scope)?; // Whoever has the turns without their words, or hot, reads anew.
+    users::raise_epoch(sql, scope)?; // Readers that have the turns without their words, or as hot, must read them again.
     queue_jobs((sql, config, now), scope, user)
 }
 
-/// Queues what `record` queues as turns come in, one by one. Whoever runs jobs finds it when it next looks.
+/// Queues what `record` queues turn by turn. Workers find the jobs when they next look.
 fn queue_jobs(
     (sql, config, now): (&dyn Sql, &Config, DateTime<Utc>),
     scope: &Scope,

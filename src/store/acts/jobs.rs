@@ -1,4 +1,4 @@
-//! Jobs: queueing them, taking and holding them, giving them back, ending them.
+//! Jobs: queueing, taking, holding, giving back and ending them.
 
 use crate::{
     error::Result,
@@ -17,17 +17,17 @@ use crate::{
     },
 };
 
-/// What became of a job that was found.
+/// The result of taking a job.
 pub(crate) enum Taken {
     Lease(Lease),
     /// It has had all its tries, and each was cut short.
     GivenUp(Lease),
-    /// Somebody else has taken or ended it since.
+    /// Another process has taken or ended it in the meantime.
     Gone,
 }
 
 impl WriteTx<'_> {
-    /// Queues work, once: what is queued already keeps its place, what has failed starts anew.
+    /// Queues work once: a queued job keeps its place, a failed one starts over.
     pub(crate) fn enqueue(
         &mut self,
         scope: &Scope,
@@ -41,7 +41,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Queues work on a user unless it is queued: what waits for another try goes on waiting.
+    /// Queues work on a user unless it is already queued; a job that waits for another try keeps waiting.
     pub(crate) fn enqueue_if_none(&mut self, scope: &Scope, kind: JobKind) -> Result<()> {
         if jobs::is_queued(self.sql, scope, kind)? {
             return Ok(());
@@ -49,14 +49,14 @@ impl WriteTx<'_> {
         self.enqueue(scope, kind, None, 0)
     }
 
-    /// Queues the overwriting of what erased rows leave in the file, which is the file's work, not a user's.
+    /// Queues the overwriting of what erased rows leave in the file. This work belongs to the file, not to a user.
     pub(crate) fn enqueue_scrub(&mut self) -> Result<()> {
         jobs::insert_scrub(self.sql, JobKind::Scrub.priority(), self.now())?;
         self.has_work = true;
         Ok(())
     }
 
-    /// Takes a job that was found, or gives it up if every try so far was cut short.
+    /// Takes a job, or gives it up if every try so far was cut short.
     pub(crate) fn take_job(&mut self, found: FoundJob) -> Result<Taken> {
         if found.attempts() >= MAX_ATTEMPTS && found.kind().may_be_given_up() {
             let is_ours = jobs::give_up(self.sql, &found)?;
@@ -66,12 +66,12 @@ impl WriteTx<'_> {
         Ok(lease.map_or(Taken::Gone, Taken::Lease))
     }
 
-    /// Gives a job back for another try, or gives it up. False: it was lost meanwhile.
+    /// Gives a job back for another try, or gives it up. Returns `false` if it was lost in the meantime.
     pub(crate) fn give_back(&mut self, lease: &Lease, unfinished: &Unfinished) -> Result<bool> {
         jobs::give_back(self.sql, lease, unfinished)
     }
 
-    /// Queues failed jobs again, and those that wait for another try: one, or all. Returns how many.
+    /// Queues failed jobs again, and those that wait for another try: one job, or all. Returns how many.
     pub(crate) fn retry_jobs(&mut self, job_no: Option<i64>) -> Result<u64> {
         let all = match job_no {
             Some(job_no) => vec![(job_no, None)],
@@ -80,7 +80,8 @@ impl WriteTx<'_> {
         self.make_due(all)
     }
 
-    /// The same for jobs of these kinds that wait for another configuration of a provider: it may be this one.
+    /// Like `retry_jobs`, for jobs of these kinds that wait for a provider's configuration to change, since it may have
+    /// changed now.
     pub(crate) fn retry_misconfigured(&mut self, kinds: &JobKinds) -> Result<u64> {
         let waiting = jobs::waiting_for_configuration(self.sql, self.now(), kinds)?;
         self.make_due(waiting)
@@ -98,14 +99,14 @@ impl WriteTx<'_> {
         Ok(queued)
     }
 
-    /// The file is scrubbed as it was owed: the job goes, unless somebody has erased more since, or works on it.
+    /// Removes the job once the scrub that was owed is done, unless somebody has erased more since, or works on the job.
     pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
         jobs::finish_scrub(self.sql, owed)
     }
 }
 
 impl JobTx<'_, '_> {
-    /// The work is done: the job goes.
+    /// Removes the job: its work is done.
     pub(crate) fn finish(&mut self) -> SliceResult<()> {
         Ok(jobs::finish(self.tx.sql, self.lease)?)
     }
@@ -133,7 +134,7 @@ mod tests {
         store::{Store, scope::UserKey, slice_error::SliceError},
     };
 
-    /// What a slice of this job's work answers.
+    /// The result of a slice of this job's work.
     async fn slice(store: &Store, lease: &Lease) -> SliceResult<()> {
         store.write_slice(Arc::new(lease.clone()), |_| Ok(())).await
     }

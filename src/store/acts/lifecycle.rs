@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Whether silence has ended the session, though nobody noticed yet. An empty one waits for its first turn.
+/// Whether silence has ended the session even though that was not recorded yet. An empty session waits for its first turn.
 pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
     let timeout = TimeDelta::from_std(config.session_timeout).ok();
     let silence = now.signed_duration_since(session.last_active_at);
@@ -31,7 +31,7 @@ pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Ut
     session.ended_at.is_none() && !is_empty && timeout.is_some_and(|timeout| silence >= timeout)
 }
 
-/// Refuses a session whose talk is over: it has no key under which it could go on.
+/// Rejects a session that cannot continue because it has no key.
 pub(crate) fn check_can_go_on(session: &SessionInfo) -> Result<()> {
     if session.can_go_on() {
         return Ok(());
@@ -39,7 +39,7 @@ pub(crate) fn check_can_go_on(session: &SessionInfo) -> Result<()> {
     Err(Error::new(ErrorKind::SessionEnded, "the session was ended and never reopens; start another one"))
 }
 
-/// Starts the session in which a talk goes on that had ended: under the same key, the next part.
+/// Starts the successor of an ended session: under the same key, the next part.
 pub(crate) fn start_successor(
     sql: &dyn Sql,
     scope: &Scope,
@@ -54,12 +54,12 @@ pub(crate) fn start_successor(
 }
 
 impl WriteTx<'_> {
-    /// The user's place, made if it is missing.
+    /// The user's place in the file, created if missing.
     pub(crate) fn add_user(&mut self, key: &UserKey) -> Result<Scope> {
         users::find_or_add(self.sql, key, self.now())
     }
 
-    /// The newest open unnamed session; those that silence has ended are ended now. Started if there is none.
+    /// The newest open unnamed session, started if there is none. Sessions that silence has ended are ended now.
     pub(crate) fn resume_session(&mut self, scope: &Scope) -> Result<SessionRow> {
         self.lock(scope)?;
         let now = self.now();
@@ -72,8 +72,8 @@ impl WriteTx<'_> {
         sessions::insert(self.sql, scope, (None, 1), None, now)
     }
 
-    /// The session with the caller's key, started if there is none. One that silence has ended is ended now, and left
-    /// to the next record to go on from.
+    /// The session with the caller's key, started if there is none. One that silence has ended is ended now; the next record
+    /// continues it.
     pub(crate) fn open_session(&mut self, scope: &Scope, key: &str) -> Result<SessionRow> {
         self.lock(scope)?;
         let now = self.now();
@@ -99,7 +99,7 @@ impl WriteTx<'_> {
         sessions::insert(self.sql, scope, (None, 1), None, now)
     }
 
-    /// Ends the talk of a session that was asked to end; what was ended by call stays as it is.
+    /// Ends a session's conversation. A session that was already ended by call stays as it is.
     pub(crate) fn end_session(
         &mut self,
         scope: &Scope,
@@ -109,7 +109,7 @@ impl WriteTx<'_> {
         self.lock(scope)?;
         let mut row = sessions::existing(self.sql, scope, session)?;
         if row.info.end_reason == Some(EndReason::Call) {
-            return Ok(row.info); // Though its talk may have gone on since, under its key.
+            return Ok(row.info); // Its conversation may have continued since, under its key.
         }
         row = sessions::latest(self.sql, scope, row)?;
         if row.info.incomplete_turn.is_some() {
@@ -128,7 +128,7 @@ impl WriteTx<'_> {
         Ok(sessions::existing(self.sql, scope, row.info.id)?.info)
     }
 
-    /// Ends a session if silence has ended it; whether it had.
+    /// Ends a session if silence has ended it, and returns whether it had.
     pub(crate) fn end_if_silent(&mut self, scope: &Scope, session: SessionId) -> Result<bool> {
         self.lock(scope)?;
         let Some(session) = sessions::by_id(self.sql, scope, session)? else { return Ok(false) };
@@ -139,7 +139,7 @@ impl WriteTx<'_> {
         Ok(silent)
     }
 
-    /// Sets the end, moves what is hot to warm, and queues the compression. Ends by silence are dated by the last turn.
+    /// Sets the end, makes hot turns warm, and queues the compression. An end by silence is dated by the last turn.
     pub(super) fn end(
         &mut self,
         scope: &Scope,
@@ -169,7 +169,7 @@ impl WriteTx<'_> {
         memories::row::remove_volatile(self.sql, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
         if session.info.turn_count > 0 {
-            self.queue_extraction(scope, session)?; // First: under the same priority it is taken first.
+            self.queue_extraction(scope, session)?; // First, so that under the same priority it is taken first.
             self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
         }
         self.staged.insert(session.info.id, None);
@@ -187,13 +187,13 @@ impl WriteTx<'_> {
         sessions::set_project(self.sql, scope, session, project)
     }
 
-    /// Gives a session a title, or none.
+    /// Sets or removes a session's title.
     pub(crate) fn set_title(&mut self, scope: &Scope, session: SessionId, title: Option<&str>) -> Result<()> {
         self.lock(scope)?;
         sessions::set_title(self.sql, scope, session, title)
     }
 
-    /// Keeps the caller's JSON beside a session, or none.
+    /// Sets or removes the caller's JSON of a session.
     pub(crate) fn set_metadata(
         &mut self,
         scope: &Scope,
@@ -204,7 +204,7 @@ impl WriteTx<'_> {
         sessions::set_metadata(self.sql, scope, session, metadata)
     }
 
-    /// Queues the compression of an ended session that was restored; of any other it changes nothing.
+    /// Queues the compression of an ended session that was restored. Does nothing for other sessions.
     pub(crate) fn queue_compression(&mut self, scope: &Scope, session: SessionId) -> Result<()> {
         self.lock(scope)?;
         let info = sessions::existing(self.sql, scope, session)?.info;

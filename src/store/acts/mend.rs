@@ -1,4 +1,4 @@
-//! What of a user's index and vectors is damaged, and having it made anew: all of it can be worked out from the turns.
+//! Finds the damage in a user's index and vectors, and has it rebuilt: all of it can be computed from the turns.
 
 use crate::{
     error::Result,
@@ -14,19 +14,19 @@ use crate::{
     },
 };
 
-/// The tables of what can be worked out again.
+/// The tables that can be computed again.
 pub(crate) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"];
 
-/// What is to be made anew of one user.
+/// What should be rebuilt for one user.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct MendPlan {
-    /// Rows of postings, or blocks of facts.
+    /// Whether rows of postings, or blocks of facts, are damaged.
     index: bool,
-    /// Blocks of vectors: their spaces and numbers.
+    /// Damaged blocks of vectors, as spaces and numbers.
     vectors: Vec<(i64, i64)>,
 }
 
-/// Looks at every row of the user's index.
+/// Checks every row of the user's index.
 pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<MendPlan> {
     Ok(MendPlan {
         index: postings::are_damaged(sql, scope)? || unit_blocks::are_damaged(sql, scope)?,
@@ -35,7 +35,7 @@ pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<MendPlan> {
 }
 
 impl JobTx<'_, '_> {
-    /// Takes what is damaged away, queues what makes it anew, and ends the job.
+    /// Removes what is damaged, queues the jobs that rebuild it, and ends this job.
     pub(crate) fn mend(&mut self, scope: &Scope, damage: &MendPlan) -> SliceResult<()> {
         self.lock(scope)?;
         if damage.index {
@@ -63,7 +63,7 @@ impl WriteTx<'_> {
         self.enqueue_if_none(scope, JobKind::Mend)
     }
 
-    /// Queues it for everybody: somebody's index was found damaged.
+    /// Queues the job for every user, because damage was found in somebody's index.
     pub(crate) fn queue_mending_of_all(&mut self) -> Result<()> {
         for scope in all_users::list(self.sql)? {
             self.lock(&scope)?;

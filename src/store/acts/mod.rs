@@ -1,4 +1,4 @@
-//! What is done to what is kept: each act is one transaction, or a slice of a job's work.
+//! Acts, which change what is stored: each is one transaction, or a slice of a job's work.
 
 pub(crate) mod anchors;
 pub(crate) mod derive;

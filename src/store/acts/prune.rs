@@ -1,4 +1,4 @@
-//! Taking out rows that older versions kept for ever.
+//! Removing rows that older versions kept for ever.
 
 use crate::{
     model::place::SessionNo,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl JobTx<'_, '_> {
-    /// Takes promotions out of the moves of the next session behind `after` that has any, and says which that is.
+    /// Removes promotions from the transitions of the next session after `after` that has any, and returns that session.
     pub(crate) fn prune_moves(&mut self, scope: &Scope, after: SessionNo) -> SliceResult<Option<SessionNo>> {
         self.lock(scope)?;
         Ok(turns::prune_moves(self.tx.sql, scope, after)?)

@@ -1,5 +1,5 @@
-//! Receipts: keeping them, counting what was of use, and what is at hand in a session for it was of use there. All of it
-//! behind the acknowledgement, many at once: a crash may lose some, and counts none twice.
+//! Receipts: storing them, counting uses, and the units promoted in a session because of use. All of it happens after the
+//! acknowledgement, many at once: a crash may lose some, but counts none twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,13 +32,13 @@ use crate::{
 /// How often things were of use to one user.
 struct UseTally {
     scope: Scope,
-    /// By units.
+    /// By unit.
     units: BTreeMap<i64, UseHits>,
-    /// Contexts that showed memories.
+    /// How many contexts showed each memory.
     memories: BTreeMap<MemoryNo, u32>,
-    /// By an aspect and a name under it: `tier` and `cold`.
+    /// By aspect and name within it, such as `tier` and `cold`.
     names: BTreeMap<(Aspect, String), u64>,
-    /// What is to be at hand in a session, by contexts, the newest of use last; of each the best first.
+    /// Units to promote in a session, by context, the most recently used last; within each, best first.
     at_hand: BTreeMap<SessionId, Vec<Vec<Seq>>>,
 }
 
@@ -65,7 +65,7 @@ impl UseTally {
 }
 
 impl WriteTx<'_> {
-    /// Writes all of it.
+    /// Writes all entries.
     pub(crate) fn write_behind(&mut self, entries: &[WriteBehind]) -> Result<()> {
         let (mut tallies, mut kept) = (BTreeMap::new(), BTreeMap::new());
         for entry in entries {
@@ -84,8 +84,8 @@ impl WriteTx<'_> {
         tallies.values().try_for_each(|tally| self.count(tally))
     }
 
-    /// Writes a receipt. Nothing if the user is gone or being erased, or if anything of it was erased since: that must not
-    /// come back in a receipt, and a query may repeat it.
+    /// Writes a receipt. Writes nothing if the user is gone or being erased, or if anything of the user's was erased since:
+    /// that must not come back in a receipt, and a query may repeat it.
     fn keep_receipt(&mut self, scope: &Scope, new: &NewReceipt) -> Result<bool> {
         let NewReceipt { receipt, at_hand, epoch } = new;
         let user = self.sql.lock_user(scope.user_no)?;
@@ -98,7 +98,7 @@ impl WriteTx<'_> {
         Ok(true)
     }
 
-    /// Has a job look at what was shown and is stale, if something may look: once a user, and never while answering.
+    /// Queues a check of what was shown and is stale, if a sensor may look: one job per user, and never while answering.
     fn queue_checks(&mut self, scope: &Scope, receipt: &Receipt) -> Result<()> {
         let is_shown = |item: &&ReceiptItem| item.packed_as.is_some() || receipt.budget_tokens.is_none();
         let is_stale = |item: &&ReceiptItem| item.kind == ItemKind::Memory && !item.flags.stale.is_empty();
@@ -115,7 +115,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// What the receipt's context showed was of use: counted once. A receipt that is gone counts nothing.
+    /// Counts what the receipt's context showed as of use, once. A receipt that is gone counts nothing.
     fn use_receipt(
         &mut self,
         tallies: &mut BTreeMap<UserNo, UseTally>,
@@ -139,7 +139,7 @@ impl WriteTx<'_> {
         reached.extend(answered.shows_hot.then_some(MemoryTier::Hot.as_str()));
         for Considered { seq, memory, memory_tier, shown_as } in &answered.considered {
             if let Some(memory) = memory {
-                // What is known is used as such: it is no unit that a turn has, and is not promoted.
+                // A memory counts as itself: it is not a turn's unit, and is not promoted.
                 if let Some(shown_as) = shown_as {
                     tally.name(Aspect::PackedAs, shown_as.as_str());
                     known.push(*memory);
@@ -150,7 +150,7 @@ impl WriteTx<'_> {
             let kept = match seq.map(|seq| uses::kept(self.sql, scope, seq)).transpose()? {
                 Some(None) => continue, // What was erased since counts nothing.
                 Some(kept) => kept,
-                None => None, // An anchor is no unit.
+                None => None, // An anchor is not a unit.
             };
             let alone = kept.as_ref().filter(|kept| kept.total_tokens > self.config.verbatim_tokens);
             let alone = alone.and_then(|kept| kept.rule).filter(|_| shows_recalled);
@@ -181,7 +181,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Has these units at hand in the session, if it is still open.
+    /// Promotes these units in the session, if it is still open.
     fn promote(&mut self, scope: &Scope, session: SessionId, at_hand: &[Vec<Seq>]) -> Result<()> {
         let open =
             sessions::by_id(self.sql, scope, session)?.filter(|session| session.info.end_reason.is_none());

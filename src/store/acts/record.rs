@@ -1,4 +1,4 @@
-//! What a record does inside the writer's transaction.
+//! Recording, inside the writer's transaction.
 
 use std::sync::Arc;
 
@@ -42,15 +42,15 @@ use crate::{
 pub(super) struct RecordingSession {
     user: UserRow,
     pub(super) session: SessionRow,
-    /// The session that had ended, if this one is its successor.
+    /// The ended session, if this one is its successor.
     continues: Option<SessionId>,
     pub(super) hot: HotTier,
     evicted: Vec<u32>,
 }
 
 impl WriteTx<'_> {
-    /// Writes the turn, and in the same transaction all that follows from it: its place, the evictions, the session's
-    /// counts; where silence had ended the session, its end and its successor.
+    /// Writes the turn and, in the same transaction, everything that follows from it: its place, the evictions, the
+    /// session's counts and, if silence had ended the session, its end and its successor.
     pub(crate) fn record(
         &mut self,
         scope: &Scope,
@@ -69,7 +69,7 @@ impl WriteTx<'_> {
         Ok(self.finish(taking, (id, number, seq)))
     }
 
-    /// Writes a message whose reply is to come: it is hot, and has no unit until it is complete.
+    /// Writes a message whose reply has not arrived yet. It is hot, and has no unit until it is complete.
     pub(crate) fn record_message(
         &mut self,
         scope: &Scope,
@@ -98,7 +98,7 @@ impl WriteTx<'_> {
         Ok(self.finish(taking, (id, turn_number, Seq::default())))
     }
 
-    /// Gives a message its reply, and with it its unit. `None`: it does not wait for one any more.
+    /// Adds the reply to a message, which gives it its unit. `None` if the message no longer waits for one.
     pub(crate) fn complete(
         &mut self,
         scope: &Scope,
@@ -110,7 +110,8 @@ impl WriteTx<'_> {
         let Some(Aside { turn, .. }) = waiting else { return Ok(None) };
         let session = sessions::existing(self.sql, scope, turn.session_id)?;
         if session.info.ended_at.is_some() {
-            // A message waits in an ended session only while that is erased: nothing is acknowledged that would go with it.
+            // A message waits in an ended session only while that session is being erased. Nothing is acknowledged that the
+            // erase would remove.
             return Err(sessions::no_session());
         }
         let mut taking = self.take(scope, user, session)?;
@@ -118,7 +119,7 @@ impl WriteTx<'_> {
         Ok(Some(self.finish(taking, (id, number, seq))))
     }
 
-    /// Finds or starts the session that takes a turn, and makes room for it: what it replaces is set aside; a message
+    /// Finds or starts the session that takes a turn, and prepares it: a turn to be replaced is set aside, and a message
     /// that still waits for its reply gets none.
     fn begin(
         &mut self,
@@ -144,8 +145,8 @@ impl WriteTx<'_> {
         Ok(RecordingSession { user, session, continues: None, hot, evicted: Vec::new() })
     }
 
-    /// Makes the message of a session that waits for its reply a turn without one: none will come. One that is damaged
-    /// stays aside.
+    /// Turns the session's message that waits for its reply into a turn without one, because none will come. A damaged
+    /// message stays aside.
     fn settle(&mut self, scope: &Scope, taking: &mut RecordingSession) -> Result<()> {
         let Some(id) = taking.session.info.incomplete_turn else { return Ok(()) };
         match aside::incomplete(self.sql, scope, taking.session.info.id) {
@@ -165,7 +166,7 @@ impl WriteTx<'_> {
         }
     }
 
-    /// The same in a session that ends.
+    /// Like `settle`, for a session that ends.
     pub(super) fn settle_ended(&mut self, scope: &Scope, session: SessionRow) -> Result<SessionRow> {
         let user = self.lock(scope)?;
         let mut taking = self.take(scope, user, session)?;
@@ -182,7 +183,7 @@ impl WriteTx<'_> {
     ) -> Result<(u32, Seq)> {
         taking.session.info.incomplete_turn = None;
         taking.hot.take_incomplete();
-        // First: the caller's id is unique in both tables together.
+        // First, because the caller's id is unique across both tables.
         aside::remove(self.sql, scope, id)?;
         self.write_turn(scope, taking, id, measured)
     }
@@ -257,7 +258,7 @@ impl WriteTx<'_> {
         }
     }
 
-    /// The session that takes the turn: the one asked for, or, where that has ended and its talk can go on, its successor.
+    /// The session that takes the turn: the requested one, or its successor if it has ended and can continue.
     pub(super) fn session_to_write(
         &mut self,
         scope: &Scope,
@@ -282,7 +283,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// A known turn, unless it was to replace itself: that is another turn, which wants another id.
+/// Rejects a known turn that should replace itself: the replacement is another turn and needs its own id.
 fn replaces_another(known: Recorded, replacing: Option<TurnId>) -> Result<Recorded> {
     if replacing == Some(known.turn_id) {
         return Err(Error::invalid("a turn replaces another one; give the new one a caller's id of its own"));
@@ -323,7 +324,7 @@ fn turn_of(
     }
 }
 
-/// The result of an earlier record with the same caller's id; the same id with other text is a conflict.
+/// The result of an earlier record with the same caller's id. Errors: a conflict if the id came with different text.
 pub(crate) fn find(
     sql: &dyn Sql,
     scope: &Scope,
@@ -345,7 +346,7 @@ pub(crate) fn find(
     }
 }
 
-/// The same of a message, whatever has been replied to it since.
+/// Like `find`, for a message, whatever the reply to it was.
 fn find_message(
     sql: &dyn Sql,
     scope: &Scope,
@@ -354,7 +355,7 @@ fn find_message(
 ) -> Result<Option<Recorded>> {
     let message = &measured.turn.said.user_message;
     if let Some(unit) = units::unit_by_caller_id(sql, scope, caller_id)? {
-        // Where the original was deleted, nobody knows what it said.
+        // If the original was deleted, nobody knows what it said.
         let turn = originals::by_id(sql, scope, unit.turn_id)?;
         let known = known((unit.turn_id, unit.session_id, unit.turn_number), unit.seq.into());
         let is_it = turn.is_none_or(|turn| turn.said.user_message == *message);

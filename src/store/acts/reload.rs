@@ -1,4 +1,4 @@
-//! Turns read back from the file, with counts by the tokenizer in use.
+//! Turns read back from the file, with token counts by the tokenizer in use.
 
 use crate::{
     config::Config,
@@ -13,7 +13,7 @@ use crate::{
     tier::hot::{HotLimits, HotTier},
 };
 
-/// A session's hot tier as its rows say: its hot turns, and the message that waits for its reply.
+/// A session's hot tier from its rows: its hot turns, and the message that waits for its reply.
 pub(crate) fn hot(conn: &dyn Sql, scope: &Scope, session: SessionId, config: &Config) -> Result<HotTier> {
     let limits = HotLimits { turns: config.hot_turns, tokens: config.hot_tokens };
     let found = turns::hot(conn, scope, session)?;
@@ -29,7 +29,7 @@ pub(crate) fn hot(conn: &dyn Sql, scope: &Scope, session: SessionId, config: &Co
     Ok(HotTier::from_rows(limits, turns, damaged))
 }
 
-/// A turn that another tokenizer counted, or an earlier piece format, is counted again; its row stays.
+/// Counts a turn again if another tokenizer or an earlier piece format counted it. Its row stays unchanged.
 pub(crate) fn recounted(mut turn: Turn, config: &Config) -> Turn {
     if !measure::are_counts_of(&turn, config.tokenizer) {
         turn.tokens = measure::count_tokens(&turn.said, config.tokenizer);

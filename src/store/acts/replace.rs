@@ -1,5 +1,5 @@
-//! Replacing a turn: it, and what stands behind it in its session, are set aside. They leave everything that is made of
-//! turns, as if they were erased, and are kept in a table of their own.
+//! Replacing a turn: it and all later turns of its session are set aside. They disappear from everything that is made from
+//! turns, as if they were erased, and are kept in their own table.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -22,7 +22,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Sets aside a turn of an open session and all behind it, for `by` is to stand there. The session as it is then.
+    /// Sets aside a turn of an open session and all later ones, so that `by` can take its place. Returns the session
+    /// afterwards.
     pub(super) fn set_aside(
         &mut self,
         scope: &Scope,
@@ -55,7 +56,7 @@ impl WriteTx<'_> {
         session.info.erased_turns =
             session.info.turn_count.saturating_sub(turns::count(sql, scope, session.session_no)?);
         sessions::set_left(sql, scope, &session)?;
-        // Whatever was read of them is void: hot tiers, indexes, what jobs have prepared.
+        // Everything read of them is void: hot tiers, indexes, what jobs have prepared.
         users::raise_epoch(sql, scope)?;
         self.staged.insert(id, None);
         self.live.forget(id);
@@ -64,7 +65,7 @@ impl WriteTx<'_> {
         Ok(session)
     }
 
-    /// Where turns were taken out of an open session, its newest are hot again, as far as the limits let them.
+    /// After turns were removed from an open session, makes its newest turns hot again, as far as the limits allow.
     pub(super) fn refill_hot(&self, scope: &Scope, session: &SessionRow) -> Result<()> {
         let hot = reload::hot(self.sql, scope, session.info.id, self.config)?;
         let (mut turns, mut tokens) = (hot.len(), hot.total_tokens());

@@ -1,6 +1,7 @@
-//! Restoring a session from the archive: its compression undone, but for the anchors.
+//! Restores a session from the archive: undoes its compression, except for the anchors.
 //!
-//! A slice for each frame, then the turns that were kept verbatim. Cut short, it is begun again and goes on.
+//! Each slice restores one frame; after that come the turns that were kept verbatim. If cut short, a restoration is started
+//! again and continues.
 
 use crate::{
     compress::{archive, derived::Kinds},
@@ -20,17 +21,17 @@ use crate::{
     text::words::WordCounts,
 };
 
-/// Turns kept verbatim that one slice moves.
+/// How many turns kept verbatim one slice moves.
 const SLICE: u32 = 64;
 
-/// The oldest frame of a session, read and checked outside of any transaction; `None`: there is none.
+/// A session's oldest frame, read and checked outside any transaction.
 pub(crate) struct Unpacked {
     frame_no: i64,
     /// Each turn with its words.
     turns: Vec<(Turn, Vec<u8>)>,
 }
 
-/// Reads what the next slice puts back.
+/// Reads what the next slice puts back. `None` if no frame is left.
 pub(crate) fn unpack(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
     let Some((frame_no, body)) = originals::first_frame(sql, scope, session)? else { return Ok(None) };
     let archived = archive::unpack(&body)?;
@@ -45,7 +46,7 @@ pub(crate) fn unpack(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result
 }
 
 impl WriteTx<'_> {
-    /// Restores a slice, and returns how many turns that were; 0: all is done.
+    /// Restores a slice, and returns how many turns it restored. 0 if everything is done.
     pub(crate) fn restore_slice(
         &mut self,
         scope: &Scope,
@@ -66,16 +67,16 @@ impl WriteTx<'_> {
             None => self.warm_kept(scope, row.session_no)?,
         };
         if restored > 0 || row.info.memory_tier == MemoryTier::Cold {
-            // Whoever compresses it loses its job: from here on it is like a session that is compressed in part.
+            // A job that compresses the session is lost: from here on the session is like one that is partly compressed.
             jobs::remove_compression(self.sql, scope, session)?;
             sessions::set_tier(self.sql, scope, row.session_no, MemoryTier::Warm)?;
         }
         Ok(restored)
     }
 
-    /// Restores a slice of a session that is to be compressed again. Its compression is queued in the same transaction, so
-    /// that nothing is left warm by whoever is killed in between; it begins when all is restored, or the restoring process
-    /// has not been heard of for as long as a lease.
+    /// Restores a slice of a session that should be compressed again. The compression is queued in the same transaction, so
+    /// that a process killed in between leaves nothing warm. It begins when everything is restored, or when the restoring
+    /// process has not been heard of for the length of a lease.
     pub(crate) fn restore_slice_to_compress(
         &mut self,
         scope: &Scope,
@@ -104,7 +105,7 @@ impl WriteTx<'_> {
             .map_err(|_| Error::new(ErrorKind::Corrupt, "a frame holds too many turns"))
     }
 
-    /// Turns that were kept verbatim are warm again; only the caller's own marks stay.
+    /// Makes turns that were kept verbatim warm again. Only the caller's own marks stay.
     fn warm_kept(&self, scope: &Scope, session_no: SessionNo) -> Result<u32> {
         let now = self.now();
         let moved = turns::warm_kept(self.sql, scope, session_no, SLICE)?;

@@ -1,6 +1,6 @@
-//! The swap: in one transaction summaries, anchors and archive come in, and what they stand for goes out.
+//! The swap: one transaction adds summaries, anchors and archive, and removes what they stand for.
 //!
-//! It reads again what it replaces, and writes nothing if a turn changed, was erased, or the job was lost.
+//! It reads again what it replaces, and writes nothing if a turn changed or was erased, or the job was lost.
 
 use std::collections::BTreeSet;
 
@@ -34,16 +34,16 @@ use crate::{
     text::words::EncodedWords,
 };
 
-/// Some turns of one session, in its order, and what becomes of each.
+/// Some turns of one session, in order, and the fate of each.
 #[derive(Debug)]
 pub(crate) struct Swap {
     pub(crate) session: (SessionId, SessionNo),
     pub(crate) fates: Vec<Fate>,
-    /// The originals of those that are archived, in their order; none: no turn is.
+    /// The originals of the archived turns, in order. `None` if no turn is archived.
     pub(crate) frame: Option<Frame>,
 }
 
-/// One turn, and what becomes of it.
+/// One turn, and what happens to it.
 #[derive(Debug)]
 pub(crate) struct Fate {
     pub(crate) turn: Turn,
@@ -51,19 +51,19 @@ pub(crate) struct Fate {
 }
 
 impl Fate {
-    /// Whether this becomes of the turn's original, behind a summary.
+    /// Whether this happens to the turn's original, once it has a summary.
     pub(crate) fn becomes(&self, original: Original) -> bool {
         self.plan.sketch.as_ref().is_some_and(|sketch| sketch.original == original)
     }
 
-    /// Who summarized it, if it is.
+    /// The name of the summarizer, if the turn is summarized.
     pub(crate) fn summarizer(&self) -> Option<String> {
         self.plan.sketch.as_ref().map(|sketch| sketch.summarizer.clone())
     }
 }
 
 impl JobTx<'_, '_> {
-    /// Does it.
+    /// Performs the swap.
     pub(crate) fn swap_slice(&mut self, scope: &Scope, swap: &Swap) -> SliceResult<()> {
         let user = self.lock(scope)?;
         self.tx.note_rules(scope, &user, Kinds::ALL)?;
@@ -118,7 +118,7 @@ impl JobTx<'_, '_> {
             turns::record_move(sql, scope, place, ("warm", "cold"), MoveReason::Compression, now)?;
         }
         if swap.fates.iter().any(|fate| fate.becomes(Original::Deleted)) {
-            users::raise_epoch(sql, scope)?; // Whoever has the words of what is deleted reads anew.
+            users::raise_epoch(sql, scope)?; // Readers that have the words of deleted turns must read again.
         }
         anchors::refold(sql, scope, &folds)?;
         let turns = u32::try_from(swap.fates.len()).unwrap_or(u32::MAX);
@@ -141,7 +141,7 @@ impl JobTx<'_, '_> {
         let has_its_words = index::has_known_words(self.tx, scope)?;
         match (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
             (Some(old), Some(new)) if has_its_words => index::replace(sql, scope, seq, (old, new))?,
-            // They are damaged or of older rules, and nobody knows under which words the turn stands in the index.
+            // They are damaged or by older rules, and nobody knows under which words the turn is in the index.
             _ => index::drop_all(self.tx, scope)?,
         }
         vectors::forget(sql, scope, &BTreeSet::from([seq]))?;
@@ -151,7 +151,7 @@ impl JobTx<'_, '_> {
         Ok(())
     }
 
-    /// Says that a session has no turn left to compress, and ends the job. False: turns are left.
+    /// Marks a session as fully compressed, and ends the job. Returns `false` if turns are left.
     pub(crate) fn finish_compression(&mut self, scope: &Scope, session: SessionId) -> SliceResult<bool> {
         self.lock(scope)?;
         let sql = self.tx.sql;
@@ -212,7 +212,7 @@ mod tests {
 
     const CHILD: &str = "THERMOCLINE_TEST_SWAP";
 
-    /// What a swap changes, but for ids drawn on the way.
+    /// What a swap changes, except randomly drawn ids.
     const STATE: &str = "
         SELECT 'turn ' || turn_number || ' ' || memory_tier || coalesce(' ' || critical_rule, '') FROM conversation_turns
         UNION ALL SELECT 'summary of ' || turn_number || ', ' || original FROM conversation_summaries
@@ -246,7 +246,7 @@ mod tests {
         store.close().unwrap();
     }
 
-    /// The first turn is critical, the second and the third are summarized and name the user, the last is short.
+    /// The first turn is critical, the second and third are summarized and name the user, the last is short.
     fn plan(turn: &Turn) -> TurnPlan {
         let is_summarized = matches!(turn.turn_number, 2 | 3);
         let text = turn.said.user_message.clone();
@@ -331,7 +331,7 @@ mod tests {
         let swap = whole(&store, &lease);
         is_swapping.store(true, Ordering::SeqCst);
         run(&store, &lease, swap).await.unwrap();
-        // Behind the acknowledgement a kill changes nothing.
+        // After the acknowledgement, a kill changes nothing.
         store.write(|tx| tx.sql.scalar::<i64>("SELECT 1", &[])).await.unwrap();
     }
 

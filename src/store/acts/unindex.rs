@@ -1,18 +1,18 @@
-//! Taking units out of the index.
+//! Removes units from the index.
 
 use crate::{
     error::{ErrorKind, Result},
     store::{acts::index, rows::vectors, scope::Scope, write_tx::WriteTx},
 };
 
-/// Takes units out of the words and the vectors, each with its words; without any, they are damaged.
+/// Removes units from the words and the vectors, each with its words. A unit without words is damaged.
 pub(super) fn units(tx: &mut WriteTx<'_>, scope: &Scope, units: Vec<(u32, Option<Vec<u8>>)>) -> Result<()> {
     let sql = tx.sql;
     let is_sound = index::has_known_words(tx, scope)? && units.iter().all(|(_, words)| words.is_some());
     let gone: Vec<_> = units.into_iter().map(|(seq, words)| (seq, words.unwrap_or_default())).collect();
     match index::forget(sql, scope, &gone) {
         Ok(()) if is_sound => {}
-        // Nobody knows under which words they stand in the index: all of it goes, and is made anew from the others.
+        // Nobody knows under which words they are in the index, so all of it is removed and rebuilt from the other units.
         Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
         _ => index::drop_all(tx, scope)?,
     }

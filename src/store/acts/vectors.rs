@@ -1,4 +1,4 @@
-//! Vectors: what the job that makes them writes, having all of them made anew, and letting go those of other models.
+//! Vectors: writing what the job computes, recomputing all of them, and removing those of other models.
 
 use std::collections::BTreeSet;
 
@@ -18,32 +18,32 @@ use crate::{
     },
 };
 
-/// Blocks, and users, of one slice of what is let go.
+/// Blocks, and users, per slice when removing vectors.
 const DROPPED_AT_ONCE: u32 = 64;
 
-/// What became of some units that were embedded.
+/// The results of embedding some units.
 #[derive(Debug)]
 pub(crate) struct Embedded {
-    /// The user's, when their texts were read.
+    /// The user's epoch when their texts were read.
     pub(crate) epoch: i64,
     pub(crate) after: u32,
     pub(crate) until: u32,
     pub(crate) vectors: Vec<Stored>,
     /// Units that the embedder refused, and why.
     pub(crate) refused: Vec<(u32, String)>,
-    /// The one unit was refused before.
+    /// Whether this is a single unit that was refused before.
     pub(crate) is_gap: bool,
-    /// These units are what the job is there for, and its progress.
+    /// Whether these units are the job's actual work and count as its progress.
     pub(crate) counts: bool,
 }
 
 impl JobTx<'_, '_> {
-    /// The space of a model, with a place made for it.
+    /// The space of a model, added to the file if missing.
     pub(crate) fn open_space(&mut self, wanted: &EmbeddingSpace) -> SliceResult<Space> {
         Ok(vectors::find_or_add_space(self.tx.sql, wanted)?)
     }
 
-    /// Notes how many units are to be embedded, one counting for each model.
+    /// Sets how many units will be embedded, counting each once per model.
     pub(crate) fn expect_embedding(&mut self, scope: &Scope, wanted: &[EmbeddingSpace]) -> SliceResult<()> {
         let (sql, last_seq) = (self.tx.sql, self.lock(scope)?.last_seq);
         let mut units = 0;
@@ -56,7 +56,7 @@ impl JobTx<'_, '_> {
         Ok(job_rows::expect(sql, self.lease, units)?)
     }
 
-    /// Writes what was embedded, unless its texts have changed since.
+    /// Writes the vectors, unless the texts have changed since.
     pub(crate) fn add_vectors(
         &mut self,
         scope: &Scope,
@@ -82,18 +82,18 @@ impl JobTx<'_, '_> {
         Ok(())
     }
 
-    /// Makes void whatever any process has cached of the user's vectors.
+    /// Invalidates what any process has cached of the user's vectors.
     pub(crate) fn void_cached_vectors(&mut self, scope: &Scope) -> SliceResult<()> {
         self.lock(scope)?;
         Ok(users::raise_epoch(self.tx.sql, scope)?)
     }
 
-    /// Ends the job, unless a unit came in since: who recorded that saw the job at work, and queued none.
+    /// Ends the job, unless a unit was added since: its recorder saw the job at work and queued none.
     pub(crate) fn finish_embedding(&mut self, scope: &Scope, spaces: &[Space]) -> SliceResult<bool> {
         let (sql, last_seq) = (self.tx.sql, self.lock(scope)?.last_seq);
         for &space in spaces {
             let is_behind = vectors::embedded_seq(sql, scope, space)? < last_seq;
-            // A gap that nobody has tried came in since, too: a summary in the place of a deleted turn.
+            // A gap that was not tried yet counts too: a summary in the place of a deleted turn.
             if is_behind || !vectors::gaps(sql, scope, space, 1)?.is_empty() {
                 return Ok(false);
             }
@@ -104,8 +104,8 @@ impl JobTx<'_, '_> {
 }
 
 impl WriteTx<'_> {
-    /// Forgets how far everybody is embedded by the configured embedders, or else by the built-in one, so that their
-    /// vectors are made anew, each over the one that is there. Returns how many users that are.
+    /// Resets the progress of all users for the configured embedders, or for the built-in one if there are none, so that
+    /// their vectors are computed again, each overwriting the old one. Returns the number of users.
     pub(crate) fn rebuild_vectors(&mut self) -> Result<u64> {
         let embedders = self.config.embedders.iter();
         let mut wanted: Vec<EmbeddingSpace> = embedders.map(|embedder| embedder.space()).collect();
@@ -128,8 +128,8 @@ impl WriteTx<'_> {
         self.enqueue_if_none(scope, JobKind::Embed)
     }
 
-    /// Queues the making of vectors for everybody who is behind in the space of a configured embedder: the model was
-    /// changed, or others have recorded and run jobs without it.
+    /// Queues embedding for all users who are behind in the space of a configured embedder: the model was changed, or other
+    /// processes have recorded and run jobs without it.
     pub(crate) fn queue_stale_spaces(&mut self) -> Result<()> {
         for embedder in self.config.embedders.clone() {
             let wanted = embedder.space();
@@ -143,7 +143,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Takes away the vectors of spaces that are not among `kept`, some blocks at a time. False: there are none.
+    /// Removes the vectors of spaces other than `kept`, some blocks at a time. Returns `false` if there are none.
     pub(crate) fn drop_other_vectors(&mut self, kept: &[EmbeddingSpace]) -> Result<bool> {
         let mut known = vectors::all_models(self.sql)?.into_iter();
         let Some((space, _)) = known.find(|(_, model)| !kept.contains(model)) else { return Ok(false) };
@@ -151,7 +151,7 @@ impl WriteTx<'_> {
         let some = all_users::some_in(self.sql, space.space_no, DROPPED_AT_ONCE)?;
         for scope in &some {
             self.lock(scope)?;
-            // First of all the user is not embedded there any more: cut short, it is all to be made again.
+            // Reset the progress first, so that if this is cut short everything is computed again.
             vectors::forget_progress(self.sql, scope, space)?;
             room = room.saturating_sub(vectors::remove_some_blocks(self.sql, scope, space, room)?);
             if room == 0 {
@@ -177,12 +177,12 @@ mod tests {
         EmbeddingSpace { model: name.into(), revision: "1".into(), dims: 2 }
     }
 
-    /// Vectors of so many blocks, one of each.
+    /// One vector for each of this many blocks.
     fn vectors(blocks: u32) -> Vec<Stored> {
         (0..blocks).map(|block| Stored { seq: 64 * block + 1, piece: 0, bytes: vec![1, 2] }).collect()
     }
 
-    /// Everybody's vectors, rows of progress, and models in the file.
+    /// The number of vectors, rows of progress, and models in the file.
     fn counts(sql: &dyn Sql) -> Result<[u64; 3]> {
         Ok([
             sql.scalar("SELECT count(*) FROM vector_blocks", &[])?,
@@ -210,7 +210,7 @@ mod tests {
             .unwrap();
         let drop_some = || store.write(|tx| tx.drop_other_vectors(&[model("new")]));
         let counts = || store.snapshot().unwrap().look(counts).unwrap();
-        // Alex' first, then the rest of them, Blake's, and some of Charlie's.
+        // Alex's first, then the rest of them, Blake's, and some of Charlie's.
         for left in [[218, 5, 2], [154, 3, 2], [141, 3, 2], [141, 3, 1]] {
             assert!(drop_some().await.unwrap());
             assert_eq!(counts(), left);

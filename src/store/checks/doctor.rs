@@ -1,4 +1,4 @@
-//! Is the file sound: its pages, its rows, its counts, its texts.
+//! Checks whether the file is sound: its pages, rows, counts and texts.
 
 use serde::Serialize;
 
@@ -30,9 +30,9 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Diagnosis {
-    /// Every check that was made, in order.
+    /// Every check that was run, in order.
     pub checks: Vec<Check>,
-    /// The file's settings, as a new connection sees them; those that can be read.
+    /// The file's settings, as a new connection sees them. Settings that cannot be read are omitted.
     pub settings: Vec<(String, String)>,
 }
 
@@ -40,32 +40,32 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
-    /// What must hold, as a sentence.
+    /// The condition that must hold, as a sentence.
     pub holds: String,
-    /// How many times it does not. A check that damage cuts short counts as one problem more.
+    /// How many times it does not hold. A check that damage cuts short counts one more problem.
     pub problems: u64,
-    /// Where, as far as that is known: rows, as `sqlite3` finds them. The first 20 of each table.
+    /// Where it does not hold, if known: rows, as `sqlite3` finds them. The first 20 of each table.
     pub places: Vec<String>,
-    /// It looks at what can be worked out again from other rows.
+    /// Whether the check is about data that can be computed again from other rows.
     #[serde(skip)]
     pub(crate) is_of_index: bool,
 }
 
 impl Diagnosis {
-    /// True if every check holds.
+    /// Returns `true` if every check holds.
     pub fn is_healthy(&self) -> bool {
         self.checks.iter().all(|check| check.problems == 0)
     }
 
-    /// Whether rows are damaged that can be worked out again from others.
+    /// Whether there are damaged rows that can be computed again from others.
     pub(crate) fn has_damaged_index(&self) -> bool {
         self.checks.iter().any(|check| check.is_of_index && check.problems > 0)
     }
 }
 
-/// Reads all rows: minutes for gigabytes. `file` says what is known of the file without them.
+/// Runs every check. Reads all rows, which takes minutes for gigabytes. `file` holds the findings about the file itself.
 ///
-/// The caller wants to know what is damaged, so damage is not an error here: a check that it stops has one problem.
+/// Damage is not an error here, because the caller wants to know what is damaged: a check that damage stops has one problem.
 pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     let counted = |holds, statement| check(holds, sql.scalar(statement, &[]).unwrap_or(1));
     let mut checks = vec![
@@ -106,15 +106,15 @@ fn check(holds: &str, problems: u64) -> Check {
     Check { holds: holds.to_owned(), problems, places: Vec::new(), is_of_index: false }
 }
 
-/// Sessions that a user cannot read. One that belongs to nobody is a problem of another check.
+/// Sessions that a user cannot read. Sessions without a user are reported by another check.
 fn unreadable_sessions(sql: &dyn Sql) -> u64 {
     let mut problems = 0;
     let read = sessions::each_of_all(sql, &mut |session| problems += u64::from(session.is_err()));
     problems + u64::from(read.is_err())
 }
 
-/// What one pass over the turns found. What was worked out from a text is judged only where the text can be read
-/// and is the one that was recorded.
+/// The problems that one pass over the turns found. Data derived from a text is checked only if the text can be read and is
+/// the recorded one.
 #[derive(Default)]
 struct TurnProblems {
     unreadable: u64,
@@ -129,7 +129,7 @@ fn turn_checks(sql: &dyn Sql) -> [Check; 4] {
         found.unreadable += 1; // Damage ended the pass.
     }
     if matches!(derive::has_stale(sql), Ok(true)) {
-        found.words = 0; // Older rules wrote them, and a job writes them anew.
+        found.words = 0; // Older rules wrote them; a job rewrites them.
     }
     [
         check("every turn can be read", found.unreadable),
@@ -139,7 +139,7 @@ fn turn_checks(sql: &dyn Sql) -> [Check; 4] {
     ]
 }
 
-/// What a turn's row says, held against its own text.
+/// A turn's row, compared with its own text.
 struct Judged {
     id: TurnId,
     seq: i64,
@@ -160,7 +160,7 @@ impl Judged {
     }
 
     fn count(&self, sql: &dyn Sql, found: &mut TurnProblems) {
-        // A turn without a unit is a problem of another check.
+        // Turns without a unit are reported by another check.
         let is_as_recorded = match checks::recorded_hash(sql, self.id, self.seq) {
             Ok(Some(hash)) => hash == self.hash,
             Ok(None) => true,
@@ -182,7 +182,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
         let read = checks::each_turn(sql, after, &mut |key, turn| {
             last = key;
             match turn {
-                Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Nothing was worked out from it yet.
+                Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Nothing was derived from it yet.
                 Ok((turn, words)) => judged.push(Judged::of(&turn, &words)),
                 Err(_) => found.unreadable += 1,
             }
@@ -198,7 +198,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
     }
 }
 
-/// Archived turns that do not come out of their frame as they were recorded.
+/// Archived turns that their frame does not return as recorded.
 fn archive_problems(sql: &dyn Sql) -> Result<u64> {
     let mut problems = 0;
     for (frame_no, turn_count) in checks::frames(sql)? {
@@ -216,7 +216,7 @@ fn archive_problems(sql: &dyn Sql) -> Result<u64> {
     Ok(problems)
 }
 
-/// Messages that wait for their replies, and turns that others replaced.
+/// Messages that wait for their replies, and replaced turns.
 fn problems_aside(sql: &dyn Sql) -> Result<u64> {
     let mut problems = 0;
     aside::each_of_all(sql, &mut |aside| {

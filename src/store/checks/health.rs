@@ -1,32 +1,32 @@
-//! Whether the file can be read and written now: asked often, so it costs little, waits briefly, and bothers no writer.
+//! Checks whether the file can be read and written now. Called often, so it is cheap, waits only briefly, and does not
+//! disturb the writer.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// How long a look may take: what answers later is no better than what does not.
+/// The time limit of a health check: a later answer is no better than none.
 pub(crate) const BOUND: Duration = Duration::from_millis(50);
 
-/// Whether the file can be read and written now. That a connection answers within 50 ms is said by there being one of
-/// these.
+/// Whether the file can be read and written now. A value of this type exists only if a connection answered within 50 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Health {
-    /// Whether the thread that writes takes commands: not behind a panic in it, once the file is closed, and where the file
-    /// is only looked at.
+    /// Whether the writer thread accepts commands. `false` after it panicked, once the file is closed, and if the file is
+    /// open read-only.
     pub is_writer_alive: bool,
-    /// Whether the file is only looked at: [`Config::read_only`](crate::Config::read_only).
+    /// Whether the file is open read-only: [`Config::read_only`](crate::Config::read_only).
     pub is_read_only: bool,
-    /// Commands that wait for the writer, of at most [`Config::queue_len`](crate::Config::queue_len).
+    /// Commands waiting for the writer, at most [`Config::queue_len`](crate::Config::queue_len).
     pub queued_commands: usize,
-    /// Commits of this handle's writer since the file was opened.
+    /// Commits by this handle's writer since the file was opened.
     pub commits: u64,
-    /// How long they took together, in microseconds: each waits for the disk, if it is to be durable.
+    /// Total duration of these commits, in microseconds. Each durable commit waits for the disk.
     pub commit_us: u64,
-    /// Size of the write-ahead log. It grows while a reader holds an old moment of the file.
+    /// Size of the write-ahead log in bytes. It grows while a reader holds an old moment of the file.
     pub log_bytes: u64,
-    /// Bytes that are free on the disk; none: the system does not say, or the feature `files` is off.
+    /// Free bytes on the disk. `None` if the system does not report them or the feature `files` is off.
     pub free_bytes: Option<u64>,
     /// Version of the file's schema.
     pub schema_version: i64,

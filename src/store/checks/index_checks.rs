@@ -1,4 +1,4 @@
-//! Does the index say what the rows say: words, facts, vectors, and how far each of them is.
+//! Compares the index with the rows: words, facts, vectors, and how far each of them extends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,16 +18,16 @@ use crate::{
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
-/// Where the index does not say what the rows say: units, unless said otherwise.
+/// Where the index differs from the rows, in units unless stated otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct IndexProblems {
-    /// Units whose postings are not their words; and rows of postings that cannot be read.
+    /// Units whose postings differ from their words, and rows of postings that cannot be read.
     pub(crate) words: u64,
-    /// Units whose facts are not those of their rows; and blocks that cannot be read.
+    /// Units whose facts differ from their rows, and blocks that cannot be read.
     pub(crate) facts: u64,
-    /// Vectors of no unit; and blocks that cannot be read.
+    /// Vectors without a unit, and blocks that cannot be read.
     pub(crate) vectors: u64,
-    /// Users who cannot be read to their end.
+    /// Users who could not be read completely.
     pub(crate) unread: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct IndexProblems {
 pub(crate) fn problems(sql: &dyn Sql) -> IndexProblems {
     let mut found = IndexProblems::default();
     for scope in checks::users(sql) {
-        // Damage ends the pass over a user, or over all that come after.
+        // Damage ends the pass over a user, or over all users after it.
         let is_read = scope.and_then(|scope| of_user(sql, &scope, &mut found));
         found.unread += u64::from(is_read.is_err());
     }
@@ -48,13 +48,13 @@ fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()
     let mut blocks = facts_of(sql, scope, &mut found.facts)?;
     let live = checks::seqs(sql, scope)?;
     if users::rules(sql, scope)?.words != RuleVersions::NOW.words {
-        // Older rules made it of the words, and a job makes it anew.
+        // Older rules derived the index from the words; a job rebuilds it.
         return vectors_of(sql, scope, &live, &mut found.vectors);
     }
     let mut texts = unit_texts::UnitReader::new(sql, scope);
     for &seq in &live {
         let facts = blocks.remove(&seq);
-        // One by one: a unit that cannot be read, which is a problem of another check, hides no other.
+        // One by one, so that a unit that cannot be read (reported by another check) hides no other.
         let compared = texts.for_each((Seq(seq - 1), Seq(seq)), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {
                 posted.take(seq, words, &mut found.words);
@@ -72,15 +72,15 @@ fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()
     vectors_of(sql, scope, &live, &mut found.vectors)
 }
 
-/// What the postings say of each unit.
+/// What the postings say about each unit.
 #[derive(Default)]
 struct Posted {
     indexed_seq: u32,
-    /// Of each indexed unit a sum over its postings, from which those of its words are taken.
+    /// For each indexed unit, the sum over its postings, which is compared with the sum over its words.
     sums: HashMap<u32, u64>,
-    /// The postings of units behind the index: a flush that was cut short leaves them, for some words.
+    /// Postings of units after the end of the index. A flush that was cut short leaves them for some words.
     behind: BTreeMap<(u32, Word), FieldCounts>,
-    /// Of these words the last unit: readers look at the rows after it.
+    /// The last unit posted for each of these words. Readers look at the rows after it.
     lasts: HashMap<Word, u32>,
 }
 
@@ -111,7 +111,7 @@ impl Posted {
         }
     }
 
-    /// A unit has these words.
+    /// Compares the postings of a unit with its words.
     fn take(&mut self, seq: u32, words: EncodedWords<'_>, problems: &mut u64) {
         if seq <= self.indexed_seq {
             let posted = self.sums.remove(&seq).unwrap_or(0);
@@ -128,13 +128,13 @@ impl Posted {
         *problems += u64::from(!is_sound);
     }
 
-    /// Nobody knows what a unit's words are.
+    /// Drops a unit whose words are unknown.
     fn skip(&mut self, seq: u32) {
         self.sums.remove(&seq);
         self.behind.retain(|(other, _), _| *other != seq);
     }
 
-    /// Units that are gone, or whose words are others.
+    /// How many units still have postings although they are gone or have other words.
     fn left(&self) -> u64 {
         let mut behind: Vec<u32> = self.behind.keys().map(|(seq, _)| *seq).collect();
         behind.dedup();
@@ -142,7 +142,7 @@ impl Posted {
     }
 }
 
-/// The postings of a row. `None` if they cannot be read, or are not what its columns say.
+/// The postings of a row. `None` if they cannot be read or contradict its columns.
 fn postings_of(chunk: &PostingsChunk) -> Option<Vec<(u32, FieldCounts)>> {
     let mut found = Vec::new();
     let is_read = postings::for_each(chunk.first, &chunk.data, |seq, counts| found.push((seq, counts)));
@@ -152,7 +152,7 @@ fn postings_of(chunk: &PostingsChunk) -> Option<Vec<(u32, FieldCounts)>> {
     (is_read && is_ascending && is_whole).then_some(found)
 }
 
-/// Sums of these differ for different words, but for one case in 2^64: `SplitMix64` (Steele, Lea and Flood 2014).
+/// A hash whose sums differ for different words, except in one case in 2^64: `SplitMix64` (Steele, Lea and Flood 2014).
 fn mixed(word: Word, counts: FieldCounts) -> u64 {
     let [head, rest] = counts.to_bytes();
     let mut z =
@@ -174,7 +174,7 @@ fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<
     Ok(found)
 }
 
-/// Vectors that belong to no living unit. A unit may have none: not every text means something to every model.
+/// Vectors that belong to no living unit. A unit may have none, because some texts mean nothing to some models.
 fn vectors_of(sql: &dyn Sql, scope: &Scope, live: &[u32], problems: &mut u64) -> Result<()> {
     for space in checks::spaces(sql, scope)? {
         let each = |block: vectors::VectorBlock<'_>| {

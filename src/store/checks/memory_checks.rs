@@ -1,4 +1,4 @@
-//! Are memories sound: can each be read, does it say what was saved, do its unit's words say the same.
+//! Checks whether memories are sound: each can be read, has the text that was saved, and has the same words in its unit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,22 +13,22 @@ use crate::{
     },
 };
 
-/// What one pass over the memories found.
+/// The problems that one pass over the memories found.
 #[derive(Debug, Default)]
 pub(super) struct MemoryProblems {
-    /// Those that cannot be read.
+    /// Memories that cannot be read.
     pub(super) unreadable: u64,
-    /// Those whose text is not the one that was saved.
+    /// Memories whose text is not the saved one.
     pub(super) text: u64,
-    /// Tags and entities that are not folded as they were written, or do not count from 1.
+    /// Tags and entities that are not folded from how they were written, or are not numbered from 1.
     pub(super) terms: u64,
-    /// Units with other words than their memory's text.
+    /// Units whose words differ from their memory's text.
     pub(super) words: u64,
-    /// Memories of which the successor is missing, or the memory itself.
+    /// Successors that are missing or lead back to the memory itself.
     pub(super) successors: u64,
 }
 
-/// Looks at every memory of every user.
+/// Checks every memory of every user.
 pub(super) fn problems(sql: &dyn Sql) -> MemoryProblems {
     let mut found = MemoryProblems::default();
     let mut after = i64::MIN;
@@ -46,7 +46,7 @@ pub(super) fn problems(sql: &dyn Sql) -> MemoryProblems {
         }
     }
     if matches!(derive::has_stale(sql), Ok(true)) {
-        found.words = 0; // Older rules wrote them, and a job writes them anew.
+        found.words = 0; // Older rules wrote them; a job rewrites them.
     }
     found.successors = checks::successors(sql).map_or(1, |all| of_successors(&all));
     found
@@ -63,7 +63,7 @@ fn judge(sql: &dyn Sql, user_no: UserNo, memory: &MemoryRow, found: &mut MemoryP
         }
     }
     let Some(seq) = memory.seq.filter(|_| is_as_saved) else { return Ok(()) };
-    // A unit without words is a problem of another check.
+    // Units without words are reported by another check.
     if let Some(words) = checks::words(sql, user_no, seq)? {
         let expected = memory.text().words(rows.iter().map(|(.., name)| name.as_str()));
         found.words += u64::from(words != expected);
@@ -71,10 +71,10 @@ fn judge(sql: &dyn Sql, user_no: UserNo, memory: &MemoryRow, found: &mut MemoryP
     Ok(())
 }
 
-/// Counts the memories whose successors are missing, and those that lead back to where one was.
+/// Counts the memories whose successor is missing, and those whose chain of successors is a ring.
 fn of_successors(all: &[(i64, i64, bool)]) -> u64 {
     let next: HashMap<i64, i64> = all.iter().map(|&(memory_no, by, _)| (memory_no, by)).collect();
-    let mut sound = HashSet::new(); // From here one comes to an end.
+    let mut sound = HashSet::new(); // Chains from here are known to end.
     let (mut missing, mut rings) = (0, 0);
     for &(start, _, is_there) in all {
         missing += u64::from(!is_there);

@@ -1,4 +1,4 @@
-//! Looking at all of a file: is it sound, and what is in it.
+//! Reads all of a file: whether it is sound, and what is in it.
 
 pub(crate) mod doctor;
 pub(crate) mod health;

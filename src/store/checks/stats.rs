@@ -1,4 +1,4 @@
-//! How much is in the file. Counts only: nothing of what anybody said.
+//! How much is in the file. Counts only, no content.
 
 use std::collections::BTreeMap;
 
@@ -21,44 +21,44 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stats {
-    /// Users with a memory here.
+    /// Users in this file.
     pub users: u64,
-    /// Sessions of all of them.
+    /// Sessions of all users.
     pub sessions: u64,
     /// Sessions that have not ended.
     pub open_sessions: u64,
-    /// Turns in each tier, hot first; tiers without turns too.
+    /// Turns by tier, hot first, including tiers without turns.
     pub tiers: Vec<TierStats>,
-    /// What compression made.
+    /// What compression produced.
     pub cold: ColdStats,
-    /// Summaries by who wrote them, the most first.
+    /// Summaries by their author, the most frequent first.
     pub summarizers: Vec<SummarizerStats>,
-    /// What is known beside what was said.
+    /// Memories and related rows.
     pub memories: MemoryStats,
-    /// What recall reads, and what it leaves behind.
+    /// What recall reads, and the receipts it writes.
     pub recall: RecallStats,
     /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
     #[serde(rename = "use")]
     pub uses: Vec<UseCount>,
-    /// How the rules fare that keep turns verbatim: those that had a chance, in the order of [`CriticalRule`].
+    /// How the rules that keep turns verbatim perform: those that had a chance, in the order of [`CriticalRule`].
     pub rules: Vec<RuleStats>,
     /// Which tiers the contexts that answered a turn reached, by month, oldest first.
     pub reached: Vec<ReachedTiers>,
-    /// Jobs that wait or run.
+    /// Jobs that are waiting or running.
     pub jobs_waiting: u64,
-    /// When the oldest job of these was queued; none: there is none.
+    /// When the oldest of these jobs was queued. `None` if there is none.
     pub oldest_job_at: Option<DateTime<Utc>>,
     /// Jobs that were given up.
     pub jobs_failed: u64,
-    /// Moves between tiers on record.
+    /// Recorded transitions between tiers.
     pub transitions: u64,
-    /// Size of the database file.
+    /// Size of the database file in bytes.
     pub file_bytes: u64,
-    /// Size of the write-ahead log beside it.
+    /// Size of the write-ahead log next to it, in bytes.
     pub wal_bytes: u64,
     /// Version of the schema.
     pub schema_version: i64,
-    /// Version of the SQLite that this build carries.
+    /// Version of the SQLite library in this build.
     pub sqlite_version: String,
 }
 
@@ -77,42 +77,42 @@ pub struct TierStats {
     pub text_bytes: u64,
 }
 
-/// What compression made of ended sessions; turns kept verbatim are among the turns of the cold tier.
+/// What compression made from ended sessions. Turns kept verbatim count as turns of the cold tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ColdStats {
     /// Summaries.
     pub summaries: u64,
-    /// Of these, summaries that the configured summarizer was to write and the built-in one wrote, since that failed or
-    /// gave no usable answer: [`User::compress_again`](crate::User::compress_again) has it asked again.
+    /// How many of these are by the built-in summarizer because the configured one failed or gave no usable answer.
+    /// [`User::compress_again`](crate::User::compress_again) asks the configured one again.
     pub fallbacks: u64,
-    /// Bytes of their sentences and keywords.
+    /// Bytes of the summaries' sentences and keywords.
     pub summary_bytes: u64,
-    /// Turns in the archive; the other summarized ones were deleted.
+    /// Turns in the archive. The originals of the other summarized turns were deleted.
     pub archived_turns: u64,
-    /// Bytes of the archive before it was compressed.
+    /// Uncompressed size of the archive in bytes.
     pub archive_raw_bytes: u64,
-    /// Bytes of the archive.
+    /// Size of the archive in bytes.
     pub archive_bytes: u64,
-    /// Anchors, those that hold and those that held.
+    /// Anchors, both those that hold and those that no longer do.
     pub anchors: u64,
 }
 
-/// Memories, volatile ones too, and what stands beside them.
+/// Memories, including volatile ones, and what is stored with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryStats {
-    /// Those that hold.
+    /// Active memories.
     pub active: u64,
-    /// Those that were put away, and are still recalled.
+    /// Archived memories, which are still recalled.
     pub archived: u64,
-    /// Those whose place another took.
+    /// Memories that another one replaced.
     pub superseded: u64,
-    /// Those that were taken back.
+    /// Memories that were forgotten.
     pub forgotten: u64,
-    /// Those that are hidden with their source.
+    /// Memories that are hidden with their source.
     pub quarantined: u64,
     /// Bytes of all their titles, contents, summaries and steps.
     pub text_bytes: u64,
@@ -120,19 +120,19 @@ pub struct MemoryStats {
     pub edges: u64,
     /// Episodes: how memories began, uses, notes.
     pub episodes: u64,
-    /// Questions that wait for a person.
+    /// Reviews that wait for a person.
     pub open_reviews: u64,
 }
 
-/// The summaries that somebody wrote.
+/// The summaries by one author.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SummarizerStats {
-    /// A summarizer's name; `extractive` or `extractive-fallback`, the built-in one (see
+    /// The summarizer's name. `extractive` and `extractive-fallback` are the built-in one (see
     /// [`Summary::summarizer`](crate::Summary::summarizer)).
     pub summarizer: String,
-    /// How many.
+    /// Number of summaries.
     pub summaries: u64,
 }
 
@@ -141,17 +141,17 @@ pub struct SummarizerStats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecallStats {
-    /// Rows of postings: in which turns a word stands. A common word has several.
+    /// Rows of postings, which list the turns that contain a word. A common word has several.
     pub postings: u64,
-    /// Bytes of them.
+    /// Bytes of the postings.
     pub posting_bytes: u64,
-    /// Vectors, of all models; a long turn has several of each.
+    /// Vectors of all models. A long turn has several per model.
     pub vectors: u64,
-    /// Bytes of them.
+    /// Bytes of the vectors.
     pub vector_bytes: u64,
     /// Receipts.
     pub receipts: u64,
-    /// Bytes of both, but for ids and numbers.
+    /// Bytes of the receipts and their items, not counting ids and numbers.
     pub receipt_bytes: u64,
 }
 
@@ -163,37 +163,39 @@ pub struct UseCount {
     /// `profile` (contexts ranked by it), `tier` (items from it), `rule` (turns kept verbatim by it) or `packed_as` (items
     /// shown in this form).
     pub aspect: String,
-    /// Which of them.
+    /// Which profile, tier, rule or form.
     pub name: String,
     /// How often.
     pub hits: u64,
 }
 
-/// How a rule that keeps turns verbatim fares.
+/// How a rule that keeps turns verbatim performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
-    /// How often a turn that it alone keeps (by its length it would be summarized) was considered for a context that
-    /// answered a turn and showed something of what was recalled.
+    /// How often a turn that only this rule keeps (its length alone would have it summarized) was considered for a context
+    /// that answered a turn and showed something recalled.
     pub chances: u64,
-    /// In how many of these the turn was shown.
+    /// In how many of these contexts the turn was shown.
     pub taken: u64,
-    /// Users for whom it keeps no more: after 200 chances without use. Not so of `caller`, `preference` and `used`.
+    /// Users for whom the rule has stopped: after 200 chances without use. `caller`, `preference` and `used` never stop.
     pub stopped_users: u64,
 }
 
-/// How many contexts that answered a turn, in one month, reached each tier: hot, if they showed hot turns; warm and cold,
-/// if they showed something from there for what it says, not for its place.
+/// How many contexts that answered a turn reached each tier, in one month.
+///
+/// A context reaches hot if it shows hot turns; it reaches warm or cold if it shows something from there for what it says,
+/// not for its place.
 ///
 /// The tiering paper expects shares of 80, 15 and 5 % ([`EXPECTED_SHARES`](Self::EXPECTED_SHARES)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReachedTiers {
-    /// By the system clock, when the turn was recorded, UTC: `2026-03`.
+    /// The month in which the turn was recorded, by the system clock, UTC: `2026-03`.
     pub month: String,
     /// Contexts that reached hot.
     pub hot: u64,
@@ -204,10 +206,10 @@ pub struct ReachedTiers {
 }
 
 impl ReachedTiers {
-    /// Of hot, warm and cold, in percent: what the tiering paper expects.
+    /// The shares of hot, warm and cold that the tiering paper expects, in percent.
     pub const EXPECTED_SHARES: [u64; 3] = [80, 15, 5];
 
-    /// The shares of hot, warm and cold, from 0 to 1; all 0 if nothing was reached.
+    /// The shares of hot, warm and cold, from 0 to 1. All are 0 if nothing was reached.
     pub fn shares(&self) -> [f64; 3] {
         let counts = [self.hot, self.warm, self.cold];
         let all = counts.iter().sum::<u64>().max(1);
@@ -216,8 +218,8 @@ impl ReachedTiers {
     }
 }
 
-/// Counts what is in the rows; `file` was asked of the file itself. In a large file this takes longer than any read of a
-/// user may.
+/// Counts the rows; `file` holds what is known about the file itself. In a large file this takes longer than a user's read
+/// is allowed to.
 pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
     let one = |statement| sql.scalar(statement, &[]);
     let summarizers = sql.list(stats::SUMMARIZERS, &[], |row| {
@@ -285,7 +287,7 @@ fn memories(sql: &dyn Sql) -> Result<MemoryStats> {
     Ok(found)
 }
 
-/// From what is counted of each user, a row for each rule.
+/// One row for each rule, from the counts of all users.
 fn rules(sql: &dyn Sql) -> Result<Vec<RuleStats>> {
     let mut by_rule: BTreeMap<CriticalRule, RuleStats> = BTreeMap::new();
     sql.query(stats::RULES, &[], &mut |row| {

@@ -26,12 +26,12 @@ pub(crate) fn backup(conn: &Connection, to: &Path) -> Result<u64> {
     Ok(fs::metadata(&to).map_err(|error| from_io(error, &to))?.len())
 }
 
-/// The growing copy, made by this call and removed with it: another backup to the same name has its own.
+/// The growing copy, created by this call and removed with it. Another backup to the same name has its own.
 struct Partial(PathBuf);
 
 impl Partial {
     fn create(path: PathBuf) -> Result<Self> {
-        // SQLite would give the copy the mode of any new file; it is the owner's alone, as the original.
+        // SQLite would give the copy the mode of any new file; like the original, it belongs to the owner alone.
         let mut options = File::options();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -43,11 +43,11 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0); // Missing if it was renamed.
+        let _ = fs::remove_file(&self.0); // Already gone if it was renamed.
     }
 }
 
-/// The path at which the copy grows and the path at which it appears, both absolute.
+/// The path where the copy grows and the path where it appears, both absolute.
 fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
     if to.file_name().is_none() {
         return Err(Error::invalid("a backup needs a path to a file"));
@@ -56,7 +56,7 @@ fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
         return Err(taken(to));
     }
     let to = std::path::absolute(to).map_err(|error| from_io(error, to))?;
-    // Of a UUIDv7 without a time, its last 62 random bits.
+    // The last 62 random bits of a UUIDv7 without a time.
     let (_, random) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
     Ok((db_file::beside(&to, &format!(".partial-{random:x}")), to))
 }
@@ -73,11 +73,11 @@ fn copy(conn: &Connection, partial: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Gives the finished copy its name.
+/// Renames the finished copy to its final name.
 fn publish(partial: &Path, to: &Path) -> Result<()> {
     let failed = |error| from_io(error, to);
     File::open(partial).and_then(|file| file.sync_all()).map_err(failed)?;
-    // A hard link, since a rename would replace a file that has taken the name meanwhile.
+    // A hard link, because a rename would replace a file that has taken the name in the meantime.
     match fs::hard_link(partial, to) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(to)),
         Err(_) => rename(partial, to)?,
@@ -87,7 +87,7 @@ fn publish(partial: &Path, to: &Path) -> Result<()> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
-/// For disks without hard links (exFAT, some network file systems). A file that takes the name between the look and the
+/// For disks without hard links (exFAT, some network file systems). A file that takes the name between the check and the
 /// rename is lost; such disks offer nothing better.
 fn rename(partial: &Path, to: &Path) -> Result<()> {
     match fs::symlink_metadata(to) {
@@ -99,7 +99,7 @@ fn rename(partial: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// Names the copy that the caller asked for, not the one that grows beside it.
+/// Names the copy that the caller asked for, not the temporary one that grows next to it.
 fn at(error: Error, to: &Path) -> Error {
     let why = match error.kind() {
         ErrorKind::NotFound => "its folder does not exist; make it first",

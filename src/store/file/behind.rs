@@ -1,4 +1,4 @@
-//! What waits to be written behind the acknowledgement: many entries share a transaction, and nobody waits for it.
+//! Entries waiting to be written after the acknowledgement. Many share a transaction, and nobody waits for it.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use tokio::{
 
 use crate::{clock::Deadline, store::behind::WriteBehind};
 
-/// More do not wait: a transaction of them holds up a record for less than a millisecond.
+/// The most entries that wait. A transaction of this many delays a record by less than a millisecond.
 const MOST: usize = 16;
-/// They wait no longer: what a kill loses is this young.
+/// The longest that an entry waits. A kill loses only entries younger than this.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// The waiting entries, in the order in which they came.
+/// The waiting entries, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct WrittenLater {
     entries: Vec<WriteBehind>,
-    /// Of the oldest.
+    /// The deadline of the oldest entry.
     deadline: Option<Deadline>,
-    /// Waits for an order until the deadline. `None` until it is needed.
+    /// Times the wait for an order. `None` until it is needed.
     runtime: Option<Runtime>,
 }
 
@@ -41,7 +41,7 @@ impl WrittenLater {
         std::mem::take(&mut self.entries)
     }
 
-    /// Waits for the next order, while entries wait no longer than until they are due.
+    /// Waits for the next order, but only until the waiting entries are due.
     pub(super) fn next_order<O>(&mut self, orders: &mut mpsc::Receiver<O>) -> Next<O> {
         let Some(deadline) = self.deadline else {
             return orders.blocking_recv().map_or(Next::Closed, Next::Order);
@@ -66,7 +66,7 @@ impl WrittenLater {
 /// What the writer does next.
 pub(super) enum Next<O> {
     Order(O),
-    /// What waits is due.
+    /// The waiting entries are due.
     Due,
     /// No sender is left.
     Closed,

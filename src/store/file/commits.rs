@@ -1,11 +1,11 @@
-//! What the writer's commits cost: how many there were, and how long they took together.
+//! What the writer's commits cost: their number and their total duration.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-/// Counted by the writer, read by whoever asks how the file is.
+/// Counted by the writer, read by health checks.
 #[derive(Debug, Default)]
 pub(crate) struct Commits {
     count: AtomicU64,
@@ -19,12 +19,12 @@ impl Commits {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// How many there were.
+    /// How many commits there were.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// How long they took together, in microseconds.
+    /// Their total duration, in microseconds.
     pub(crate) fn micros(&self) -> u64 {
         self.micros.load(Ordering::Relaxed)
     }

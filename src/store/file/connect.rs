@@ -1,4 +1,4 @@
-//! Connections, and the settings that each of them must have.
+//! Connections, and the settings that every connection must have.
 
 use std::{path::Path, time::Duration};
 
@@ -16,21 +16,23 @@ pub(crate) const BUSY_TIMEOUT_MS: u32 = 5_000;
 const WRITER_CACHE_KIB: i32 = 2_048;
 const READER_CACHE_KIB: i32 = 1_024;
 
-/// How long SQLite itself waits for another process's lock before the writer looks at its deadlines.
+/// How long SQLite itself waits for another process's lock before the writer checks its deadlines.
 pub(crate) fn writers_patience(config: &Config) -> Duration {
     config.record_timeout.min(Duration::from_millis(BUSY_TIMEOUT_MS.into()))
 }
 
-/// The one connection that writes.
+/// Opens the only connection that writes.
 pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
     let conn = writer_before_migration(path, config)?;
     row_check::keep(&conn)?;
     Ok(conn)
 }
 
-/// The same, for a file whose tables may still need a migration. It checkpoints only when it is told to: a caller would
-/// have to wait for a checkpoint inside a commit. When it is closed it copies and removes nothing unless it was told to
-/// ([`tidies_on_close`]): SQLite removes the files beside the database by their names, even if they are others by then.
+/// Opens the writer's connection to a file whose tables may still need a migration.
+///
+/// It checkpoints only when told to, because otherwise a caller would wait for a checkpoint inside a commit. On closing it
+/// copies and removes nothing unless told to ([`tidies_on_close`]): SQLite removes the files next to the database by name,
+/// even if they have become other files.
 pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
@@ -64,12 +66,12 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     Ok(conn)
 }
 
-/// Fails if the file cannot be written, and touches nothing.
+/// Checks that the file can be written, without touching it.
 pub(crate) fn check_writable(path: &Path) -> Result<()> {
     check(&Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, path)
 }
 
-/// SQLite opens for reading what it may not write.
+/// Needed because SQLite opens a file read-only if it may not write it.
 fn check(conn: &Connection, path: &Path) -> Result<()> {
     if conn.is_readonly("main")? {
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
@@ -77,7 +79,7 @@ fn check(conn: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// From here on, closing this connection removes the files beside the database if it is the last one.
+/// After this call, closing the connection removes the files next to the database if it is the last one.
 pub(crate) fn tidies_on_close(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
 }
@@ -87,23 +89,23 @@ pub(crate) fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-/// A connection that cannot write.
+/// Opens a connection that cannot write.
 pub(crate) fn reader(path: &Path) -> Result<Connection> {
     reader_of((path, READ_ONLY))
 }
 
-/// The same, of what is found under this name and opened by these flags.
+/// Opens a connection that cannot write, by this name and with these flags.
 pub(crate) fn reader_of((name, flags): (&Path, OpenFlags)) -> Result<Connection> {
     let conn = Connection::open_with_flags(name, flags)?;
     prepare_reader(&conn)?;
     Ok(conn)
 }
 
-/// How a connection that cannot write is opened ...
+/// The flags of a connection that cannot write.
 pub(crate) const READ_ONLY: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// ... and set up.
+/// Sets up a connection that cannot write.
 pub(crate) fn prepare_reader(conn: &Connection) -> rusqlite::Result<()> {
     prepare(conn)?;
     conn.execute_batch(&format!("PRAGMA query_only = ON; PRAGMA cache_size = -{READER_CACHE_KIB};"))
@@ -118,7 +120,7 @@ fn prepare(conn: &Connection) -> rusqlite::Result<()> {
          PRAGMA mmap_size = 0;"
     ))?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // A statement is planned once: without this SQLite plans some anew for each value that is bound.
+    // Each statement is planned once. Without this, SQLite plans some again for each bound value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
@@ -137,7 +139,7 @@ mod tests {
         store::{Store, sql::values},
     };
 
-    /// The path of a file with our tables, in a folder that is gone with the test.
+    /// The path of a file with our tables, in a folder that is removed after the test.
     fn file() -> (TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.db");
@@ -216,7 +218,7 @@ mod tests {
         const WRITES: u64 = 400;
         const WRITE_BYTES: u64 = 60_000; // Of a long turn. Blobs, since counting so many words takes 15 s.
         const LIMIT_BYTES: u64 = 12_000_000;
-        const { assert!(WRITES * WRITE_BYTES >= 2 * LIMIT_BYTES) } // What the log would be without checkpoints.
+        const { assert!(WRITES * WRITE_BYTES >= 2 * LIMIT_BYTES) } // The log's size without checkpoints.
         let folder = tempfile::tempdir().unwrap();
         let config = Config { durability: Durability::Relaxed, ..Config::default() };
         let store = Store::open(&folder.path().join("c.db"), config).unwrap();

@@ -1,12 +1,12 @@
-//! The open file: where it lies, and whether it still lies there.
+//! The open file: where it is, and whether it is still there.
 //!
-//! Files can be deleted or replaced while they are open. SQLite does not notice: it goes on with the files that it has,
-//! and nobody finds what it commits. Worse, it names the log after the file: a log left beside another file is taken for
-//! that file's log and copied into it. So the writer looks before it writes and before it answers, readers look before
-//! they answer, and once a file is missing the handle does nothing any more ([`DbFile::noticed`]).
+//! Files can be deleted or replaced while they are open. SQLite does not notice: it goes on with the files it has open, and
+//! nobody finds what it commits. Worse, it names the log after the file: a log left next to another file is taken for that
+//! file's log and copied into it. So the writer checks before it writes and before it answers, readers check before they
+//! answer, and once a file is missing the handle stops working ([`DbFile::noticed`]).
 //!
-//! A look asks about names and opens nothing: closing a descriptor would drop every lock that SQLite holds on the file
-//! in this process (POSIX).
+//! A check looks up names and opens nothing: closing a descriptor would drop every lock that SQLite holds on the file in
+//! this process (POSIX).
 
 use std::{
     ffi::OsString,
@@ -24,18 +24,18 @@ use crate::{
     store::file::{connect, errors::from_io, image::Image},
 };
 
-/// Tells one file from another, under any name.
+/// Identifies a file, whatever its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileKey(
     /// Device and inode.
     #[cfg(unix)]
     (u64, u64),
-    /// Where the system keeps open files from being deleted.
+    /// On systems that keep open files from being deleted.
     #[cfg(not(unix))]
     PathBuf,
 );
 
-/// What lies under a name.
+/// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileOccupant {
     Ours,
@@ -43,15 +43,15 @@ enum FileOccupant {
     Another,
 }
 
-/// The file of one handle, with the log and the log's index (`-wal`, `-shm`) beside it.
+/// The file of one handle, with the log and the log's index (`-wal`, `-shm`) next to it.
 #[derive(Debug)]
 pub(crate) struct DbFile {
-    /// Without links: SQLite resolves them too, and puts the log beside the file itself.
+    /// With links resolved: SQLite resolves them too, and puts the log next to the file itself.
     path: PathBuf,
     key: FileKey,
-    /// The log and the log's index. `None` if the file is only looked at: who writes to it minds them.
+    /// The log and the log's index. `None` if the file is open read-only; whoever writes to it takes care of them.
     beside: Option<[SideFile; 2]>,
-    /// What is read instead of the file.
+    /// Read instead of the file, if present.
     image: Option<Image>,
     lost: OnceLock<Error>,
 }
@@ -63,9 +63,9 @@ struct SideFile {
 }
 
 impl DbFile {
-    /// The file at `path`, which had this key before this connection was opened.
+    /// The file at `path`, which had this key before the connection was opened.
     pub(crate) fn opened(path: PathBuf, key: FileKey, conn: &Connection) -> Result<Self> {
-        connect::data_version(conn)?; // The first read makes the files beside it.
+        connect::data_version(conn)?; // The first read creates the files next to it.
         let beside = |suffix: &str| -> Result<SideFile> {
             let path = beside(&path, suffix);
             Ok(SideFile { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })
@@ -76,7 +76,7 @@ impl DbFile {
         Ok(file)
     }
 
-    /// The file at `path`, which has this key and is only looked at, by its image if there is one.
+    /// The file at `path` with this key, open read-only, through its image if there is one.
     pub(crate) fn looked_at(path: PathBuf, key: FileKey, image: Option<Image>) -> Self {
         Self { path, key, beside: None, image, lost: OnceLock::new() }
     }
@@ -89,33 +89,35 @@ impl DbFile {
         &self.key
     }
 
-    /// Bytes of the log. One that cannot be found is an error, not an empty one.
+    /// Size of the log in bytes.
+    ///
+    /// Errors: the log cannot be found. That does not count as empty.
     pub(crate) fn log_bytes(&self) -> Result<u64> {
         let Some([log, _]) = &self.beside else { return Ok(0) };
         Ok(fs::metadata(&log.path).map_err(|error| from_look(error, &log.path))?.len())
     }
 
-    /// What a connection that reads opens, and how.
+    /// The path and flags for connections that read.
     pub(crate) fn source(&self) -> (&Path, OpenFlags) {
         self.image.as_ref().map_or((&*self.path, connect::READ_ONLY), Image::source)
     }
 
-    /// A connection that writes to this file.
+    /// Opens a connection that writes to this file.
     pub(crate) fn writer(&self, config: &Config) -> Result<Connection> {
         self.opening(|path| connect::writer(path, config))
     }
 
-    /// A connection that reads from this file.
+    /// Opens a connection that reads from this file.
     pub(crate) fn reader(&self) -> Result<Connection> {
         self.opening(|_| connect::reader_of(self.source()))
     }
 
-    /// A connection that a copy of the file is made by.
+    /// Opens a connection for copying the file.
     pub(crate) fn to_copy(&self) -> Result<Connection> {
         self.image.as_ref().map_or_else(|| self.reader(), Image::apart)
     }
 
-    /// Does something with the name, and makes sure that the name stood for this file.
+    /// Runs `open` with the path, and makes sure that the path led to this file.
     pub(crate) fn opening<T>(&self, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         self.check()?;
         let opened = open(&self.path);
@@ -123,8 +125,8 @@ impl DbFile {
         opened
     }
 
-    /// Fails if the file was found not to be in its place any more, or is not what its image shows: from then on every
-    /// call says so.
+    /// Fails if the file was found to be no longer in its place, or no longer matches its image. After that, every call
+    /// fails.
     pub(crate) fn noticed(&self) -> Result<()> {
         match (self.lost.get(), &self.image) {
             (Some(lost), _) => Err(lost.clone()),
@@ -133,7 +135,7 @@ impl DbFile {
         }
     }
 
-    /// Looks whether all three files are where they were opened.
+    /// Checks that all three files are where they were opened.
     pub(crate) fn check(&self) -> Result<()> {
         self.check_itself()?;
         for beside in self.beside.iter().flatten() {
@@ -150,7 +152,7 @@ impl DbFile {
         Ok(())
     }
 
-    /// Looks at the database file alone, which is enough for a reader (0.5 microseconds).
+    /// Checks only the database file, which is enough for a reader (0.5 microseconds).
     pub(crate) fn check_itself(&self) -> Result<()> {
         self.noticed()?;
         if look(&self.path, &self.key)? == FileOccupant::Ours {
@@ -164,28 +166,29 @@ impl DbFile {
         Err(self.lost.get_or_init(|| Error::new(ErrorKind::Io, message)).clone())
     }
 
-    /// Whether a connection that lost its file should copy its log into the file that it has, and empty the log.
-    /// `is_unshared` says that nobody else has committed, by the log's index that we have, since all files were in place.
+    /// Whether a connection that lost its file should copy its log into the file it has open, and empty the log.
+    /// `is_unshared` says that nobody else has committed since all files were in place, according to the log's index we have
+    /// open.
     ///
-    /// A log left beside another file would be copied into that one. But if another process has written to the log since,
-    /// we cannot tell to which file its commits belong, and must not move them.
+    /// A log left next to another file would be copied into that one. But if another process has written to the log since,
+    /// we cannot tell to which file its commits belong and must not move them.
     pub(crate) fn should_empty_log(&self, is_unshared: bool) -> bool {
         let Some([log, shm]) = &self.beside else { return false };
         let look = |path, key| look(path, key).unwrap_or(FileOccupant::Another);
         let is_unshared = is_unshared && look(&shm.path, &shm.key) == FileOccupant::Ours;
         match (look(&self.path, &self.key), look(&log.path, &log.key)) {
-            // We alone have the log, and nobody has begun another one.
+            // Only we have the log, and nobody has begun another one.
             (FileOccupant::Ours, FileOccupant::Nothing) => true,
             (FileOccupant::Ours, FileOccupant::Another)
             | (FileOccupant::Nothing | FileOccupant::Another, FileOccupant::Ours) => is_unshared,
-            // If only the index is gone, the next opening makes it anew from the log. In all other cases the files that
-            // lie there now are not ours.
+            // If only the index is gone, the next opening rebuilds it from the log. In all other cases the files at these
+            // paths now are not ours.
             _ => false,
         }
     }
 }
 
-/// The name of a file that SQLite keeps beside the one at `path`.
+/// The name of a file that SQLite keeps next to the one at `path`.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -216,16 +219,16 @@ fn from_look(error: io::Error, path: &Path) -> Error {
 #[cfg(unix)]
 pub(crate) fn file_key(path: &Path) -> io::Result<FileKey> {
     use std::os::unix::fs::MetadataExt;
-    // A link that lies there now is not the file: SQLite would put the log elsewhere.
+    // A link at this path is not the file: SQLite would put the log elsewhere.
     let file = fs::symlink_metadata(path)?;
     if file.nlink() == 0 {
-        return Err(IoKind::NotFound.into()); // It can be reached still, through a mount, until that goes too.
+        return Err(IoKind::NotFound.into()); // It may still be reachable through a mount, until that goes too.
     }
     Ok(FileKey((file.dev(), file.ino())))
 }
 
-/// Refuses a file with several names: the log is named after the name by which the file is opened, and a process that
-/// opens it by another name does not see that log.
+/// Rejects a file with several names: the log is named after the name by which the file is opened, and a process that opens
+/// it by another name does not see that log.
 pub(crate) fn check_one_name(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to a caller.
+//! Maps SQLite's errors to errors for callers.
 
 use std::{io, path::Path};
 
@@ -23,13 +23,13 @@ impl From<SqlError> for Error {
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
             }
-            // What an act may meet, it asks for first or allows by ON CONFLICT.
+            // An act checks in advance for conflicts that may happen, or allows them with ON CONFLICT.
             Some(ErrorCode::ConstraintViolation) => (
                 ErrorKind::Internal,
                 "a rule of the file forbids what a statement of ours did; nothing was written; please report it",
             ),
             Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
-            // A misspelt column, say, or one that the file does not have.
+            // For example, a misspelt column, or one that the file does not have.
             Some(ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange) => {
                 (ErrorKind::Internal, "a statement of ours does not fit the file; please report it")
             }
@@ -43,8 +43,8 @@ impl From<SqlError> for Error {
     }
 }
 
-/// Whether what a row holds is not what its columns promise; what else comes without a code is a statement that was
-/// written wrongly.
+/// Whether a row's value does not match what its column promises. Any other error without a code comes from a wrong
+/// statement.
 fn is_about_a_row(error: &SqlError) -> bool {
     matches!(
         error,
@@ -56,9 +56,9 @@ fn is_about_a_row(error: &SqlError) -> bool {
     )
 }
 
-/// Whether a connection must not be used again after this: SQLite promises little once a disk has failed under
-/// it, and a word index was seen to break when the same connection went on. A row that cannot be read is no such
-/// thing: it fails one command, not its neighbours.
+/// Whether a connection must not be used again after this error. SQLite promises little once a disk has failed under it, and
+/// a word index was seen to break when the same connection went on. A row that cannot be read does not count: it fails one
+/// command, not its neighbours.
 pub(crate) fn poisons_connection(error: &Error) -> bool {
     let comes_from_sqlite = std::error::Error::source(error)
         .and_then(|source| source.downcast_ref::<SqlError>())
@@ -66,7 +66,7 @@ pub(crate) fn poisons_connection(error: &Error) -> bool {
     comes_from_sqlite && matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
 }
 
-/// What the operating system's errors mean to a caller who named `path`.
+/// Maps an operating system error to an error for a caller who named `path`.
 pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
     let path = path.display();
     match error.kind() {

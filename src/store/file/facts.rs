@@ -1,4 +1,4 @@
-//! What can be known of a file without its rows: its size, its versions and settings, and whether it is sound.
+//! What can be known about a file without reading its rows: size, versions, settings, and whether it is sound.
 
 use std::{fs, io, path::Path};
 
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct FileFacts {
     pub(crate) file_bytes: u64,
     pub(crate) wal_bytes: u64,
-    /// Of the disk that it lies on; `None`: nobody says.
+    /// Free space on the file's disk. `None` if the system does not report it.
     pub(crate) free_bytes: Option<u64>,
     pub(crate) schema_version: i64,
     pub(crate) sqlite_version: String,
@@ -44,7 +44,7 @@ fn size_of(path: &Path) -> Result<u64> {
     }
 }
 
-/// Bytes that are left to us on the disk of this file.
+/// Bytes available to us on this file's disk.
 #[cfg(all(unix, feature = "files"))]
 fn free_bytes(path: &Path) -> Option<u64> {
     rustix::fs::statvfs(path).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -55,19 +55,20 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Whether the pages, the references and the rows are sound. What damage keeps from being looked at is one problem.
+/// Whether the pages, the references and the rows are sound. Anything that damage keeps from being checked counts as one
+/// problem.
 #[derive(Debug)]
 pub(crate) struct Soundness {
     pub(crate) page_problems: u64,
-    /// References between tables that lead nowhere.
+    /// References between tables that point to nothing.
     pub(crate) reference_problems: u64,
     pub(crate) damage: RowDamage,
-    /// As a new connection sees them; those that can be read.
+    /// The settings as a new connection sees them. Those that cannot be read are omitted.
     pub(crate) settings: Vec<(String, String)>,
 }
 
 impl Soundness {
-    /// Reads all of the file.
+    /// Reads the whole file.
     pub(crate) fn read(conn: &Connection) -> Result<Self> {
         begin_snapshot(conn)?;
         Ok(Self {
@@ -79,7 +80,7 @@ impl Soundness {
     }
 }
 
-/// The first read takes the snapshot. A lock in its way says nothing about the file, and can only be met here.
+/// Takes the snapshot, which the first read does. A lock in its way says nothing about the file, and can occur only here.
 fn begin_snapshot(conn: &Connection) -> Result<()> {
     match migrate::version(conn) {
         Err(error) if error.kind() == ErrorKind::Busy => Err(error),
@@ -87,7 +88,7 @@ fn begin_snapshot(conn: &Connection) -> Result<()> {
     }
 }
 
-/// Rows of `integrity_check` other than its `ok`.
+/// The number of rows of `integrity_check` other than its `ok`.
 fn page_problems(conn: &Connection) -> Result<u64> {
     let mut stmt =
         conn.prepare("SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")?;

@@ -1,7 +1,7 @@
-//! Database files that are opened beside SQLite: each once, for the life of the process.
+//! Database files opened in addition to SQLite's own handles: each once, for the life of the process.
 //!
 //! Closing any handle of a file would drop every lock that SQLite holds on it in this process (POSIX), and another process
-//! could then take the log away under our connections.
+//! could then remove the log while our connections use it.
 
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ pub(super) enum Access {
     Write,
 }
 
-/// The file at `path`, which has this key.
+/// Opens the file at `path`, which has this key.
 pub(super) fn open(path: &Path, key: &FileKey, access: Access) -> Result<&'static File> {
     static FILES: OnceLock<Mutex<HashMap<(FileKey, Access), &'static File>>> = OnceLock::new();
     let files = FILES.get_or_init(Mutex::default).lock();
@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path, key: &FileKey, access: Access) -> Result<&'stati
     });
     let file: &'static File = Box::leak(Box::new(opened?));
     if file_key(path).map_err(|error| from_io(error, path))? != *key {
-        // Another file may have taken its name before it was opened.
+        // Another file may have taken the name before it was opened.
         return Err(Error::new(ErrorKind::Io, format!("{} was replaced; open it again", path.display())));
     }
     Ok(files.entry((key.clone(), access)).or_insert(file))

@@ -1,8 +1,8 @@
-//! A file in memory: for one that is only looked at, and whose log nobody has begun.
+//! A file in memory: for a file that is open read-only and has no log yet.
 //!
-//! SQLite reads a file in WAL mode only with a log and the log's index beside it, which it makes if they are missing. A
-//! folder may not take them, and one that does keeps them, with the mode of the file that must not be written. So the
-//! file is read whole. `immutable=1` would read it in place, and would not notice a program that writes to it meanwhile.
+//! SQLite reads a file in WAL mode only with a log and the log's index next to it, which it creates if they are missing. A
+//! folder may not allow that, and one that does keeps them, with the mode of the file that must not be written. So the file
+//! is read whole. `immutable=1` would read it in place, but would not notice a program that writes to it in the meantime.
 
 use std::{
     fs::{self, File},
@@ -23,29 +23,29 @@ use crate::{
     store::file::{connect, errors::from_io},
 };
 
-/// SQLite keeps no larger database in memory (`SQLITE_MEMDB_DEFAULT_MAXSIZE`).
+/// The largest database that SQLite keeps in memory (`SQLITE_MEMDB_DEFAULT_MAXSIZE`).
 const MAX_BYTES: u64 = 1 << 30;
 
-/// How often a file is read that changes meanwhile.
+/// How often to read a file that changes while it is read.
 const TRIES: usize = 3;
 
 /// The part of an SQLite file's first page that we look at.
 const HEADER_BYTES: usize = 20;
-/// Where it says how it is written and read: 1 by a rollback journal, 2 by a log.
+/// The bytes that give the write and read versions: 1 for a rollback journal, 2 for a log.
 const VERSIONS: std::ops::Range<usize> = 18..20;
 
 /// The file as it was at one moment, shared by all connections to it.
 #[derive(Debug)]
 pub(crate) struct Image {
-    /// The name by which SQLite finds it in this process.
+    /// The name by which SQLite finds it within this process.
     uri: PathBuf,
     of: ImagePaths,
     moment: FileStamp,
-    /// It is gone with its last connection.
+    /// Keeps the database in memory: it disappears with its last connection.
     keeper: Mutex<Connection>,
 }
 
-/// Where a file lies, and what may lie beside it.
+/// The path of a file, and those of the files that may be next to it.
 #[derive(Debug)]
 pub(crate) struct ImagePaths {
     pub(crate) file: PathBuf,
@@ -53,7 +53,7 @@ pub(crate) struct ImagePaths {
     pub(crate) shm: PathBuf,
 }
 
-/// What changes when somebody writes to the file or its log.
+/// What changes when anybody writes to the file or its log.
 #[derive(Debug, PartialEq, Eq)]
 struct FileStamp {
     bytes: u64,
@@ -74,8 +74,8 @@ impl FileStamp {
 }
 
 impl Image {
-    /// Reads the file, which `open` opens, if it needs a log that is empty or not there; `None` if SQLite can read the file
-    /// as it lies there.
+    /// Reads the file, which `open` opens, if it needs a log and the log is empty or missing. `None` if SQLite can read the
+    /// file in place.
     pub(crate) fn of(
         place: ImagePaths,
         open: impl FnOnce() -> Result<&'static File>,
@@ -93,7 +93,7 @@ impl Image {
             }
             let now = FileStamp::of(&place)?;
             if now.log_bytes > 0 || place.shm.exists() || now.bytes > MAX_BYTES {
-                return Ok(None); // Somebody has begun to write: what is in the log is not in what was read.
+                return Ok(None); // Somebody has begun to write; what is in the log was not read.
             }
             if now == before {
                 let (uri, keeper) = in_memory(header, rest)?;
@@ -105,19 +105,20 @@ impl Image {
         Err(Error::new(ErrorKind::Busy, message))
     }
 
-    /// Where SQLite finds it, and how it is opened.
+    /// The path and flags by which SQLite opens it.
     pub(crate) fn source(&self) -> (&Path, OpenFlags) {
         (&self.uri, connect::READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI))
     }
 
-    /// The same in a connection's own memory: what an image's connections attach is in memory too, a backup say.
+    /// A copy in a connection's own memory. Whatever an image's own connections attach, such as a backup, would be in memory
+    /// too.
     pub(crate) fn apart(&self) -> Result<Connection> {
         let mut apart = Connection::open_in_memory()?;
         copy(&self.keeper.lock().expect("no one panics with it"), &mut apart)?;
         Ok(apart)
     }
 
-    /// Fails if the file has been written since.
+    /// Fails if the file has been written since it was read.
     pub(crate) fn check(&self) -> Result<()> {
         if FileStamp::of(&self.of)? == self.moment {
             return Ok(());
@@ -128,9 +129,9 @@ impl Image {
     }
 }
 
-/// So many bytes of a file that others may read at the same time.
+/// Reads this many bytes of a file that others may read at the same time.
 fn read(mut file: &File, bytes: u64) -> io::Result<Vec<u8>> {
-    /// A file that is open once has one place to read at.
+    /// A file that is opened once has only one read position.
     static READING: Mutex<()> = Mutex::new(());
     let _reading = READING.lock().expect("no one panics with it");
     file.seek(SeekFrom::Start(0))?;
@@ -139,14 +140,14 @@ fn read(mut file: &File, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(all)
 }
 
-/// The file in SQLite's memory, under a name that no other has, and the connection that keeps it there.
+/// Puts the file into SQLite's memory under a unique name, and returns the name and the connection that keeps it there.
 fn in_memory(header: &[u8], rest: &[u8]) -> Result<(PathBuf, Connection)> {
     let mut header = header.to_vec();
-    header[VERSIONS].fill(1); // In memory there is no log.
+    header[VERSIONS].fill(1); // There is no log in memory.
     let size = header.len() + rest.len();
     let mut alone = Connection::open_in_memory()?;
     alone.deserialize_read_exact("main", Cursor::new(header).chain(rest), size, true)?;
-    // Of a UUIDv7 without a time, its random bits.
+    // The random bits of a UUIDv7 without a time.
     let name = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).simple();
     let uri = PathBuf::from(format!("file:/thermocline-{name}?vfs=memdb"));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE

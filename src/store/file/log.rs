@@ -1,4 +1,4 @@
-//! The write-ahead log: copied into the file when it has grown, emptied for a scrub and at the end.
+//! The write-ahead log: copied into the file once it has grown, emptied for a scrub and on closing.
 
 use std::{cell::Cell, time::Duration};
 
@@ -10,10 +10,10 @@ use crate::{
     store::file::connect,
 };
 
-/// Pages that the log grows by before it is copied: 4 MB, as SQLite's own default.
+/// How many pages the log grows before it is copied: 4 MB, SQLite's own default.
 const CHECKPOINT_PAGES: i32 = 1_000;
 
-/// How long closing waits for readers, so that everything is in the one file afterwards.
+/// How long closing waits for readers, so that everything ends up in the one file.
 const CLOSING_PATIENCE: Duration = Duration::from_millis(100);
 
 thread_local! {
@@ -24,12 +24,12 @@ thread_local! {
 /// How far the log has grown since it was last copied.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
-    /// Pages in the log when copying it was last due.
+    /// Pages in the log when a copy was last due.
     copied: i32,
 }
 
 impl Growth {
-    /// Counts the pages of what this connection, which stays on this thread, commits.
+    /// Tracks the log's size after commits by this connection, which stays on this thread.
     pub(super) fn watch(conn: &Connection) {
         conn.wal_hook(Some(|_: &Wal, pages| {
             PAGES.set(pages);
@@ -37,11 +37,11 @@ impl Growth {
         }));
     }
 
-    /// Whether the log is to be copied now. True once for each time that it has grown.
+    /// Whether the log should be copied now. True once for each time the log has grown enough.
     pub(super) fn is_due(&mut self) -> bool {
         let pages = PAGES.get();
         if pages < self.copied {
-            self.copied = 0; // The log began anew.
+            self.copied = 0; // The log was restarted.
         }
         let is_due = pages - self.copied >= CHECKPOINT_PAGES;
         if is_due {
@@ -51,18 +51,18 @@ impl Growth {
     }
 }
 
-/// Copies into the file as much of the log as no reader needs.
+/// Copies as much of the log into the file as no reader needs.
 pub(super) fn copy(conn: &Connection) -> Result<()> {
     checkpoint(conn, "PASSIVE").map(drop)
 }
 
-/// Copies the log into the file and cuts it to no bytes. False: somebody was in the way.
+/// Copies the log into the file and truncates it to zero bytes. Returns `false` if another connection was in the way.
 pub(super) fn empty(conn: &Connection) -> Result<bool> {
     checkpoint(conn, "TRUNCATE")
 }
 
-/// The same without waiting for readers, since others want to write: what was erased is in no page of the log
-/// afterwards.
+/// Like `empty`, but without waiting for readers, since others want to write. Afterwards no page of the log contains erased
+/// data.
 pub(super) fn empty_at_once(conn: &Connection, config: &Config) -> Result<bool> {
     conn.busy_timeout(Duration::ZERO)?;
     let is_empty = empty(conn);
@@ -73,14 +73,14 @@ pub(super) fn empty_at_once(conn: &Connection, config: &Config) -> Result<bool> 
     }
 }
 
-/// Leaves everything in the one file if readers let it, and has the last connection remove the files beside it.
+/// Leaves everything in the one file if readers allow it, and lets the last connection remove the files next to it.
 pub(super) fn tidy(conn: &Connection) -> Result<()> {
     conn.busy_timeout(CLOSING_PATIENCE)?;
     empty(conn)?;
     Ok(connect::tidies_on_close(conn)?)
 }
 
-/// Whether nobody was in the way.
+/// Runs a checkpoint and returns whether nobody was in the way.
 fn checkpoint(conn: &Connection, mode: &str) -> Result<bool> {
     let is_busy: bool = conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
     Ok(!is_busy)

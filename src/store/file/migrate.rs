@@ -1,7 +1,7 @@
 //! The schema's versions.
 //!
-//! refinery applies all missing migrations, and the rows that record them, in one immediate transaction.
-//! Two processes may try at once: the second waits for the first, finds the tables there, and rolls back.
+//! refinery applies all missing migrations, and the rows that record them, in one immediate transaction. If two processes
+//! try at once, the second waits for the first, finds the tables, and rolls back.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// Not refinery's default name: a backend may use refinery for its own tables. Made in a transaction of its own,
-/// so it may stand alone and empty after a crash.
+/// Not refinery's default name, because a backend may use refinery for its own tables. Created in its own transaction, so it
+/// may be the only table, and empty, after a crash.
 pub(crate) const HISTORY: &str = "thermocline_schema_history";
 
-/// What the migrations create beside `users` and `state_snapshots`; a test compares it with them.
+/// What the migrations create in addition to `users` and `state_snapshots`; a test compares the two.
 pub(crate) const OUR_NAMES: &[&str] = &[
     "archived_frames",
     "archived_turns",
@@ -133,12 +133,12 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "vector_gaps",
 ];
 
-/// The newest version that this build knows: the last of `migrations/`. Not asked of refinery, which compiles a
-/// regular expression for it, in every process that opens a file (1.3 ms).
+/// The newest version that this build knows: the last of `migrations/`. Not asked from refinery, which would compile a
+/// regular expression for it in every process that opens a file (1.3 ms).
 pub(crate) const LATEST: i64 = 21;
 
-/// The file's version. `None` if our tables are not in it. We read it ourselves, since refinery's own check costs a
-/// millisecond at every opening.
+/// The file's version. `None` if our tables are not in it. Read directly, because refinery's own check costs a millisecond
+/// at every opening.
 pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
     let has_history: bool = conn.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)",
@@ -154,7 +154,7 @@ pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
     Ok(version.flatten())
 }
 
-/// A name of something in the file that a missing migration is to give: whose file it is has come to it first.
+/// A name that a missing migration would create but that the file's owner has already used.
 pub(crate) fn taken_name(conn: &Connection, version: i64) -> Result<Option<&'static str>> {
     let of_version = names_of(version)?;
     for name in OUR_NAMES.iter().copied().filter(|name| !of_version.contains(*name)) {
@@ -165,7 +165,7 @@ pub(crate) fn taken_name(conn: &Connection, version: i64) -> Result<Option<&'sta
     Ok(None)
 }
 
-/// What a file of an older version has of ours: read off one that is made in memory, which takes some milliseconds.
+/// Our names in a file of an older version, read from one created in memory, which takes a few milliseconds.
 fn names_of(version: i64) -> Result<BTreeSet<String>> {
     let mut conn = Connection::open_in_memory()?;
     let target = version.try_into().map_or(Target::Latest, Target::Version);
@@ -178,17 +178,17 @@ fn names_of(version: i64) -> Result<BTreeSet<String>> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether anything in the file has a name, in any case, as SQLite finds it.
+/// Whether anything in the file has this name, ignoring case, as SQLite compares names.
 pub(crate) fn has(conn: &Connection, name: &str) -> Result<bool> {
     let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE)";
     Ok(conn.query_row(found, [name], |row| row.get(0))?)
 }
 
-/// Brings the file to the newest version.
+/// Migrates the file to the newest version.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     let mut runner = embedded::migrations::runner().set_grouped(true);
     runner.set_migration_table_name(HISTORY);
-    // A column's default is changed in the text of the schema, which nothing else may write.
+    // A column's default is changed in the text of the schema, which is otherwise protected from writes.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     let ran = runner.run(conn);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -201,7 +201,7 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
         .and_then(rusqlite::Error::sqlite_error_code);
     let (kind, why) = match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (ErrorKind::Busy, "try again"),
-        // Adding a column has SQLite look at every row.
+        // Adding a column makes SQLite check every row.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (
             ErrorKind::Corrupt,
             "the file is damaged; restore a backup, or go on with the build that wrote it",
@@ -260,7 +260,7 @@ mod tests {
         let path = folder.path().join("m.db");
         std::fs::write(&path, "").unwrap();
         let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
-        conn.execute_batch("CREATE TABLE v_turns(taken)").unwrap(); // The name of a view of the last migration.
+        conn.execute_batch("CREATE TABLE v_turns(taken)").unwrap(); // The name of a view that the last migration creates.
         assert!(migrate(&mut conn).is_err());
         let tables: Vec<String> = conn
             .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> ?1")

@@ -1,5 +1,5 @@
-//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, shrunk, copied. rusqlite is
-//! named only here, and SQL that only SQLite takes stands only here.
+//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, shrunk, copied. Only this module uses
+//! rusqlite and SQL that is specific to SQLite.
 
 pub(crate) mod backup;
 mod behind;

@@ -1,6 +1,6 @@
-//! Opening a file: is it ours, may it become ours, and is it ready; to write to it, or only to look at it.
+//! Opens a file, read-write or read-only: checks whether it is ours, may become ours, and is ready.
 //!
-//! All refusals come before the first byte is written.
+//! Every refusal happens before the first byte is written.
 
 use std::{
     fs::{self, OpenOptions},
@@ -36,7 +36,7 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long opening waits for other processes that open the same file.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Makes the file ready and gives it back with the writer's connection.
+/// Prepares the file and returns it with the writer's connection.
 pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     check_sqlite(rusqlite::version_number())?;
     let path = checked_path(path)?;
@@ -56,7 +56,7 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
     }
 }
 
-/// Gives back a file that is ready as it lies there; nothing is made, and nothing is written.
+/// Opens a file that is ready as it is; creates and writes nothing.
 pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
     check_sqlite(rusqlite::version_number())?;
     let path = resolved(checked_path(path)?, true)?;
@@ -72,7 +72,7 @@ pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
     match of_schema(&conn, &path, config)? {
         DatabaseKind::Empty | DatabaseKind::Backend => Err(no_memory(&path)),
         DatabaseKind::Current if row_check::is_sealed(&conn)? => Ok(file),
-        // Of this version too, if a crash came between the migration and the checksums of its rows.
+        // The current version is possible too, after a crash between the migration and the checksums of its rows.
         DatabaseKind::Older | DatabaseKind::Current => Err(Error::new(
             ErrorKind::ReadOnly,
             format!(
@@ -108,7 +108,7 @@ fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     Ok((DbFile::opened(path.to_owned(), key, &conn)?, conn))
 }
 
-/// What lies at the path.
+/// What is at the path.
 #[derive(Debug, PartialEq, Eq)]
 enum DatabaseKind {
     /// Nothing yet.
@@ -121,13 +121,13 @@ enum DatabaseKind {
     Backend,
 }
 
-/// Looks without writing; refuses what is neither ours nor may become ours.
+/// Examines the file without writing. Errors: it is neither ours nor may become ours.
 fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     if file_bytes(path, config.must_exist)? == 0 {
         return Ok(DatabaseKind::Empty);
     }
     let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
-    let moment = conn.unchecked_transaction()?; // Another process may be bringing it up to date.
+    let moment = conn.unchecked_transaction()?; // Another process may be migrating it.
     let found = of_schema(&moment, path, config)?;
     if found == DatabaseKind::Older
         && let Some(version) = migrate::version(&moment)?
@@ -146,7 +146,7 @@ fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     Ok(found)
 }
 
-/// Of a file that may be missing, none.
+/// The file's size in bytes. 0 if it is missing and may be.
 fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
     match fs::metadata(path) {
         Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(0),
@@ -154,7 +154,7 @@ fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
     }
 }
 
-/// What the tables say, and where none of them is ours, the `application_id`: a backend's file keeps its own.
+/// What the tables say or, if none of them is ours, the `application_id`: a backend's file keeps its own.
 fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<DatabaseKind> {
     if let Some(version) = migrate::version(conn).map_err(|error| at(error, path))? {
         return match version.cmp(&migrate::LATEST) {
@@ -206,10 +206,10 @@ fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Database
     Ok(DatabaseKind::Backend)
 }
 
-/// A connection to look with. A backend that crashed may have left a journal, which only a connection that may
-/// write can roll back: that restores what was there, and is what the backend's next opening would do.
+/// A connection for examining the file. A backend that crashed may have left a journal, which only a connection that may
+/// write can roll back. That restores the previous state, as the backend's next opening would.
 ///
-/// Where nothing may be written it fails before it reads: SQLite would make a log beside the file, with the file's mode.
+/// If nothing may be written, this fails before it reads: SQLite would create a log next to the file, with the file's mode.
 fn look(path: &Path) -> Result<Connection> {
     connect::check_writable(path)?;
     match connect::reader(path).and_then(can_read) {
@@ -225,8 +225,8 @@ fn can_read(conn: Connection) -> Result<Connection> {
     Ok(conn)
 }
 
-/// A database that we did not make is joined only if it looks like a chat backend's: a `users` table with
-/// `id BLOB` as its key, and none of our names taken.
+/// Checks that a database we did not create looks like a chat backend's: a `users` table with `id BLOB` as its key, and none
+/// of our names taken. Only such a database is joined.
 fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     let refuse = |reason: String| {
         Err(Error::new(ErrorKind::ForeignFile, format!("{} cannot be joined: {reason}", path.display())))
@@ -254,11 +254,11 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How a backend is served whose tables are made otherwise.
+/// How to serve a backend whose tables are different.
 const APART: &str = "give Thermocline a file of its own beside it, where user(name) takes your users' keys as names: \
                      \"4711\", say";
 
-/// What a table has for a key instead of `id BLOB PRIMARY KEY`; `None` if it has that.
+/// The key that a table has instead of `id BLOB PRIMARY KEY`. `None` if it has that one.
 fn other_key(conn: &Connection, table: &str) -> Result<Option<String>> {
     let columns = "SELECT type, pk = 1 AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk > 0) = 1
                    FROM pragma_table_info(?1) WHERE name = 'id' COLLATE NOCASE";
@@ -287,7 +287,7 @@ fn check_sqlite(version: i32) -> Result<()> {
     Ok(())
 }
 
-/// An absolute path: SQLite takes one that starts with `file:` for a URI and `:memory:` for no file at all.
+/// Makes the path absolute. SQLite takes a path that starts with `file:` for a URI, and `:memory:` for no file at all.
 fn checked_path(path: &Path) -> Result<PathBuf> {
     let text = path.to_string_lossy();
     if text.is_empty() || text == ":memory:" || text.starts_with("file:") {
@@ -301,10 +301,10 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| from_io(error, path))
 }
 
-/// The path without links: one file has one path, however it is named.
+/// Resolves links, so that a file has one path however it is named.
 fn resolved(path: PathBuf, may_be_missing: bool) -> Result<PathBuf> {
     match fs::canonicalize(&path) {
-        Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(path), // Its caller reports it.
+        Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(path), // The caller reports it.
         Err(error) if error.kind() == IoKind::NotFound => {
             let message = format!("{} is a link to nothing; mend or remove the link", path.display());
             Err(Error::caused(ErrorKind::NotFound, message, error))
@@ -313,7 +313,7 @@ fn resolved(path: PathBuf, may_be_missing: bool) -> Result<PathBuf> {
     }
 }
 
-/// A new file is the owner's alone; SQLite gives the files beside it the same mode.
+/// Creates a new file for the owner alone; SQLite gives the files next to it the same mode.
 fn create(path: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -326,7 +326,7 @@ fn create(path: &Path) -> Result<()> {
     }
 }
 
-/// At opening, a file that cannot be opened or written is a place that cannot be written.
+/// Explains, on opening, that a file which cannot be opened or written is in a place that cannot be written.
 fn explain_unwritable(error: Error, path: &Path) -> Error {
     if cannot_open(&error) || error.kind() == ErrorKind::ReadOnly {
         let message = format!(
@@ -338,7 +338,7 @@ fn explain_unwritable(error: Error, path: &Path) -> Error {
     at(error, path)
 }
 
-/// What is only looked at can be read, unless SQLite would have to write beside it.
+/// Explains why a file that is open read-only cannot be read: SQLite would have to write next to it.
 fn explain_unreadable(error: Error, path: &Path) -> Error {
     if !cannot_open(&error) && error.kind() != ErrorKind::ReadOnly {
         return at(error, path);
@@ -370,7 +370,7 @@ fn cannot_open(error: &Error) -> bool {
         == Some(rusqlite::ErrorCode::CannotOpen)
 }
 
-/// Names the file in an error that does not.
+/// Adds the file's name to an error that lacks it.
 fn at(error: Error, path: &Path) -> Error {
     Error::caused(error.kind(), format!("{}: {error}", path.display()), error)
 }

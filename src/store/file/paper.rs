@@ -1,4 +1,4 @@
-//! Another program's file with the tables that the tiering paper prints: recognised, and read.
+//! Recognizes and reads another program's file with the tables that the tiering paper prints.
 
 use std::path::Path;
 
@@ -12,14 +12,17 @@ use crate::{
     store::file::connect,
 };
 
-/// Another program's file with the tables that the tiering paper prints, `conversation_turns` and
-/// `conversation_sessions`, opened for reading.
+/// Another program's file, opened for reading.
+///
+/// It has the tables that the tiering paper prints: `conversation_turns` and `conversation_sessions`.
 #[derive(Debug)]
 pub struct PaperFile {
     conn: Connection,
 }
 
-/// A turn of a [`PaperFile`]. Ids are text: a BLOB of 16 bytes as a UUID, another one in hexadecimal digits.
+/// A turn of a [`PaperFile`].
+///
+/// Ids are text: a BLOB of 16 bytes as a UUID, any other BLOB in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PaperTurn {
@@ -27,20 +30,20 @@ pub struct PaperTurn {
     pub session: String,
     /// Its id.
     pub id: String,
-    /// What the user said.
+    /// The user's message.
     pub user_message: String,
-    /// What was replied.
+    /// The reply.
     pub ai_response: String,
     /// When it was said.
     pub timestamp: DateTime<Utc>,
     /// Whether it is marked as critical.
     pub is_identity_critical: bool,
-    /// The backend's state at it, if that is a UUID.
+    /// The backend's state at the turn, if it is a UUID.
     pub snapshot_id: Option<SnapshotId>,
 }
 
 impl PaperTurn {
-    /// The turn to be recorded: its id is the caller's id, and its tokens are counted anew.
+    /// Converts it to a turn to record. Its id becomes the caller's id, and its tokens are counted again.
     pub fn to_turn(&self) -> NewTurn {
         let mut turn = NewTurn::new(&*self.user_message, &*self.ai_response)
             .caller_id(&*self.id)
@@ -55,7 +58,7 @@ impl PaperTurn {
     }
 }
 
-/// Where the turns of a user are in the file, in their order.
+/// The turns of a user in the file, in order.
 #[derive(Debug)]
 #[must_use]
 pub struct PaperTurns<'f> {
@@ -64,15 +67,15 @@ pub struct PaperTurns<'f> {
 }
 
 impl PaperFile {
-    /// Opens a file. `None`: it is an SQLite database without these tables, or one of Thermocline's own.
+    /// Opens a file. `None` if it is an SQLite database without these tables, or one of Thermocline's own.
     ///
-    /// Errors: `ForeignFile` for what is not an SQLite database, `ReadOnly` and `Io` if it cannot be opened.
+    /// Errors: `ForeignFile` if it is not an SQLite database, `ReadOnly` or `Io` if it cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let conn = connect::reader(path.as_ref())?;
         Ok(if is_papers(&conn)? { Some(Self { conn }) } else { None })
     }
 
-    /// The ids of the users who have turns in it, as text (see [`PaperTurn`]), in the order of their ids.
+    /// The ids of the users who have turns in the file, as text (see [`PaperTurn`]), in the order of their ids.
     pub fn users(&self) -> Result<Vec<String>> {
         let mut stmt =
             self.conn.prepare("SELECT DISTINCT user_id FROM conversation_turns ORDER BY user_id")?;
@@ -80,8 +83,7 @@ impl PaperFile {
         Ok(users.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The turns of a user: session after session in the order in which they started, each in the order of its
-    /// `turn_number`.
+    /// The turns of a user: sessions in the order in which they started, each session's turns by `turn_number`.
     pub fn turns(&self, user: &str) -> Result<PaperTurns<'_>> {
         let mut stmt = self.conn.prepare(
             "SELECT t.rowid, t.user_id FROM conversation_turns AS t
@@ -110,7 +112,7 @@ impl PaperFile {
                 id: id_text(row.get_ref("id")?),
                 user_message: row.get("user_message")?,
                 ai_response: row.get("ai_response")?,
-                // Which error it is, the caller of this says.
+                // The caller decides which error this becomes.
                 timestamp: said_at
                     .as_deref()
                     .and_then(instant::from_text)
@@ -126,7 +128,7 @@ impl PaperFile {
         };
         stmt.query_row([rowid], read).map_err(|error| match error {
             rusqlite::Error::InvalidQuery => Error::invalid("the turn's timestamp is not a time"),
-            // What rusqlite says of a wrong type names the column, and no text.
+            // rusqlite's message about a wrong type names the column and contains no text.
             error => Error::caused(ErrorKind::InvalidInput, "the turn's row cannot be read", error),
         })
     }
@@ -146,7 +148,7 @@ impl Iterator for PaperTurns<'_> {
 
 impl ExactSizeIterator for PaperTurns<'_> {}
 
-/// Whether the paper's two tables are there, with all of its columns, and none of ours.
+/// Whether the paper's two tables are present with all their columns, and none of ours.
 pub(super) fn is_papers(conn: &Connection) -> Result<bool> {
     const COLUMNS: &str = r#"["id", "user_id", "session_id", "turn_number", "user_message", "ai_response", "timestamp",
         "snapshot_id", "is_identity_critical"]"#;
@@ -162,7 +164,7 @@ fn uuid(bytes: &[u8]) -> Option<Uuid> {
     Uuid::from_slice(bytes).ok()
 }
 
-/// An id as a caller's id: a UUID, or whatever else it is.
+/// An id as a caller's id: a UUID, or any other value.
 fn id_text(id: ValueRef<'_>) -> String {
     match id {
         ValueRef::Blob(bytes) => uuid(bytes).map_or_else(

@@ -1,4 +1,4 @@
-//! The writer's queue: what callers ask the one thread that writes to do, and how they wait for it.
+//! The writer's queue: what callers ask of the one thread that writes, and how they wait for it.
 //!
 //! The queue is bounded by commands and by bytes of text. A caller that finds it full waits until its deadline.
 
@@ -40,7 +40,8 @@ struct WaitingCommand<T, W> {
     failed: Option<Error>,
     sender: oneshot::Sender<Result<T>>,
     deadline: Deadline,
-    /// Its part of the bytes that may wait; given back before the answer, so that who has the answer finds the room.
+    /// Its share of the bytes that may be queued. Released before the answer is sent, so that the caller then finds the room
+    /// free.
     room: Option<OwnedSemaphorePermit>,
 }
 
@@ -63,7 +64,7 @@ impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiti
         let answer = match (failed.cloned().or(self.failed), self.done) {
             (None, Some(done)) => Ok(done),
             (Some(error), _) => Err(error),
-            (None, None) => return, // Never ran, and nothing failed: the caller hears that the thread is gone.
+            (None, None) => return, // Never ran and nothing failed: the caller learns that the thread is gone.
         };
         drop(self.room);
         let _ = self.sender.send(answer); // The caller may have stopped waiting.
@@ -74,13 +75,13 @@ impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiti
     }
 }
 
-/// The callers' end of the queue.
+/// The callers' side of the queue.
 #[derive(Debug)]
 pub(crate) struct Writer {
     /// `None` once closed.
     queue: Mutex<Option<mpsc::Sender<Order>>>,
     thread: Mutex<Option<JoinHandle<Result<()>>>>,
-    /// Hangs up when the thread has ended.
+    /// Disconnects when the thread has ended.
     ended: Mutex<std_mpsc::Receiver<()>>,
     /// Kibibytes of text that may still be queued.
     room: Arc<Semaphore>,
@@ -108,7 +109,7 @@ impl Writer {
             .name("thermocline-writer".into())
             .spawn(move || {
                 let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
-                // A panic drops the queue: those who wait, and all who come later, hear of it.
+                // A panic drops the queue; waiting and later callers get an error.
                 WriterThread::new(file, conn, config, shared, (work, counted))?.run(orders)
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
@@ -124,9 +125,9 @@ impl Writer {
         })
     }
 
-    /// Queues `work`, which holds so many bytes of text, and waits until what it did is durable.
+    /// Queues `work`, which holds this many bytes of text, and waits until its writes are durable.
     ///
-    /// Dropping the future does not take a queued command back.
+    /// Dropping the future does not cancel a queued command.
     pub(crate) async fn write_sized<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -141,7 +142,7 @@ impl Writer {
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    /// Queues `work` if there is room, and waits for nothing.
+    /// Queues `work` if there is room. Does not wait.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         let (sender, _) = oneshot::channel();
         let deadline = Deadline::after(self.timeout);
@@ -150,26 +151,26 @@ impl Writer {
         self.try_send(Order::Run(Box::new(command)));
     }
 
-    /// How many commands wait; `None`: the writer takes none any more.
+    /// How many commands are queued. `None` if the writer accepts none any more.
     pub(crate) fn queued(&self) -> Option<usize> {
         let queue = self.queue.lock().expect("no one panics while holding the queue");
         let queue = queue.as_ref().filter(|queue| !queue.is_closed())?;
         Some(queue.max_capacity() - queue.capacity())
     }
 
-    /// What its commits cost so far.
+    /// What its commits have cost so far.
     pub(crate) fn commits(&self) -> &Commits {
         &self.commits
     }
 
-    /// Returns once what was posted behind so far is in the file, or is lost.
+    /// Returns once everything posted so far is in the file or lost.
     pub(crate) async fn flush(&self) -> Result<()> {
         let (sender, receiver) = oneshot::channel();
         self.send(Order::Flush(sender), Deadline::after(self.timeout)).await?;
         receiver.await.map_err(|_| poisoned())
     }
 
-    /// Queues something to be written behind what is acknowledged, if there is room.
+    /// Queues something to write after the acknowledgement, if there is room.
     pub(crate) fn post_behind(&self, entry: WriteBehind) {
         self.try_send(Order::Behind(entry));
     }
@@ -180,21 +181,21 @@ impl Writer {
         }
     }
 
-    /// Empties the write-ahead log and overwrites the gaps of these pages, or says that some reader holds the log.
+    /// Empties the write-ahead log and overwrites the gaps of these pages. Returns `false` if a reader holds the log.
     pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
         self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after(self.timeout)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    /// Gives some free pages back to the file system. True: more are to go.
+    /// Returns some free pages to the file system. Returns `true` if more remain.
     pub(crate) async fn shrink(&self) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
         self.send(Order::Shrink(sender), Deadline::after(self.timeout)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    /// Waits until the bytes that are queued leave room for so many more. Small commands need none.
+    /// Waits until the queue has room for this many more bytes. Small commands need none.
     async fn room_for(&self, bytes: usize, deadline: Deadline) -> Result<Option<OwnedSemaphorePermit>> {
         let kib = u32::try_from(bytes / 1_024).unwrap_or(u32::MAX).min(self.queue_kib);
         if kib == 0 {
@@ -227,10 +228,10 @@ impl Writer {
         }
     }
 
-    /// Takes no more commands, waits until everything queued is durable, and ends the thread. Blocks.
+    /// Stops accepting commands, waits until everything queued is durable, and ends the thread. Blocks.
     pub(crate) fn close(&self) -> Result<()> {
         self.queue.lock().expect("no one panics while holding the queue").take();
-        // Whoever closes at the same time waits here.
+        // Concurrent callers of `close` wait here.
         let mut thread = self.thread.lock().expect("no one panics while holding the thread");
         thread.take().map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(poisoned())))
     }
@@ -248,7 +249,7 @@ fn poisoned() -> Error {
 }
 
 impl Drop for Writer {
-    /// Lets the thread finish what is queued, for a bounded time.
+    /// Lets the thread finish the queue, for a bounded time.
     fn drop(&mut self) {
         if let Ok(queue) = self.queue.get_mut() {
             queue.take();
@@ -256,7 +257,7 @@ impl Drop for Writer {
         let wait = self.close_timeout;
         let ended = self.ended.get_mut().map(|ended| ended.recv_timeout(wait));
         if matches!(ended, Ok(Err(std_mpsc::RecvTimeoutError::Disconnected))) {
-            let _ = self.close(); // At once now; a panic was told to those who waited.
+            let _ = self.close(); // Returns at once now; waiting callers already learned of a panic.
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading: a pool of connections that cannot write, and a deadline for each read.
+//! Reads: a pool of connections that cannot write, and a deadline for each read.
 
 use std::{
     cell::Cell,
@@ -18,16 +18,16 @@ use crate::{
     store::file::{connect, db_file::DbFile, errors::poisons_connection},
 };
 
-/// Virtual machine steps between two looks at the deadline: a look costs about as much as two steps.
+/// Virtual machine steps between two checks of the deadline. A check costs about as much as two steps.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// While no connection is free, how often a caller looks whether none can be opened.
+/// How often a caller that waits for a free connection checks whether none can be opened.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// How long the first connection may take to open.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The pool tries again to open what could not be opened, at most so long after.
+/// The longest pause before the pool tries again to open a connection that could not be opened.
 const LONGEST_RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -40,9 +40,9 @@ pub(crate) struct Readers {
     read_timeout: Duration,
 }
 
-/// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on
-/// threads of its own, and these may hold it for a moment longer than we do: a connection that outlived the writer
-/// was seen to leave the files beside the database behind.
+/// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on its own
+/// threads, which may hold it for a moment longer than we do: a connection that outlived the writer was seen to leave the
+/// files next to the database behind.
 #[derive(Debug)]
 struct AllClosed {
     ended: Mutex<mpsc::Receiver<()>>,
@@ -61,17 +61,17 @@ impl Drop for AllClosed {
 #[derive(Debug)]
 struct PooledReader {
     conn: Connection,
-    /// Whether the disk has failed under it; then it goes, and another is opened.
+    /// Whether the disk has failed under it. It is then closed and replaced.
     broken: Cell<bool>,
     _alive: mpsc::Sender<()>, // Dropped last.
 }
 
-/// Opens the connections of the pool, and says which of them must go.
+/// Opens the pool's connections, and decides which of them must be closed.
 #[derive(Debug)]
 struct Opener {
     file: Arc<DbFile>,
     manager: SqliteConnectionManager,
-    /// Why the last one could not be opened; nothing, if it could.
+    /// Why the last one could not be opened. `None` if it could.
     refused: Arc<Mutex<Option<Error>>>,
     alive: mpsc::Sender<()>,
 }
@@ -89,9 +89,10 @@ impl Readers {
         let opener = Opener { file: Arc::clone(&file), manager, refused: Arc::clone(&refused), alive };
         let pool = Pool::builder()
             .max_size(config.readers)
-            // None ahead of need: one that is still being opened when the file is closed is a reader in the way of its log.
+            // None in advance: a connection still being opened when the file is closed would be a reader in the way of its
+            // log.
             .min_idle(Some(0))
-            // A connection to a local file does not go away.
+            // A connection to a local file does not break by itself.
             .test_on_check_out(false)
             .max_lifetime(None)
             .idle_timeout(None)
@@ -99,16 +100,16 @@ impl Readers {
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
         let readers = Self { file, pool, _closed: closed, refused, read_timeout: config.read_timeout };
-        readers.take(Deadline::after(OPENING_TIMEOUT))?; // What makes it impossible is said when the file is opened.
+        readers.take(Deadline::after(OPENING_TIMEOUT))?; // A permanent failure is reported when the file is opened.
         Ok(readers)
     }
 
-    /// Begins to read on one snapshot of the file; past the deadline whatever is read then is stopped.
+    /// Begins a read transaction on one snapshot of the file. Reads are stopped after the deadline.
     pub(crate) fn begin(&self) -> Result<ReadTransaction> {
         self.begin_within(self.read_timeout)
     }
 
-    /// The same for who has less time.
+    /// Like `begin`, with a shorter time limit.
     pub(crate) fn begin_within(&self, timeout: Duration) -> Result<ReadTransaction> {
         self.file.noticed()?;
         let deadline = Deadline::after(timeout);
@@ -117,7 +118,7 @@ impl Readers {
         ReadTransaction::begin(HeldConnection::Pooled(reader))
     }
 
-    /// Drops the connections that nobody uses; those in use go when they are given back, if the file is lost.
+    /// Closes unused connections. If the file is lost, those in use are closed when they are returned.
     pub(crate) fn let_go(&self) {
         let idle: Vec<_> = std::iter::from_fn(|| self.pool.try_get()).collect();
         for reader in &idle {
@@ -131,7 +132,7 @@ impl Readers {
                 return Ok(reader);
             }
             let refused = self.refused.lock().expect("no one panics with it").clone();
-            // As long as there are others, one of them will come back.
+            // While there are other connections, one of them will be returned.
             let is_hopeless = self.pool.state().connections == 0 || deadline.has_passed();
             if let Some(why) = refused.filter(|_| is_hopeless) {
                 return Err(why);
@@ -160,24 +161,24 @@ impl ManageConnection for Opener {
     }
 
     fn has_broken(&self, reader: &mut PooledReader) -> bool {
-        // One that could not leave its transaction would show the same old snapshot for ever.
+        // A connection stuck in its transaction would show the same old snapshot for ever.
         reader.broken.get() || !reader.conn.is_autocommit() || self.file.noticed().is_err()
     }
 }
 
-/// A connection that reads on one snapshot of the file until this is dropped.
+/// A connection that reads one snapshot of the file until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ReadTransaction(HeldConnection);
 
 #[derive(Debug)]
 enum HeldConnection {
     Pooled(PooledConnection<Opener>),
-    /// For looking at all of something: without a deadline, and in nobody's way.
+    /// For reading all of something, without a deadline and without occupying the pool.
     Own(Connection),
 }
 
 impl ReadTransaction {
-    /// The same on a connection of its own and without a deadline.
+    /// Begins a read transaction on its own connection and without a deadline.
     pub(crate) fn at_leisure(file: &DbFile) -> Result<Self> {
         Self::begin(HeldConnection::Own(file.reader()?))
     }
@@ -193,7 +194,7 @@ impl ReadTransaction {
         Ok(reading)
     }
 
-    /// Hears of a failure: a connection under which the disk has failed is not used again.
+    /// Notes a failure: a connection under which the disk has failed is not used again.
     pub(crate) fn heard(&self, error: &Error) {
         if let HeldConnection::Pooled(reader) = &self.0
             && poisons_connection(error)
@@ -215,9 +216,10 @@ impl Deref for ReadTransaction {
 }
 
 impl Drop for ReadTransaction {
-    /// It ends by a rollback: behind a statement that has met a damaged page a commit fails, though all else was read.
+    /// Ends the transaction with a rollback: after a statement that met a damaged page a commit fails, though everything
+    /// else was read.
     fn drop(&mut self) {
-        // One that cannot leave its transaction is not used again.
+        // A connection that cannot leave its transaction is not used again.
         let _ = self.prepare_cached("ROLLBACK").and_then(|mut rollback| rollback.execute([]));
     }
 }
@@ -231,14 +233,14 @@ mod tests {
     use crate::store::file::open;
 
     impl Readers {
-        /// Reads as the store does: what fails is heard of.
+        /// Reads as the store does, so that failures are noted.
         fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
             let reading = self.begin()?;
             read(&reading).inspect_err(|error| reading.heard(error))
         }
     }
 
-    /// Marks the one connection, lets a read on it fail, and looks whether the next read has the same one.
+    /// Marks the one connection, makes a read on it fail, and checks whether the next read gets the same one.
     #[track_caller]
     fn check(error: Error, is_kept: bool) {
         const MARK: i64 = -77;
@@ -284,7 +286,7 @@ mod tests {
     fn a_read_past_its_deadline_is_stopped_and_the_next_one_is_served() {
         let (_folder, mut readers) = readers();
         readers.read_timeout = Duration::from_millis(1);
-        // As good as for ever; the bound lets the test fail, not hang, if nobody stops it.
+        // Practically endless; the bound makes the test fail instead of hang if nothing stops it.
         let endless = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 100000000)
                        SELECT count(*) FROM up";
         for _ in 0..3 {
@@ -302,7 +304,7 @@ mod tests {
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         let config = Config { readers: 1, ..Config::default() };
         let readers = Readers::new(Arc::new(file), &config).unwrap();
-        // What was there can be read no more: not by this connection, and by no other.
+        // The contents can no longer be read, by this connection or any other.
         std::fs::write(folder.path().join("r.db"), [0xff; 8_192]).unwrap();
         readers.read(|_| Err::<(), _>(sqlite(ffi::SQLITE_IOERR))).unwrap_err();
         for _ in 0..3 {

@@ -1,9 +1,9 @@
-//! A checksum in every row of ours: whether the row is what was written.
+//! A checksum in each of our rows, which shows whether the row is what was written.
 //!
 //! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection do,
-//! made from the schema, so that no table and no statement can forget it. A row that is damaged stays so: a change to it
-//! leaves its checksum as wrong as it was. A row that has none yet gets it when it is changed. Code that shows text asks
-//! [`row_check::holds`] first; doctor asks it about every row. A change by any other program counts as damage.
+//! generated from the schema, so that no table and no statement can forget it. A damaged row stays damaged: a change to it
+//! leaves its checksum as wrong as before. A row without a checksum gets one when it is changed. Code that shows text checks
+//! [`row_check::holds`] first; doctor checks every row. A change by any other program counts as damage.
 
 use std::collections::BTreeSet;
 
@@ -19,21 +19,21 @@ use crate::{
     text::measure,
 };
 
-/// The column; a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
+/// The column: a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
 const COLUMN: &str = "row_check";
-/// What a row has if no trigger has seen it yet, because a migration wrote it, or another program inserted it.
+/// The value in a row that no trigger has seen yet, because a migration or another program wrote it.
 const UNSEALED: &str = "x'00000000'";
-/// Computes it, in SQL: takes the other columns in their order.
+/// The SQL function that computes it from the other columns, in order.
 const FUNCTION: &str = "thermocline_row_check";
-/// Computes what proves a turn's text, in SQL: takes its sides.
+/// The SQL function that computes a turn's content hash from its two sides.
 const HASH_FUNCTION: &str = "thermocline_content_hash";
-/// Whether a turn's unit says that another text was recorded; that of a turn which is not taken over yet says nothing.
+/// Whether a turn's unit shows that another text was recorded. For a turn that is not taken over yet it shows nothing.
 const IS_ANOTHER_TEXT: &str = "counted_by <> '' AND thermocline_content_hash(user_message, ai_response) <>
     (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
      WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
-/// Columns that no checksum covers, since other checks of doctor do. A backend's connection may set `snapshot_id` to NULL
-/// (`ON DELETE SET NULL`), and has no triggers of ours; the others are what a turn is found by and derived from it, and
-/// reading them for nothing else made the warm tier slower (benchmark `warm`). A user's `revision` is no part of what was
+/// Columns without a checksum, because other checks of doctor cover them. A backend's connection may set `snapshot_id` to
+/// NULL (`ON DELETE SET NULL`) and has none of our triggers. The others identify a turn or are derived from it, and reading
+/// them just for the checksum made the warm tier slower (benchmark `warm`). A user's `revision` is not part of what was
 /// said, and rises with every act.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("conversation_turns", "turn_key"),
@@ -47,13 +47,13 @@ const LEFT_OUT: &[(&str, &str)] = &[
 /// A table whose rows are checked.
 struct CheckedTable {
     name: String,
-    /// The columns that its checksum covers, in their order.
+    /// The columns covered by its checksum, in order.
     columns: Vec<String>,
-    /// What names a row.
+    /// The columns that identify a row.
     key: Vec<String>,
 }
 
-/// Lets this connection compute checksums.
+/// Adds the functions that compute checksums to this connection.
 pub(crate) fn add_functions(conn: &Connection) -> Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -61,7 +61,7 @@ pub(crate) fn add_functions(conn: &Connection) -> Result<()> {
         Ok(checksum((0..context.len()).map(|at| value(context.get_raw(at)))).to_vec())
     })?;
     conn.create_scalar_function(HASH_FUNCTION, 2, flags, |context| {
-        // A value that is not text was not recorded.
+        // A value that is not text was never recorded.
         let hash = match (context.get_raw(0).as_str(), context.get_raw(1).as_str()) {
             (Ok(user), Ok(reply)) => measure::content_hash(user, reply).to_vec(),
             _ => Vec::new(),
@@ -71,7 +71,7 @@ pub(crate) fn add_functions(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the checksums of the rows that this connection writes from now on.
+/// Maintains the checksums of all rows that this connection writes from now on.
 pub(crate) fn keep(conn: &Connection) -> Result<()> {
     let triggers: String = tables(conn)?.iter().map(triggers).collect();
     Ok(conn.execute_batch(&triggers)?)
@@ -96,7 +96,7 @@ fn triggers(table: &CheckedTable) -> String {
     )
 }
 
-/// Whether every row has been given its checksum since the last migration.
+/// Whether every row has had a checksum since the last migration.
 pub(crate) fn is_sealed(conn: &Connection) -> Result<bool> {
     Ok(has_column(conn, migrate::HISTORY)?
         && conn.query_row(
@@ -106,8 +106,8 @@ pub(crate) fn is_sealed(conn: &Connection) -> Result<bool> {
         )?)
 }
 
-/// Gives a checksum to every row that a migration has left without one, in one transaction. If the rows of the history
-/// have theirs, it was done.
+/// Adds a checksum to every row that a migration left without one, in one transaction. It is complete if the rows of the
+/// history have theirs.
 pub(crate) fn seal(conn: &Connection) -> Result<()> {
     if is_sealed(conn)? {
         return Ok(());
@@ -116,7 +116,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
     if is_sealed(&tx)? {
         return Ok(()); // Another process was faster.
     }
-    // Only the file says whether these are ours, so no migration can give them the column.
+    // Only the file shows whether these tables are ours, so no migration can give them the column.
     for table in shared(&tx)?.iter().chain([&migrate::HISTORY.to_owned()]) {
         if !has_column(&tx, table)? {
             tx.execute_batch(&format!(
@@ -126,7 +126,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
         }
     }
     for CheckedTable { name, columns, .. } in tables(&tx)? {
-        // A text that is not the one that was recorded must not pass for it: its row gets a checksum that does not fit.
+        // A text other than the recorded one must not pass for it: its row gets a checksum that does not match.
         let is_known_damaged = if name == "conversation_turns" { IS_ANOTHER_TEXT } else { "false" };
         tx.execute_batch(&format!(
             "UPDATE {name} SET {COLUMN} = CASE WHEN {is_known_damaged} THEN x'00' ELSE {FUNCTION}({}) END
@@ -147,16 +147,16 @@ fn value(value: ValueRef<'_>) -> SqlValue<'_> {
     }
 }
 
-/// Damaged rows: how many, and where the first of each table are.
+/// Damaged rows: how many, and where the first in each table are.
 #[derive(Debug, Default)]
 pub(crate) struct RowDamage {
     pub(crate) rows: u64,
     pub(crate) places: Vec<String>,
-    /// The tables that they are in.
+    /// The tables with damaged rows.
     pub(crate) tables: BTreeSet<String>,
 }
 
-/// Looks at every row of every table of ours.
+/// Checks every row of each of our tables.
 pub(crate) fn damage(conn: &Connection) -> Result<RowDamage> {
     let mut found = RowDamage::default();
     for table in tables(conn)? {
@@ -174,7 +174,7 @@ fn look_at(
     CheckedTable { name, columns, key }: &CheckedTable,
     found: &mut RowDamage,
 ) -> Result<()> {
-    /// More places help nobody.
+    /// More places would help nobody.
     const MOST_PLACES: u32 = 20;
     let sql = format!("SELECT {}, {COLUMN}, {} FROM {name}", columns.join(", "), key.join(", "));
     let mut stmt = conn.prepare(&sql)?;
@@ -204,7 +204,7 @@ fn look_at(
     }
 }
 
-/// A part of a key, as `sqlite3` takes it. Keys are numbers and ids; what a word or a caller says is not shown.
+/// A part of a key, as `sqlite3` takes it. Keys are numbers and ids; words and callers' text are not shown.
 fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Integer(number) => number.to_string(),
@@ -216,7 +216,7 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// Our tables in this file that have the column.
+/// Those of our tables in this file that have the column.
 fn tables(conn: &Connection) -> Result<Vec<CheckedTable>> {
     let shared = shared(conn)?;
     let ours = migrate::OUR_NAMES.iter().copied().chain(shared.iter().map(String::as_str));
@@ -247,7 +247,7 @@ fn tables(conn: &Connection) -> Result<Vec<CheckedTable>> {
     Ok(found)
 }
 
-/// Of the two tables that a backend may have made before us: those that are ours.
+/// Those of the two tables a backend may have created before us that are ours.
 fn shared(conn: &Connection) -> Result<Vec<String>> {
     if migrate::version(conn)?.is_none() {
         return Ok(Vec::new());
@@ -256,7 +256,7 @@ fn shared(conn: &Connection) -> Result<Vec<String>> {
         "SELECT replace(key, '_table', '') AS name FROM thermocline_settings
          WHERE key IN ('users_table', 'state_snapshots_table') AND value = 'thermocline'",
     );
-    let Ok(mut stmt) = asked else { return Ok(Vec::new()) }; // Without its settings a file can be looked at still.
+    let Ok(mut stmt) = asked else { return Ok(Vec::new()) }; // A file can be read even without its settings.
     let rows = stmt.query_map([], |row| row.get("name"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,15 +1,15 @@
-//! Overwriting what erased rows leave in the gaps of pages.
+//! Overwrites what erased rows leave in the gaps of pages.
 //!
 //! `secure_delete` overwrites a row where it is deleted. But when SQLite moves rows between pages to balance a tree, it
-//! leaves their old copies in the gap between a page's directory and its contents, and nothing ever overwrites these
-//! on purpose: an erased text was found there, between the rows of others. `VACUUM` would get rid of them, but it gives
-//! new row numbers to a backend's own tables, and holds up all writers for seconds. So the gaps of our own tables'
-//! pages are overwritten in the file itself.
+//! leaves their old copies in the gap between a page's directory and its contents, and nothing ever overwrites these on
+//! purpose: erased text was found there, between other rows. `VACUUM` would remove it, but assigns new row numbers to a
+//! backend's own tables and holds up all writers for seconds. So the gaps of our own tables' pages are overwritten in the
+//! file itself.
 //!
-//! That is safe under three conditions, which the writer ensures: nobody else writes (it has the write lock), the file
-//! is all there is (the write-ahead log is empty), and no connection keeps an old copy of a page to write it back (the
-//! writer's own is closed afterwards, and a commit makes all others read again). What is in a gap means nothing to
-//! SQLite, so a power loss in the middle leaves a sound file.
+//! This is safe under three conditions, which the writer ensures: nobody else writes (it has the write lock), the file is
+//! complete (the write-ahead log is empty), and no connection keeps an old copy of a page that it could write back (the
+//! writer's own is closed afterwards, and a commit makes all others read again). SQLite ignores the contents of a gap, so a
+//! power loss in the middle leaves a sound file.
 
 use std::{fs::File, io};
 
@@ -30,11 +30,11 @@ use crate::{
     },
 };
 
-/// Pages of one slice: 2 MiB to look at, about 2 ms.
+/// Pages per slice: 2 MiB to read, about 2 ms.
 pub(crate) const SLICE_PAGES: usize = 512;
 
-/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now. `None` if none is
-/// owed. Rows that move later leave only copies of themselves, so a list made after an erase stays good for it.
+/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now. `None` if none is owed.
+/// Rows that move later leave only copies of themselves, so a list made after an erase stays valid for it.
 pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     let conn = file.reader()?;
     let snapshot = conn.unchecked_transaction()?;
@@ -56,8 +56,8 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
 /// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
 /// connection read its pages again.
 ///
-/// While we have the write lock, a log without bytes gets none, and there is nothing that anybody could copy into the
-/// file meanwhile. That says nothing of another log, so the log must be the one that we have open.
+/// While we hold the write lock, an empty log stays empty, and nobody has anything to copy into the file. That holds only
+/// for the log we have open, so it must be the file's log.
 pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages: &[u32]) -> Result<bool> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     file.check()?;
@@ -65,7 +65,7 @@ pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages:
         return Ok(false);
     }
     if !jobs::count_scrubbed(&Sqlite::new(&tx, &SystemClock), owed, pages.len())? {
-        return Ok(true); // Somebody else has done it.
+        return Ok(true); // Somebody else has done it already.
     }
     scrub(&tx, file, pages)?;
     tx.commit()?;
@@ -86,7 +86,7 @@ fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue, // The file has shrunk since.
             Err(error) => return Err(from_io(error, path)),
         }
-        // The first page begins with 100 bytes about the file.
+        // The first page begins with a 100-byte file header.
         let header = if number == 1 { 100 } else { 0 };
         if let Some(gap) = gap(&page, header).filter(|gap| page[gap.clone()].iter().any(|&byte| byte != 0)) {
             page[gap.clone()].fill(0);
@@ -97,8 +97,8 @@ fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
     file.sync_data().map_err(|error| from_io(error, path))
 }
 
-/// Between the directory of a page's rows and the first of them (SQLite's file format, section 1.6). `None` if the
-/// page holds no rows any more.
+/// The gap between the directory of a page's rows and the first of them (SQLite's file format, section 1.6). `None` if the
+/// page no longer holds rows.
 fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
     let number = |at: usize| Some(usize::from(u16::from_be_bytes([*page.get(at)?, *page.get(at + 1)?])));
     let directory = match page.get(header)? {
@@ -165,13 +165,13 @@ mod tests {
         check(5, 3, 100, 0, Some((18, 100)));
         check(2, 1, 3_000, 100, Some((114, 3_000)));
         check(13, 1, 10, 0, Some((10, 10)));
-        check(13, 1, 9, 0, None); // Not what a page looks like.
+        check(13, 1, 9, 0, None); // Not a valid page.
         check(13, 2, 5_000, 0, None);
         check(0, 2, 4_000, 0, None); // Not a page with rows.
         assert_eq!(gap(&[13], 0), None);
     }
 
-    /// A file opened by `name`, whose log has turns that nobody has copied into the file: it is not overwritten.
+    /// Checks that a file opened by `name`, whose log has turns not yet copied into the file, is not overwritten.
     #[cfg(unix)]
     #[track_caller]
     fn check_scrub(name: &std::path::Path) {
@@ -202,7 +202,7 @@ mod tests {
         std::fs::write(path(b"real.db"), "").unwrap();
         check_scrub(&path(b"link.db"));
         if cfg!(target_os = "linux") {
-            check_scrub(&path(b"m\xff.db")); // Others refuse such names.
+            check_scrub(&path(b"m\xff.db")); // Other systems reject such names.
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Giving free pages back to the file system: behind the compression of old talks nearly half of a file may be free.
+//! Returns free pages to the file system: after old conversations are compressed, nearly half of a file may be free.
 //!
-//! SQLite moves pages from the end of the file into free ones and cuts it off (`incremental_vacuum`), in files that were
-//! made so: those that were empty when we first opened them. A moved page takes along what lies in its gaps, and what is
-//! cut off is not overwritten, so nothing is moved while an erase is under way or its scrub is owed.
+//! SQLite moves pages from the end of the file into free ones and truncates it (`incremental_vacuum`). This works only in
+//! files created for it: those that were empty when we first opened them. A moved page takes the contents of its gaps along,
+//! and the truncated part is not overwritten, so nothing is moved while an erase is in progress or its scrub is owed.
 
 use rusqlite::Connection;
 
@@ -12,16 +12,16 @@ use crate::{
     store::{file::sqlite::Sqlite, rows::jobs},
 };
 
-/// Of the file's pages, one of so many may be free: room for what comes, so that pages are moved seldom.
+/// One in this many of the file's pages may stay free, as room for new data, so that pages are rarely moved.
 const FREE_SHARE: u64 = 16;
-/// So many may be free in any file: 1 MiB.
+/// This many pages may stay free in any file: 1 MiB.
 const FREE_PAGES: u64 = 256;
-/// Pages of one transaction: 1 MiB to write, a few milliseconds.
+/// Pages per transaction: 1 MiB to write, a few milliseconds.
 const SLICE_PAGES: u64 = 256;
-/// What `PRAGMA auto_vacuum` says of files whose pages may be moved.
+/// The value of `PRAGMA auto_vacuum` for files whose pages may be moved.
 const INCREMENTAL: u64 = 2;
 
-/// Has an empty file made so that its pages may be moved.
+/// Sets up an empty file so that its pages may be moved.
 pub(super) fn prepare(conn: &Connection) -> Result<()> {
     if ask(conn, "page_count")? == 0 {
         conn.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
@@ -29,7 +29,7 @@ pub(super) fn prepare(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// How many pages are to go. Zero while an erase is under way.
+/// How many pages should be returned. 0 while an erase is in progress.
 pub(super) fn spare_pages(conn: &Connection) -> Result<u64> {
     let may_stay = (ask(conn, "page_count")? / FREE_SHARE).max(FREE_PAGES);
     let spare = ask(conn, "freelist_count")?.saturating_sub(may_stay);
@@ -39,7 +39,7 @@ pub(super) fn spare_pages(conn: &Connection) -> Result<u64> {
     Ok(if is_allowed { spare } else { 0 })
 }
 
-/// Cuts off some pages, as part of a transaction. True: more are to go.
+/// Truncates some pages within a transaction. Returns `true` if more remain.
 pub(super) fn shrink(conn: &Connection) -> Result<bool> {
     let spare = spare_pages(conn)?;
     if spare > 0 {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::store::file::connect;
 
-    /// A file of which 3,000 pages were filled and are free now.
+    /// A file in which 3,000 pages were filled and are now free.
     fn with_free_pages(prepare: &str) -> (tempfile::TempDir, Connection) {
         let folder = tempfile::tempdir().unwrap();
         #[expect(clippy::disallowed_methods, reason = "a file that is none of ours")]

@@ -1,4 +1,4 @@
-//! The six calls, over a connection to the file.
+//! Implements the six calls over a connection to the file.
 
 use std::{cell::Cell, ops::Deref};
 
@@ -19,13 +19,14 @@ use crate::{
     },
 };
 
-/// A transaction of one connection, however that is held.
+/// A transaction of one connection, however the connection is held.
 pub(crate) struct Sqlite<'c, C = &'c Connection> {
     conn: C,
     clock: &'c dyn Clock,
-    /// Where a test lets a write fail.
+    /// Where a test makes a write fail.
     faults: Option<&'c Faults>,
-    /// A statement shows its rows: no other may run meanwhile, which over a network would be one trip for each row.
+    /// Whether a statement is passing on its rows. No other may run meanwhile: over a network that would be one round trip
+    /// per row.
     is_showing: Cell<bool>,
 }
 
@@ -52,7 +53,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
         &self.conn
     }
 
-    /// A statement with its parameters.
+    /// A statement with its parameters bound.
     fn bound(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<CachedStatement<'_>> {
         debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
         self.meet(Moment::Before, sql)?;
@@ -75,7 +76,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
             }
             match rows.next() {
                 Ok(None) => break Ok(()),
-                // A write is looked at to its end, where it may still be refused.
+                // A write is read to its end, because it may still be rejected there.
                 Ok(Some(_)) if stopped => {}
                 Ok(Some(row)) => match each(&SqlRow::new(row)) {
                     Ok(Flow::Next) => {}
@@ -90,7 +91,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
     }
 }
 
-/// A statement keeps the parameters that it had: one that is not given would be what it was, or NULL.
+/// A statement keeps its earlier parameters: one that is not given would have its old value or NULL.
 fn bind(stmt: &mut CachedStatement<'_>, params: &[SqlValue<'_>]) -> Result<()> {
     if stmt.parameter_count() != params.len() {
         return Err(Error::new(
@@ -141,7 +142,7 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     }
 
     fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>> {
-        // Nobody else writes while this transaction does.
+        // Nobody else writes during this transaction.
         let mut found = None;
         self.query(users::ROW, values![user_no], &mut |row| {
             found = Some(users::read_row(row)?);

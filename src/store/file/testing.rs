@@ -1,4 +1,4 @@
-//! What tests of the queue and of the writer share: a store whose writer can be held.
+//! Shared by the tests of the queue and of the writer: a store whose writer can be held.
 
 use std::{
     path::Path,
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// A file with a table to write to, beside the real ones.
+/// A file with a table to write to, in addition to the real ones.
 pub(super) async fn store(config: Config) -> (TempDir, Arc<Store>) {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::open(&folder.path().join("w.db"), config).unwrap());
@@ -42,7 +42,7 @@ pub(super) fn insert(tx: &WriteTx<'_>, n: u32) -> Result<()> {
     tx.sql.put("INSERT INTO notes(n) VALUES (?1)", values![n], RowExpectation::Any)
 }
 
-/// Writes a note, then gives `outcome`.
+/// Writes a note, then returns `outcome`.
 pub(super) fn write_and(store: &Arc<Store>, n: u32, outcome: Result<()>) -> JoinHandle<Result<()>> {
     let store = Arc::clone(store);
     spawn(async move {
@@ -55,7 +55,7 @@ pub(super) fn write_and(store: &Arc<Store>, n: u32, outcome: Result<()>) -> Join
     })
 }
 
-/// Keeps the writer busy with a first batch until told to go on, so that what follows shares a batch.
+/// Keeps the writer busy with a first batch until told to go on, so that the commands after it share a batch.
 pub(super) async fn hold(store: &Arc<Store>) -> (Sender<()>, JoinHandle<Result<()>>) {
     let (go_on, wait): (Sender<()>, Receiver<()>) = channel();
     let (started, is_held) = oneshot::channel();
@@ -73,7 +73,7 @@ pub(super) async fn hold(store: &Arc<Store>) -> (Sender<()>, JoinHandle<Result<(
     (go_on, held)
 }
 
-/// The notes that are in the file, by its readers.
+/// The notes in the file, as its readers see them.
 pub(super) fn notes(store: &Store) -> Vec<u32> {
     let conn = store.readers.begin().unwrap();
     let mut stmt = conn.prepare("SELECT n FROM notes ORDER BY n").unwrap();
@@ -81,14 +81,14 @@ pub(super) fn notes(store: &Store) -> Vec<u32> {
     rows.collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// Lets tasks run until each of them waits for the writer.
+/// Lets tasks run until all of them wait for the writer.
 pub(super) async fn all_are_queued() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
 }
 
-/// What a query finds in a file, its first column.
+/// The first column of a query's rows in a file.
 pub(crate) fn texts(path: &Path, sql: &str) -> Vec<String> {
     let conn = connect::reader(path).unwrap();
     let mut stmt = conn.prepare(sql).unwrap();

@@ -1,4 +1,4 @@
-//! Whether anybody has committed, and the version of a session, asked of a connection that never writes.
+//! Detects commits by anybody and reads a session's version, on a connection that never writes.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,11 +15,11 @@ use crate::{
     },
 };
 
-/// A connection that only looks whether anybody has committed, and at the versions of sessions. After any failure the
-/// next look opens another: SQLite promises little for a connection under which a disk has failed.
+/// A connection that only detects commits by anybody and reads sessions' versions. After any failure the next check opens
+/// another one: SQLite promises little for a connection under which a disk has failed.
 ///
-/// Having read once, it keeps other processes from removing the log as the last ones to close the file, also while the
-/// writer has no connection.
+/// Once it has read, it keeps other processes that close the file last from removing the log, even while the writer has no
+/// connection.
 #[derive(Debug)]
 pub(crate) struct Watch {
     file: Arc<DbFile>,
@@ -31,20 +31,20 @@ pub(crate) struct Watch {
 struct Watching {
     /// `None` after a failure.
     conn: Option<Connection>,
-    /// How many connections there have been.
+    /// How many connections have been opened.
     openings: u32,
 }
 
-/// A moment at which we looked. Two marks are equal only if nobody, in any process, has committed between the looks.
+/// A moment at which commits were checked. Two marks are equal only if nobody, in any process, has committed between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Each connection counts anew: the numbers of two connections mean different things.
+    /// Each connection counts from the start: numbers of two connections cannot be compared.
     openings: u32,
     data_version: i64,
 }
 
 impl Mark {
-    /// As one number: those of two marks are equal as the marks are.
+    /// As one number: two marks' numbers are equal if and only if the marks are.
     pub(crate) fn number(self) -> u64 {
         // SQLite's number has 32 bits.
         u64::from(self.openings) << 32 | u64::try_from(self.data_version).unwrap_or(0) & u64::from(u32::MAX)
@@ -64,12 +64,12 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Looks now.
+    /// Checks now.
     pub(crate) fn mark(&self) -> Result<Mark> {
         self.ask(|conn, openings| Ok(Mark { openings, data_version: connect::data_version(conn)? }))
     }
 
-    /// The session's version, as one row says it.
+    /// The session's version, from its row.
     pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
         self.ask(|conn, _| sessions::version(&Sqlite::new(conn, &*self.clock), scope, session))
     }
@@ -84,11 +84,11 @@ impl Watch {
             self.file.reader()?
         };
         let answer = ask(&conn, watching.openings)?;
-        watching.conn = Some(conn); // Not reached after a failure: the connection is gone then.
+        watching.conn = Some(conn); // Not reached after a failure; the connection is gone then.
         Ok(answer)
     }
 
-    /// Drops the connection. The next look opens another.
+    /// Drops the connection. The next check opens another one.
     pub(crate) fn let_go(&self) {
         self.lock().conn = None;
     }
@@ -111,7 +111,7 @@ mod tests {
         let before = watch.mark().unwrap();
         assert_eq!(watch.mark().unwrap(), before);
 
-        let stop = || true; // Fails every statement of this connection, and of no other.
+        let stop = || true; // Fails every statement of this connection only.
         watch.lock().conn.as_ref().unwrap().progress_handler(1, Some(stop)).unwrap();
         watch.mark().unwrap_err();
         let after = watch.mark().unwrap();

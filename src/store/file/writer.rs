@@ -1,8 +1,8 @@
-//! The writer: one thread, the only one that writes.
+//! The writer: the only thread that writes.
 //!
-//! It takes the commands that have queued up, runs them in one immediate transaction, commits, and only then answers:
-//! one sync is shared by all who wait. Each command has a savepoint, so that a refused one fails alone. After any
-//! failure of the disk the connection is dropped and opened anew.
+//! It takes the commands that have queued up, runs them in one immediate transaction, commits, and only then answers: all
+//! waiting callers share one sync. Each command has a savepoint, so that a rejected one fails alone. After any disk failure
+//! the connection is dropped and reopened.
 
 use std::{
     cell::RefCell,
@@ -39,37 +39,37 @@ use crate::{
     },
 };
 
-/// The most commands of one transaction: what 32 busy sessions queue up during a slow sync, eight times over.
+/// The most commands in one transaction: eight times what 32 busy sessions queue up during a slow sync.
 const MAX_BATCH: usize = 256;
 
-/// How long what is written behind waits for another process's lock: those who record wait for it meanwhile.
+/// How long writes after the acknowledgement wait for another process's lock. Callers that record wait for it meanwhile.
 const PATIENCE_BEHIND: Duration = Duration::from_secs(1);
 
-/// Something to do inside the writer's transaction, and somebody who waits for it.
+/// Something to do inside the writer's transaction, on behalf of a waiting caller.
 pub(super) trait Command: Send {
-    /// Does it. An error rolls back this command alone.
+    /// Runs the command. An error rolls back only this command.
     fn run(&mut self, tx: &mut WriteTx<'_>) -> Result<()>;
-    /// Answers: once the commit is durable, or with what made the transaction fail.
+    /// Answers the caller: once the commit is durable, or with the error that made the transaction fail.
     fn reply(self: Box<Self>, failed: Option<&Error>);
-    /// How long its caller is ready to wait for another process's lock.
+    /// How long its caller is willing to wait for another process's lock.
     fn deadline(&self) -> Deadline;
 }
 
-/// What is queued.
+/// An order in the writer's queue.
 pub(super) enum Order {
-    /// Something to do in a transaction, with others.
+    /// Something to do in a transaction shared with others.
     Run(Box<dyn Command>),
-    /// Something to write behind what is acknowledged.
+    /// Something to write after the acknowledgement.
     Behind(WriteBehind),
-    /// Write now what waits, and say so.
+    /// Write all waiting entries now, and report when done.
     Flush(oneshot::Sender<()>),
     Scrub(Scrub),
-    /// Give some free pages back. The answer is whether there are more.
+    /// Return some free pages. The answer is whether more remain.
     Shrink(oneshot::Sender<Result<bool>>),
 }
 
-/// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages. The answer is whether
-/// that was done: a reader may hold the log.
+/// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages. The answer is whether that
+/// was done; a reader may hold the log.
 pub(super) struct Scrub {
     pub(super) owed: Owed,
     pub(super) pages: Vec<u32>,
@@ -78,20 +78,20 @@ pub(super) struct Scrub {
 
 pub(super) struct WriterThread {
     file: Arc<DbFile>,
-    /// `None` after a failure, until it is opened anew; for good if the file is lost.
+    /// `None` after a failure, until it is reopened; permanently if the file is lost.
     conn: Option<Connection>,
-    /// The failure after which the file has not been opened anew yet.
+    /// The failure after which the file has not been reopened yet.
     broken_by: Option<ErrorKind>,
     config: Arc<Config>,
     live: Arc<Live>,
-    /// Not held: its connection goes before the last one that may write, which tidies the file.
+    /// Weak, because its connection must be closed before the last one that may write, which tidies the file.
     watch: Weak<Watch>,
-    /// Told when a job was queued.
+    /// Signalled when a job was queued.
     work: watch::Sender<()>,
     commits: Arc<Commits>,
     log: Growth,
     later: WrittenLater,
-    /// The data version when the file was last seen in its place: while it stays, nobody else has committed.
+    /// The data version when the file was last seen in its place. While it is unchanged, nobody else has committed.
     seen: i64,
 }
 
@@ -111,7 +111,7 @@ impl WriterThread {
         Ok(thread)
     }
 
-    /// Serves until no sender is left and everything sent is done.
+    /// Serves orders until no sender is left and everything sent is done.
     pub(super) fn run(mut self, mut orders: mpsc::Receiver<Order>) -> Result<()> {
         loop {
             let first = match self.later.next_order(&mut orders) {
@@ -157,7 +157,7 @@ impl WriterThread {
         self.let_go()
     }
 
-    /// Makes sure that there is a connection, and that its file still lies where it was opened.
+    /// Makes sure that there is a connection and that its file is still where it was opened.
     fn connect(&mut self) -> Result<()> {
         let connected = match self.conn {
             Some(_) => self.file.check(),
@@ -171,7 +171,7 @@ impl WriterThread {
         self.unless_lost(connected)
     }
 
-    /// Trusts the connection no more, if this is a failure that poisons one. The next command opens the file anew.
+    /// Drops the connection if the failure poisons it. The next command reopens the file.
     fn drop_if_broken(&mut self, failure: &Error) {
         if poisons_connection(failure) {
             self.conn = None;
@@ -190,12 +190,12 @@ impl WriterThread {
         });
         let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
         if !pages.is_empty() {
-            self.conn = None; // It may keep pages as they were, and would write them back.
+            self.conn = None; // It may keep old copies of pages, and would write them back.
         }
         is_done.inspect_err(|error| self.drop_if_broken(error))
     }
 
-    /// Gives some free pages back. True: more are to go.
+    /// Returns some free pages to the file system. Returns `true` if more remain.
     fn shrink(&mut self) -> Result<bool> {
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
@@ -206,7 +206,7 @@ impl WriterThread {
 
     fn shrink_some(&self, conn: &Connection) -> Result<bool> {
         if shrink::spare_pages(conn)? == 0 {
-            return Ok(false); // Without anybody's lock.
+            return Ok(false); // Needs no lock.
         }
         let tx = begin(conn, Deadline::after(PATIENCE_BEHIND))?;
         let has_more = shrink::shrink(&tx)?;
@@ -215,7 +215,7 @@ impl WriterThread {
         Ok(has_more)
     }
 
-    /// Writes what waits, in one transaction of its own. What fails is lost, as by a crash: receipts and counts of use.
+    /// Writes the waiting entries in their own transaction. What fails is lost, as in a crash: receipts and use counts.
     fn write_behind(&mut self) {
         let entries = self.later.take();
         if !entries.is_empty() {
@@ -227,16 +227,16 @@ impl WriterThread {
         }
     }
 
-    /// As it is seen now by who only looks; nothing while the file is being closed.
+    /// The current mark, as readers see it. `None` while the file is being closed.
     fn mark(&self) -> Option<Mark> {
         self.watch.upgrade()?.mark().ok()
     }
 
-    /// What was written since `mark` changed no hot tier: if nobody else has committed since our last commit before, which
-    /// had seen the version `seen`, what is in memory still holds.
+    /// Marks the cached hot tiers as current. What was written since `mark` changed no hot tier: if nobody else has
+    /// committed since our previous commit, which saw version `seen`, the cache is still valid.
     fn renew(&self, (mark, seen): (Mark, i64)) {
         let Some(now) = self.mark() else { return };
-        // Asked last: of a commit that this connection has not seen by now, the mark says nothing either.
+        // Checked last: the mark does not cover a commit that this connection has not seen by now either.
         let version = self.conn.as_ref().and_then(|conn| connect::data_version(conn).ok());
         if self.seen == seen && version == Some(seen) {
             self.live.renew(mark, now);
@@ -250,7 +250,7 @@ impl WriterThread {
         let outcome = self.unless_lost(outcome);
         for (at, command) in batch.into_iter().enumerate() {
             match &outcome {
-                // Damage that one command met, say in a receipt, does not concern the others.
+                // Damage that one command met, for example in a receipt, does not concern the others.
                 Err(error) if error.kind() == ErrorKind::Corrupt && failed.is_some_and(|one| one != at) => {
                     let message = "what was written with it met damage; nothing was written, try again";
                     command.reply(Some(&Error::caused(ErrorKind::Busy, message, error.clone())));
@@ -269,7 +269,8 @@ impl WriterThread {
         }
     }
 
-    /// Once this returns, either everything is on the disk or nothing is. `failed` becomes the command that made all fail.
+    /// Once this returns, either everything is on the disk or nothing is. `failed` is set to the command that made all of
+    /// them fail.
     fn commit(&mut self, batch: &mut [Box<dyn Command>], failed: &mut Option<usize>) -> Result<()> {
         let (mut has_work, mut behind) = (false, Vec::new());
         self.connect()?;
@@ -277,7 +278,7 @@ impl WriterThread {
         let tx = begin(conn, batch[0].deadline())?;
         let sql = Sqlite::new(&tx, &*self.config.clock).with_faults(&self.config.faults);
         let mut staged: Staged = HashMap::new();
-        // A savepoint copies each page before it changes; a command that is alone needs none.
+        // A savepoint copies each page before it changes; a single command needs none.
         let is_shared = batch.len() > 1;
         for (at, command) in batch.iter_mut().enumerate() {
             if is_shared {
@@ -342,10 +343,10 @@ impl WriterThread {
         Ok(())
     }
 
-    /// Passes `outcome` on. If the file is lost, the connection is dropped first.
+    /// Passes `outcome` on. If the file is lost, first drops the connection.
     ///
-    /// The file that lies at the path now is not touched. The log is copied into the file that we have open, if nobody can
-    /// lose anything by that ([`DbFile::should_empty_log`]).
+    /// The file that is at the path now is not touched. The log is copied into the file we have open if nobody can lose
+    /// anything by that ([`DbFile::should_empty_log`]).
     fn unless_lost<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err()
             && self.file.noticed().is_err()
@@ -354,14 +355,14 @@ impl WriterThread {
             self.live.forget_all();
             let is_unshared = connect::data_version(&conn).is_ok_and(|version| version == self.seen);
             if self.file.should_empty_log(is_unshared) {
-                let _ = log::empty(&conn); // The caller hears of the loss in any case.
+                let _ = log::empty(&conn); // The caller learns of the loss in any case.
             }
         }
         outcome
     }
 
-    /// Copies the log into the file when it has grown by 1,000 pages. After the answers, so that nobody waits for
-    /// it; on this connection, since a loop on another one never catches up (the log grew to 300-700 MB in 3 s).
+    /// Copies the log into the file when it has grown by 1,000 pages. Runs after the answers, so that nobody waits for it,
+    /// and on this connection, because a loop on another one never catches up (the log grew to 300-700 MB in 3 s).
     fn checkpoint_if_due(&mut self) {
         if self.log.is_due()
             && let Some(conn) = &self.conn
@@ -371,11 +372,11 @@ impl WriterThread {
         }
     }
 
-    /// Leaves the file tidy, if it is still where it was opened. With full durability everything is on the disk already,
-    /// and a failure here loses nothing.
+    /// Leaves the file tidy, if it is still where it was opened. With full durability everything is already on the disk, and
+    /// a failure here loses nothing.
     ///
-    /// No `PRAGMA optimize`: it would analyse a backend's own tables, and its samples are copies of keys that
-    /// erasing would miss. No statement needs it.
+    /// No `PRAGMA optimize`: it would analyse a backend's own tables, and its samples are copies of keys that erasing would
+    /// miss. No statement needs it.
     fn let_go(&mut self) -> Result<()> {
         let is_there = self.file.check();
         self.unless_lost(is_there)?;

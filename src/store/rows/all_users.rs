@@ -1,4 +1,4 @@
-//! All users, or all whom something concerns: for work that is done user by user.
+//! All users, or all that a job concerns: for work that is done user by user.
 
 use crate::{
     compress::derived::RuleVersions,
@@ -11,8 +11,8 @@ use crate::{
     },
 };
 
-/// At most so many users that were added after one of them, in that order, with how much there is of each; `None`: from
-/// the first on.
+/// At most `limit` users that were added after the given one, in that order, with how much is stored for each. `None` starts
+/// with the first.
 pub(crate) fn page(sql: &dyn Sql, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
     let after = match after {
         Some(id) => users::find(sql, &UserKey::Id(id))?.ok_or_else(|| page::nothing_there("user"))?.user_no,
@@ -26,7 +26,7 @@ pub(crate) fn page(sql: &dyn Sql, after: Option<UserId>, limit: u32) -> Result<V
     infos(sql, &ids)
 }
 
-/// How much there is of a user; none: they are not in the file any more.
+/// How much is stored for a user. `None` if the user is no longer in the file.
 pub(crate) fn one(sql: &dyn Sql, scope: &Scope) -> Result<Option<UserInfo>> {
     match users::find(sql, &UserKey::Id(scope.user_id))? {
         Some(_) => Ok(infos(sql, &[scope.user_id])?.pop()),
@@ -34,7 +34,7 @@ pub(crate) fn one(sql: &dyn Sql, scope: &Scope) -> Result<Option<UserInfo>> {
     }
 }
 
-/// How much there is of these users.
+/// How much is stored for these users.
 fn infos(sql: &dyn Sql, ids: &[UserId]) -> Result<Vec<UserInfo>> {
     let sets: Vec<_> = ids.iter().map(|id| vec![id.to_column()]).collect();
     let mut found = vec![None; ids.len()];
@@ -49,7 +49,7 @@ fn infos(sql: &dyn Sql, ids: &[UserId]) -> Result<Vec<UserInfo>> {
         },
     )?;
     let mut infos = found.into_iter().map(|info| info.ok_or_else(missing)).collect::<Result<Vec<_>>>()?;
-    // In a backend's own table a name is none of ours.
+    // The names in a backend's own table are not ours.
     if !users::is_backends(sql, USERS)? {
         sql.query_many("SELECT name FROM users WHERE id = ?1", &sets, &mut |at, row| {
             infos[at].name = row.get(0)?;
@@ -69,7 +69,7 @@ pub(crate) fn with_units(sql: &dyn Sql) -> Result<Vec<Scope>> {
     scopes(sql, "SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no", values![])
 }
 
-/// Every user with a unit behind the last one that is embedded in the space.
+/// Every user with a unit after the last one that is embedded in the space.
 pub(crate) fn behind_in(sql: &dyn Sql, space_no: i64) -> Result<Vec<Scope>> {
     scopes(
         sql,
@@ -80,7 +80,7 @@ pub(crate) fn behind_in(sql: &dyn Sql, space_no: i64) -> Result<Vec<Scope>> {
     )
 }
 
-/// Every user of whose units something was derived by older rules than these.
+/// Every user with something derived by rules older than these.
 pub(crate) fn with_older_rules(sql: &dyn Sql, rules: RuleVersions) -> Result<Vec<Scope>> {
     scopes(
         sql,
@@ -92,14 +92,14 @@ pub(crate) fn with_older_rules(sql: &dyn Sql, rules: RuleVersions) -> Result<Vec
     )
 }
 
-/// The first user of whom another program has inserted something that is not taken over.
+/// The first user for whom another program has inserted something that is not taken over yet.
 pub(crate) fn with_inserted(sql: &dyn Sql) -> Result<Option<Scope>> {
     let text =
         "SELECT user_id, user_no FROM user_scopes WHERE inserted_seq IS NOT NULL ORDER BY user_no LIMIT 1";
     Ok(scopes(sql, text, values![])?.pop())
 }
 
-/// Some users with anything in the space: vectors, gaps, or a row that says how far they are embedded.
+/// Some users with anything in the space: vectors, gaps, or a row that records their progress.
 pub(crate) fn some_in(sql: &dyn Sql, space_no: i64, limit: u32) -> Result<Vec<Scope>> {
     scopes(
         sql,

@@ -1,4 +1,4 @@
-//! Anchors as they are shown: rows of `identity_anchors` with what they came from.
+//! Anchors for display: rows of `identity_anchors` with their evidence.
 
 use std::collections::HashMap;
 
@@ -19,18 +19,18 @@ use crate::{
     },
 };
 
-/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns for [`read`]: those covered by the row's checksum, in the table's order, then the checksum.
 macro_rules! columns {
     () => {
         "id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until, superseded_by,
          retracted_at, retracted_seq, row_check"
     };
 }
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const ANCHOR_COLUMNS: usize = 13;
 
-/// At most so many anchors of the user behind one of them, by subject, attribute and folded value; `None`: from the first
-/// on.
+/// At most `limit` anchors of the user after the given one, ordered by subject, attribute and folded value. `None` starts
+/// with the first.
 pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
     let key =
         |id| sql.one(KEY, values![id, scope.user_id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]));
@@ -52,7 +52,7 @@ pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit:
     heard_of(sql, scope, anchors)
 }
 
-/// The anchor, with what it came from; `None`: the user has no such anchor.
+/// The anchor with its evidence. `None` if the user has no such anchor.
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
     let anchors = sql.list(
         concat!(
@@ -66,7 +66,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option
     Ok(heard_of(sql, scope, anchors)?.pop())
 }
 
-/// The anchors with what they came from.
+/// The anchors with their evidence.
 fn heard_of(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<Anchor>> {
     let mut evidence = HashMap::new();
     let sets: Vec<_> =
@@ -87,8 +87,8 @@ fn heard_of(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<An
     anchors.into_iter().map(|anchor| with_evidence(anchor, &mut evidence)).collect()
 }
 
-/// Every anchor of the user, by subject and attribute, what holds before what held; but for those that are damaged,
-/// themselves or their evidence; and how many those are.
+/// All anchors of the user except those that are damaged or have damaged evidence, and the number of these. Ordered by
+/// subject and attribute, anchors that hold before those that no longer do.
 pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
     let (mut anchors, mut damaged) = (Vec::new(), 0);
     for anchor in each(sql, scope)? {
@@ -123,7 +123,7 @@ fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
     Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut whole)).collect())
 }
 
-/// What anchors came from, in the order in which it was heard.
+/// The evidence of anchors, in the order in which it was heard.
 type AnchorSourceOrder = HashMap<AnchorId, Result<Vec<Evidence>>>;
 
 fn with_evidence(anchor: Anchor, heard: &mut AnchorSourceOrder) -> Result<Anchor> {
@@ -132,7 +132,7 @@ fn with_evidence(anchor: Anchor, heard: &mut AnchorSourceOrder) -> Result<Anchor
 }
 
 fn hear(heard: &mut AnchorSourceOrder, row: &SqlRow<'_>) {
-    // Of an anchor that nobody can name it is not.
+    // Evidence whose anchor cannot be identified is ignored.
     let Ok(anchor) = row.get(2) else { return };
     let known = heard.entry(anchor).or_insert_with(|| Ok(Vec::new()));
     match (&mut *known, read_evidence(row)) {
@@ -165,7 +165,7 @@ fn read(row: &SqlRow<'_>) -> Result<Anchor> {
     })
 }
 
-/// What every anchor of the user came from.
+/// The evidence of every anchor of the user.
 fn evidence(sql: &dyn Sql, scope: &Scope) -> Result<AnchorSourceOrder> {
     let mut found = AnchorSourceOrder::new();
     sql.query(
@@ -198,7 +198,7 @@ fn read_evidence(row: &SqlRow<'_>) -> Result<Evidence> {
     })
 }
 
-/// The turns that say that an anchor holds, by their numbers.
+/// The numbers of the turns that say that an anchor holds.
 pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM derivations

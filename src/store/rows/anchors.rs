@@ -1,6 +1,6 @@
-//! Rows of `identity_anchors`, and of `derivations` that they are folded from.
+//! Rows of `identity_anchors`, and of the `derivations` that they are folded from.
 //!
-//! Nothing edits an anchor: statements are added or taken away, and the attribute is folded anew.
+//! Nothing edits an anchor: statements are added or removed, and the attribute is folded again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,12 +21,12 @@ use crate::{
     },
 };
 
-/// What is folded together: all values of an attribute of a subject, or, where values do not touch each other, one.
+/// What is folded together: all values of a subject's attribute or, where values do not affect each other, a single one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fold {
     subject: String,
     attribute: Attribute,
-    /// The first and the last key that belong to it.
+    /// The first and the last value key that belong to it.
     values: (String, String),
 }
 
@@ -39,7 +39,7 @@ impl Fold {
         Self { subject: subject.to_owned(), attribute, values }
     }
 
-    /// What [`anchors_of`] and [`statements`] are asked with.
+    /// The parameters of [`anchors_of`] and [`statements`].
     fn key<'f>(&'f self, scope: &'f Scope) -> Vec<SqlValue<'f>> {
         let Self { subject, attribute, values: (first, last) } = self;
         vec![
@@ -52,7 +52,7 @@ impl Fold {
     }
 }
 
-/// What the checksum of a derivation covers, in the table's order, then the checksum.
+/// The columns covered by a derivation's checksum, in the table's order, then the checksum.
 macro_rules! derivation {
     () => {
         "d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at, d.made_by,
@@ -61,21 +61,20 @@ macro_rules! derivation {
 }
 pub(super) use derivation;
 
-/// How many columns of a derivation its checksum covers.
+/// How many columns of a derivation the checksum covers.
 pub(super) const DERIVATION_COLUMNS: usize = 11;
 
-/// Where a statement comes from.
+/// The source of a statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StatementSource<'a> {
-    /// The turn; `None`: set by hand.
+    /// The turn. `None` if set by hand.
     pub(crate) turn: Option<TurnId>,
     pub(crate) seq: Seq,
     pub(crate) said_at: DateTime<Utc>,
     pub(crate) made_by: &'a str,
 }
 
-/// Adds a statement, once, and returns the anchor it is about, and what the caller folds anew before the transaction
-/// ends.
+/// Adds a statement, once. Returns its anchor, and what the caller must fold again before the transaction ends.
 pub(crate) fn state(
     sql: &dyn Sql,
     scope: &Scope,
@@ -110,7 +109,7 @@ pub(crate) fn state(
     Ok((id, Fold::of(&found.subject, found.attribute, &value_key(&found.value))))
 }
 
-/// The anchor with this value, whether it holds or not.
+/// The anchor with this value, whether or not it holds.
 pub(crate) fn id_of(sql: &dyn Sql, scope: &Scope, found: &FoundAnchor) -> Result<Option<AnchorId>> {
     sql.one(
         "SELECT id FROM identity_anchors
@@ -147,7 +146,8 @@ fn find_or_add(
     Ok(id)
 }
 
-/// Hears all statements about these and writes what follows. A value without any goes; returns how many went.
+/// Folds all statements of these again, and writes the result. Removes values without statements, and returns how many it
+/// removed.
 pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
     if folds.is_empty() {
         return Ok(0);
@@ -196,7 +196,7 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
     Ok(gone)
 }
 
-/// Of each fold the anchors by their value's key, and up to where a person took them back.
+/// For each fold, the anchors by value key, and up to which unit a person retracted them.
 fn anchors_of(
     sql: &dyn Sql,
     folds: &[Vec<SqlValue<'_>>],
@@ -219,7 +219,7 @@ fn anchors_of(
     Ok(found)
 }
 
-/// Of each fold all that was stated. What is damaged is not heard: the anchor would say it as if it were sound.
+/// For each fold, all statements. A damaged one is skipped, because the anchor would present it as if it were sound.
 fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<ValueStatement>>> {
     let mut found = vec![Vec::new(); folds.len()];
     sql.query_many(
@@ -248,16 +248,16 @@ fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<Valu
     Ok(found)
 }
 
-/// What an anchor is folded with; `None`: the user has no such anchor.
+/// What an anchor is folded with. `None` if the user has no such anchor.
 pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
     sql.one(KEY, values![id, scope.user_id], read_fold)
 }
 
-/// What names a value of an attribute of a subject.
+/// Identifies a value of a subject's attribute.
 pub(super) const KEY: &str =
     "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2";
 
-/// Says when, and up to which unit, a person took an anchor back; `None`: not, or not any more.
+/// Sets when, and up to which unit, a person retracted an anchor. `None` if it is not or no longer retracted.
 pub(crate) fn set_retracted(
     sql: &dyn Sql,
     scope: &Scope,
@@ -272,14 +272,14 @@ pub(crate) fn set_retracted(
     )
 }
 
-/// One statement of a turn, and who found it.
+/// One statement of a turn, and what found it.
 pub(crate) struct Stated {
     pub(crate) anchor: AnchorId,
     pub(crate) found: FoundAnchor,
     pub(crate) made_by: String,
 }
 
-/// What was found in a turn.
+/// The statements found in a turn.
 pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Vec<Stated>> {
     sql.list(
         "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at,
@@ -303,7 +303,7 @@ pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Ve
     )
 }
 
-/// Takes away one statement of a turn. The caller folds anew before the transaction ends.
+/// Removes one statement of a turn. The caller must fold again before the transaction ends.
 pub(crate) fn take_away(
     sql: &dyn Sql,
     scope: &Scope,
@@ -317,14 +317,14 @@ pub(crate) fn take_away(
     )
 }
 
-/// What a turn was evidence for, now taken away.
+/// The removed evidence of a turn.
 pub(crate) struct Withdrawn {
-    /// What must be folded anew.
+    /// What must be folded again.
     pub(crate) folds: BTreeSet<Fold>,
     pub(crate) derivations: u64,
 }
 
-/// Takes away what a turn was evidence for. The caller folds anew before the transaction ends.
+/// Removes everything that a turn was evidence for. The caller must fold again before the transaction ends.
 pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Withdrawn> {
     let folds = sql.list(
         "SELECT a.subject, a.attribute, a.value_key

@@ -1,4 +1,4 @@
-//! Rows of `turns_aside`: messages that wait for their replies, and turns that others replaced.
+//! Rows of `turns_aside`: messages that wait for their replies, and replaced turns.
 
 use chrono::{DateTime, Utc};
 
@@ -16,23 +16,23 @@ use crate::{
     text::measure::ContentHash,
 };
 
-/// A turn that stands beside the memory.
+/// A turn that is not part of the memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
     pub(crate) turn: Turn,
     pub(crate) content_hash: ContentHash,
-    /// What replaced it, and when; `None`: it waits for its reply.
+    /// What replaced it, and when. `None` if it waits for its reply.
     pub(crate) replaced: Option<(TurnId, DateTime<Utc>)>,
 }
 
-/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns for [`read`]: those covered by the row's checksum, in the table's order, then the checksum.
 macro_rules! columns {
     () => {
         "id, user_id, session_id, turn_number, caller_id, content_hash, replaced_by, replaced_at, turn, row_check"
     };
 }
 
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 9;
 
 fn read(row: &SqlRow<'_>) -> Result<Aside> {
@@ -40,7 +40,7 @@ fn read(row: &SqlRow<'_>) -> Result<Aside> {
         return Err(damaged(row));
     }
     let text: String = row.get(8)?;
-    // serde_json quotes what it stumbles over.
+    // serde_json's message quotes the text where it fails.
     let turn: Turn = serde_json::from_str(&text).map_err(|_| damaged(row))?;
     let by: Option<TurnId> = row.get(6)?;
     let replaced = by.zip(row.get(7)?);
@@ -53,7 +53,7 @@ fn damaged(row: &SqlRow<'_>) -> Error {
     row_check::damaged(format_args!("a turn of number {number} that was set aside, or waits for its reply,"))
 }
 
-/// Writes a turn, which has no row elsewhere.
+/// Writes a turn that has no row elsewhere.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, aside: &Aside) -> Result<()> {
     let Aside { turn, content_hash, replaced } = aside;
     let text = serde_json::to_string(turn)
@@ -77,7 +77,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, aside: &Aside) -> Result<()> 
     )
 }
 
-/// The message of a session that waits for its reply.
+/// The session's message that waits for its reply.
 pub(crate) fn incomplete(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Option<Aside>> {
     sql.one(
         concat!(
@@ -108,7 +108,7 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     )
 }
 
-/// The session of a turn, damaged or not.
+/// The session of a turn, whether or not the turn is damaged.
 pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<SessionId>> {
     sql.one(
         "SELECT session_id FROM turns_aside WHERE id = ?1 AND user_id = ?2",
@@ -117,7 +117,7 @@ pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opt
     )
 }
 
-/// What stood at a place of a session before, oldest first.
+/// The turns that earlier stood at a place of a session, oldest first.
 pub(crate) fn replaced_at(
     sql: &dyn Sql,
     scope: &Scope,
@@ -141,7 +141,7 @@ pub(crate) fn replaced_at(
     Ok(found.into_iter().filter_map(replaced).collect())
 }
 
-/// Shows every turn of a session, in the order of their places and then of being replaced.
+/// Passes every turn of a session to `each`, by place and then in the order of being replaced.
 pub(crate) fn each_of_session(
     sql: &dyn Sql,
     scope: &Scope,
@@ -163,7 +163,7 @@ pub(crate) fn each_of_session(
     )
 }
 
-/// Says that another turn has replaced the message that waited for its reply.
+/// Records that another turn has replaced the message that waited for its reply.
 pub(crate) fn set_replaced(
     sql: &dyn Sql,
     scope: &Scope,
@@ -187,7 +187,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<()> {
     )
 }
 
-/// Removes the turns that another one has replaced, and returns which they were.
+/// Removes the turns that the given one has replaced, and returns their ids.
 pub(crate) fn remove_replaced_by(sql: &dyn Sql, scope: &Scope, by: TurnId) -> Result<Vec<TurnId>> {
     sql.list(
         "DELETE FROM turns_aside WHERE user_id = ?1 AND session_id IN
@@ -197,7 +197,7 @@ pub(crate) fn remove_replaced_by(sql: &dyn Sql, scope: &Scope, by: TurnId) -> Re
     )
 }
 
-/// Shows every turn of all users, as far as it can be read: for doctor.
+/// Passes every turn of all users to `each`, as far as it can be read. Used by doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Aside>)) -> Result<()> {
     const ALL: &str = concat!("SELECT ", columns!(), " FROM turns_aside");
     sql.query(ALL, &[], &mut |row| {

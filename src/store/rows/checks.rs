@@ -1,4 +1,4 @@
-//! What doctor asks of the rows of all users, and how it reads them: a row that cannot be read hides no other.
+//! Doctor's queries on the rows of all users, and how it reads them: a row that cannot be read hides no other.
 
 use crate::{
     error::Result,
@@ -15,10 +15,10 @@ use crate::{
     text::{measure::ContentHash, words::Word},
 };
 
-/// Erases that were begun and not finished: what they have not come to, others below may count.
+/// Erases that were begun but not finished. Other queries below may count data that they have not reached yet.
 pub(crate) const UNFINISHED_ERASES: &str = "SELECT count(*) FROM jobs WHERE kind = 'erase'";
 
-/// Turns that are in no place, or in several: how many, and the first of their units.
+/// Counts the turns that are in no place or in several, and names the first of their units.
 pub(crate) fn misplaced_turns(sql: &dyn Sql) -> Result<(u64, Vec<String>)> {
     const MOST_PLACES: usize = 20;
     let (mut count, mut places) = (0, Vec::new());
@@ -43,7 +43,7 @@ pub(crate) fn misplaced_turns(sql: &dyn Sql) -> Result<(u64, Vec<String>)> {
     Ok((count, places))
 }
 
-/// What must hold, and a query that counts where it does not.
+/// Conditions that must hold, each with a query that counts the violations.
 pub(crate) const COUNTS: &[(&str, &str)] = &[
     (
         "what other programs inserted is taken over (opening the file and running the jobs does it)",
@@ -159,7 +159,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
          JOIN recall_units AS r ON r.user_no = u.user_no AND (r.owner_id = a.id OR r.caller_id = a.caller_id)",
     ),
     (
-        // As many as `MAX_HOT_TURNS`.
+        // The same as `MAX_HOT_TURNS`.
         "a session has at most 50 hot turns",
         "SELECT count(*) FROM (SELECT 1 FROM conversation_turns WHERE memory_tier = 'hot'
                                GROUP BY session_id HAVING count(*) > 50) AS crowded",
@@ -204,7 +204,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Shows some turns behind a key in the order of their keys, each with its key and its words, as far as it can be read.
+/// Passes some turns after a key to `each`, in key order, each with its key and its words, as far as they can be read.
 pub(crate) fn each_turn(
     sql: &dyn Sql,
     after: i64,
@@ -222,7 +222,7 @@ pub(crate) fn each_turn(
     })
 }
 
-/// What proves the text of a turn. `None` if it has no unit.
+/// The content hash of a turn. `None` if it has no unit.
 pub(crate) fn recorded_hash(sql: &dyn Sql, id: TurnId, seq: i64) -> Result<Option<ContentHash>> {
     sql.one(
         "SELECT r.content_hash FROM conversation_turns AS t
@@ -233,21 +233,21 @@ pub(crate) fn recorded_hash(sql: &dyn Sql, id: TurnId, seq: i64) -> Result<Optio
     )
 }
 
-/// The archive's frames, by their numbers, and how many turns each is to have.
+/// The archive's frames, by number, and how many turns each should have.
 pub(crate) fn frames(sql: &dyn Sql) -> Result<Vec<(i64, u64)>> {
     sql.list("SELECT frame_no, turn_count FROM archived_frames ORDER BY frame_no", &[], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
 }
 
-/// What a frame holds. `None` if that cannot be read.
+/// The contents of a frame. `None` if they cannot be read.
 pub(crate) fn frame_body(sql: &dyn Sql, frame_no: i64) -> Result<Option<Vec<u8>>> {
     let body =
         sql.one("SELECT body FROM archived_frames WHERE frame_no = ?1", values![frame_no], readable)?;
     Ok(body.flatten())
 }
 
-/// Where the turns of a frame are in it, and what proves their texts.
+/// The positions of the turns in a frame, with their content hashes.
 pub(crate) fn places_in_frame(sql: &dyn Sql, frame_no: i64) -> Result<Vec<(usize, TurnId, ContentHash)>> {
     sql.list(
         "SELECT a.position, a.turn_id, r.content_hash
@@ -258,7 +258,7 @@ pub(crate) fn places_in_frame(sql: &dyn Sql, frame_no: i64) -> Result<Vec<(usize
     )
 }
 
-/// What the file decided when it was made, as far as that can be read.
+/// The settings that were fixed when the file was created, as far as they can be read.
 pub(crate) fn settings(sql: &dyn Sql) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let _ = sql.query("SELECT key, value FROM thermocline_settings ORDER BY key", &[], &mut |row| {
@@ -270,7 +270,7 @@ pub(crate) fn settings(sql: &dyn Sql) -> Vec<(String, String)> {
     found
 }
 
-/// Every user with a memory, as far as that can be read.
+/// Every user with a memory, as far as they can be read.
 pub(crate) fn users(sql: &dyn Sql) -> Vec<Result<Scope>> {
     let mut found = Vec::new();
     let read = sql.query("SELECT user_id, user_no FROM user_scopes ORDER BY user_no", &[], &mut |row| {
@@ -282,7 +282,7 @@ pub(crate) fn users(sql: &dyn Sql) -> Vec<Result<Scope>> {
     found
 }
 
-/// The numbers of a user's units, ascending. What is no number of a unit is left to other checks.
+/// The numbers of a user's units, ascending. Values that are not valid unit numbers are left to other checks.
 pub(crate) fn seqs(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM recall_units WHERE user_no = ?1 AND seq BETWEEN 1 AND 4294967295 ORDER BY seq",
@@ -291,7 +291,7 @@ pub(crate) fn seqs(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
     )
 }
 
-/// Shows every row of a user's postings. `None` for a row that cannot be read.
+/// Passes every row of a user's postings to `each`. `None` for a row that cannot be read.
 pub(crate) fn each_chunk(
     sql: &dyn Sql,
     scope: &Scope,
@@ -320,7 +320,7 @@ pub(crate) fn each_chunk(
     )
 }
 
-/// Shows every block of a user's facts by its number. `None` for a block that cannot be read.
+/// Passes every block of a user's facts to `each`, by number. `None` for a block that cannot be read.
 pub(crate) fn each_unit_block(
     sql: &dyn Sql,
     scope: &Scope,
@@ -346,7 +346,7 @@ pub(crate) fn spaces(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Space>> {
     )
 }
 
-/// The first column of a row. `None` if it holds something else than it promises.
+/// The first column of a row. `None` if its value does not match the column's type.
 fn readable<T: FromColumn>(row: &SqlRow<'_>) -> Result<Option<T>> {
     Ok(T::from_column(row.value(0)?))
 }

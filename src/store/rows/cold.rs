@@ -1,4 +1,4 @@
-//! What is cold, of a user, by the time at which it was said: pages of turns and of summaries, newest first.
+//! A user's cold turns and summaries by the time when they were said: pages, newest first.
 
 use chrono::{DateTime, Utc};
 
@@ -14,14 +14,14 @@ use crate::{
     },
 };
 
-/// Where a page goes on: behind what was said then, and there.
+/// Where a page continues: after this time and, within it, this place.
 pub(crate) type ColdCursor = (DateTime<Utc>, Place);
 
-/// In front of all: no year has more digits.
+/// Before all entries: no year has more digits.
 pub(crate) const NEWEST: ColdCursor =
     (DateTime::from_timestamp_millis(253_402_300_799_999).expect("the year 9999 ends"), Place::LAST);
 
-/// When a turn was said, and where it is; what only a summary is left of, too.
+/// When a turn was said, and its place, even if only a summary of it is left.
 pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<ColdCursor>> {
     sql.one(
         "SELECT timestamp, turn_key FROM conversation_turns WHERE id = ?1 AND user_id = ?2
@@ -32,7 +32,7 @@ pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opti
     )
 }
 
-/// When the turn was said that a summary stands for, and where it was.
+/// When a summary's turn was said, and its place.
 pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Result<Option<ColdCursor>> {
     sql.one(
         "SELECT timestamp, turn_key FROM conversation_summaries WHERE id = ?1 AND user_id = ?2",
@@ -41,7 +41,7 @@ pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Resul
     )
 }
 
-/// The cold turns that were said before this, newest first: rows, and what the archive has.
+/// The cold turns before this position, newest first: from rows and from the archive.
 pub(crate) fn turns_before(
     sql: &dyn Sql,
     scope: &Scope,
@@ -65,7 +65,7 @@ pub(crate) fn turns_before(
     )
 }
 
-/// The summaries of turns that were said before this, newest first.
+/// The summaries of turns before this position, newest first.
 pub(crate) fn summaries_before(
     sql: &dyn Sql,
     scope: &Scope,

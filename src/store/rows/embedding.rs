@@ -1,4 +1,4 @@
-//! How far users' units are embedded. Counts only: nothing of what anybody said.
+//! How far users' units are embedded. Counts only, no content.
 
 use serde::Serialize;
 
@@ -19,17 +19,17 @@ pub struct EmbeddingStatus {
     /// The model.
     #[serde(flatten)]
     pub space: EmbeddingSpace,
-    /// Turns of the user.
+    /// Number of the user's turns.
     pub turns: u64,
-    /// Up to which of them, in the order of recording, they are embedded.
+    /// How many of them, in the order of recording, are embedded.
     pub embedded: u64,
-    /// Of these, turns that the model refused: they are found by words alone.
+    /// How many of these the model refused. They are found only by words.
     pub gaps: u64,
-    /// Bytes of the vectors.
+    /// Size of the vectors in bytes.
     pub bytes: u64,
 }
 
-/// Of every user with a turn, and every model.
+/// The status of every user with a turn, for every model.
 pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
     sql.list(
         "SELECT u.user_id, e.model, e.revision, e.dims, 

@@ -1,4 +1,4 @@
-//! Every table with a user's data: how a slice of it is deleted, and what becomes of what one session has in it.
+//! Every table with a user's data: how to delete a slice of it, and what happens to a session's rows in it.
 
 use crate::{
     error::Result,
@@ -15,15 +15,15 @@ use crate::{
 /// A table with a user's data.
 pub(crate) struct UserTable {
     pub(crate) name: &'static str,
-    /// By what its rows name the user: `?1` of each statement here.
+    /// The column by which its rows refer to the user: `?1` of each statement here.
     user: UserColumn,
-    /// Deletes at most `?2` of the user's rows. `None`: they go with the user itself, by other code.
+    /// Deletes at most `?2` of the user's rows. `None` if other code removes them with the user itself.
     slice: Option<&'static str>,
-    /// Its slice returns what kinds of units went.
+    /// Whether its slice returns the kinds of the deleted units.
     has_units: bool,
-    /// How many of its rows count as one: they are small, and many.
+    /// How many of its rows count as one, because they are small and many.
     rows_as_one: u32,
-    /// How what a session has in it goes when the session is erased.
+    /// How a session's rows in it are removed when the session is erased.
     of_session: &'static [SessionErasure],
 }
 
@@ -33,26 +33,26 @@ enum UserColumn {
     No,
 }
 
-/// How something of a session goes when the session is erased.
+/// How something of a session is removed when the session is erased.
 #[derive(PartialEq, Eq)]
 enum SessionErasure {
-    /// With its turn: deletes by the turn's key, `?2`.
+    /// With its turn: deleted by the turn's key, `?2`.
     ByTurnKey(&'static str),
-    /// With its turn: deletes by the turn's place, its session's number `?2` and its own `?3`.
+    /// With its turn: deleted by the turn's place, its session's number `?2` and its own `?3`.
     ByPlace(&'static str),
-    /// With its turn: deletes by the turn's unit, `?2`.
+    /// With its turn: deleted by the turn's unit, `?2`.
     BySeq(&'static str),
-    /// When its turns are gone: deletes at most `?3` rows by the session's number, `?2`.
+    /// After its turns: at most `?3` rows are deleted by the session's number, `?2`.
     BySession(&'static str),
-    /// All the user's rows go: any of them may repeat what was said.
+    /// All of the user's rows are deleted, because any of them may repeat what was said.
     AllRows,
-    /// What is made of several turns is made anew without these, by other code.
+    /// Derived from several turns: derived again without these, by other code.
     MadeAnew,
-    /// What a job made of its turns goes with them, and what somebody saved stays, by other code.
+    /// What a job made from its turns is removed with them and what somebody saved stays, by other code.
     WithItsSources,
     /// With the session's own row, by other code.
     Last,
-    /// Nothing in it is of a session.
+    /// Nothing in it belongs to a session.
     Stays,
 }
 use SessionErasure::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays, WithItsSources};
@@ -72,7 +72,7 @@ impl UserTable {
         Self { name, user: UserColumn::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
     }
 
-    /// Whether all of the user's rows go with any turn that is erased.
+    /// Whether all of the user's rows are deleted whenever a turn is erased.
     pub(crate) fn goes_whole(&self) -> bool {
         self.of_session.contains(&AllRows)
     }
@@ -85,8 +85,8 @@ impl UserTable {
     }
 }
 
-/// All of them, in an order that breaks no reference. Tests compare the list with the schema, and what an erased session
-/// leaves with the list.
+/// All of these tables, in an order that breaks no reference. Tests compare the list with the schema, and the remains of an
+/// erased session with the list.
 pub(crate) const USER_TABLES: &[UserTable] = &[
     UserTable::new(
         "derivations",
@@ -343,8 +343,8 @@ pub(crate) const USER_TABLES: &[UserTable] = &[
     UserTable::last("user_scopes", &[Stays]),
 ];
 
-/// Deletes at most so many of the user's rows in a table. Returns how many, and how many of them are what the table is
-/// there for: of units, turns.
+/// Deletes at most `rows` of the user's rows in a table, counted by [`UserTable::rows_as_one`]. Returns how many, and how
+/// many of them are the table's main content: for units, turns.
 pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &UserTable, rows: u32) -> Result<(u64, u64)> {
     let Some(text) = table.slice else { return Ok((0, 0)) };
     let rows = rows * table.rows_as_one;
@@ -353,27 +353,27 @@ pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &UserTable, rows: u32) 
         let deleted = sql.change(text, &params)?;
         return Ok((deleted, deleted));
     }
-    // A kind that nobody here knows is no turn's.
+    // A unit of an unknown kind is not a turn's.
     let kinds = sql.list(text, &params, |row| Ok(row.get(0).ok()))?;
     let turns = kinds.iter().filter(|kind| **kind == Some(UnitKind::Turn)).count();
     Ok((kinds.len() as u64, turns as u64))
 }
 
-/// A turn to erase, wherever it is.
+/// A turn to erase, wherever it is stored.
 pub(crate) struct TurnToErase {
     pub(crate) turn_id: TurnId,
     pub(crate) place: Place,
     pub(crate) seq: Seq,
 }
 
-/// One turn to erase, with its session and what it counts there.
+/// One turn to erase, with its session and what it contributes to the session's counts.
 pub(crate) struct DoomedTurn {
     pub(crate) doomed: TurnToErase,
     pub(crate) session_id: SessionId,
     pub(crate) total_tokens: u32,
 }
 
-/// A turn that has a unit, by its id: a row, in the archive, or only a summary.
+/// A turn with a unit, by its id: as a row, in the archive, or only as a summary.
 pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
     sql.one(
         "SELECT id, turn_key, seq, session_id, total_tokens FROM conversation_turns WHERE id = ?1 AND user_id = ?2
@@ -384,7 +384,7 @@ pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Optio
     )
 }
 
-/// A turn of which damage has left nothing but its unit. Its tokens are those of its session that no other turn has.
+/// A turn whose unit alone survived damage. Its tokens are those that the session counts and no other turn has.
 pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
     sql.one(
         "SELECT r.owner_id, r.session_no << 24 | r.turn_number, r.seq, s.id, s.total_tokens - CAST(
@@ -404,7 +404,7 @@ fn doomed_turn(row: &SqlRow<'_>) -> Result<DoomedTurn> {
     Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens })
 }
 
-/// Some turns of a session: rows, in the archive, or only summaries.
+/// Some turns of a session: as rows, in the archive, or only as summaries.
 pub(crate) fn some_turns(
     sql: &dyn Sql,
     scope: &Scope,
@@ -429,7 +429,7 @@ pub(crate) fn some_turns(
     )
 }
 
-/// Deletes what a turn has in a table, and returns how many rows that were.
+/// Deletes a turn's rows in a table, and returns how many there were.
 pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &UserTable, turn: &TurnToErase) -> Result<u64> {
     let user = table.user_of(scope);
     let mut deleted = 0;
@@ -446,7 +446,7 @@ pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, table: &UserTable, turn: &Tu
     Ok(deleted)
 }
 
-/// Deletes what a unit has in a table.
+/// Deletes a unit's rows in a table.
 pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &UserTable, seq: Seq) -> Result<()> {
     for way in table.of_session {
         if let BySeq(text) = way {
@@ -456,7 +456,7 @@ pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &UserTable, seq: Seq)
     Ok(())
 }
 
-/// Deletes at most so many rows of what a session has in a table beside its turns, and returns how many.
+/// Deletes at most this many of a session's rows in a table that are not its turns', and returns how many.
 pub(crate) fn of_session(
     sql: &dyn Sql,
     scope: &Scope,
@@ -506,9 +506,10 @@ mod tests {
         assert_eq!(listed.collect::<BTreeSet<_>>(), in_schema.into_iter().collect());
     }
 
-    /// A user with rows in every table: a session that is compressed, indexed and embedded, and one in which it was of use.
+    /// A user with rows in every table: one session that is compressed, indexed and embedded, and another in which it was of
+    /// use.
     async fn fill(path: &Path) {
-        // A worker would run the jobs beside us.
+        // A worker would run jobs in parallel with the test.
         let config = Config { worker: false, ..Config::default() };
         let memory = Thermocline::open_with(path, config).await.unwrap();
         let user = memory.user("alex").await.unwrap();

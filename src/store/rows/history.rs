@@ -1,5 +1,4 @@
-//! A page of a session's history: rows of `conversation_turns`, and in the place of those that have left, the archive or
-//! a summary.
+//! A page of a session's history: rows of `conversation_turns`, and for turns without a row, the archive or a summary.
 
 use std::collections::BTreeMap;
 
@@ -24,17 +23,17 @@ use crate::{
     },
 };
 
-/// A turn that a page may have.
+/// A candidate for a page.
 enum HistoryEntry {
     Row(PastTurn),
-    /// Its row is gone; a summary stands for it.
+    /// The row is gone; a summary stands for it.
     Gone(Result<Summary>, Option<String>),
 }
 
-/// At most so many turns of a session, ascending.
+/// At most `limit` turns of a session, ascending.
 ///
-/// Every turn without a row has a summary, so the rows and the summaries of the range are all that there is; only what
-/// is on the page is read out of the archive. A session's frames hold its turns in order, so each is unpacked once.
+/// Every turn without a row has a summary, so the rows and summaries of the range are complete; only what is on the page is
+/// read from the archive. A session's frames hold its turns in order, so each is unpacked once.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -89,12 +88,12 @@ fn read(reader: &mut OriginalsReader<'_>, place: Place, entry: HistoryEntry) -> 
         HistoryEntry::Gone(Ok(summary), caller_id) if summary.original == Original::Deleted => {
             Ok(PastTurn::Summary { summary: Box::new(summary), caller_id })
         }
-        // A damaged summary says nothing of its turn, which may well be sound.
+        // A damaged summary says nothing about its turn, which may be sound.
         HistoryEntry::Gone(..) => past(place, reader.archived_at(place)),
     }
 }
 
-/// What was read at a place. What is not what was recorded is named.
+/// What was read at a place. An entry that is not as recorded is named.
 fn past(place: Place, turn: Result<Option<Turn>>) -> Result<PastTurn> {
     match turn {
         Ok(Some(turn)) if turn.turn_number == place.turn_number => Ok(PastTurn::Turn(Box::new(turn))),
@@ -120,7 +119,7 @@ mod tests {
         },
     };
 
-    /// Counts the frames that are read.
+    /// Counts how many frames are read.
     struct Counting<'s> {
         sql: &'s dyn Sql,
         frames: Cell<usize>,

@@ -1,7 +1,7 @@
 //! Rows of `jobs`: a durable queue with leases.
 //!
-//! Whoever takes a job raises its fence and holds it until the lease ends. Every write of its work first holds the
-//! job again, in the same transaction, by that fence: of two who think that they have it, one writes.
+//! A process that takes a job raises its fence and holds it until the lease ends. Every write of its work first extends the
+//! lease by that fence, in the same transaction: if two processes believe that they hold the job, only one can write.
 
 use std::time::Duration;
 
@@ -23,15 +23,16 @@ use crate::{
     },
 };
 
-/// The present, and how long a lease is from now on.
+/// The current time, and the length of a lease from now on.
 pub(crate) type LeaseTime = (DateTime<Utc>, Duration);
 
-/// When a lease ends that begins now.
+/// When a lease that begins now ends.
 pub(crate) fn lease_end((now, lease): LeaseTime) -> DateTime<Utc> {
     after(now, lease)
 }
 
-/// Nobody set a time further ahead than this: the clock stood there and came back, and the job is due.
+/// The furthest time ahead that is ever set. A job due later than this was queued while the clock was wrong, so it is due
+/// now.
 fn beyond((now, lease): LeaseTime) -> DateTime<Utc> {
     after(now, lease.max(LONGEST_WAIT + LONGEST_WAIT / 10))
 }
@@ -46,36 +47,36 @@ fn after(now: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
 pub(crate) struct Lease {
     pub(crate) job_no: i64,
     pub(crate) kind: JobKind,
-    /// Whose data it works on; `None`: the file.
+    /// The user whose data it works on. `None` for the file.
     pub(crate) scope: Option<Scope>,
     pub(crate) session_id: Option<SessionId>,
-    /// This try, from 1.
+    /// The number of this try, from 1.
     pub(crate) attempts: u32,
     fence: i64,
 }
 
-/// What becomes of a job that was not finished.
+/// What happens to a job that was not finished.
 #[derive(Clone, Debug)]
 pub(crate) struct Unfinished {
-    /// When to try again; `None`: it is given up.
+    /// When to try again. `None` if it is given up.
     pub(crate) next_run_at: Option<DateTime<Utc>>,
-    /// Why; never what was said.
+    /// The reason. Never contains what was said.
     pub(crate) reason: Option<String>,
-    /// The try was cut short, not used up.
+    /// Whether the try was cut short and does not count.
     pub(crate) interrupted: bool,
 }
 
-/// Work to be queued.
+/// Work to queue.
 pub(crate) struct NewJob<'a> {
     pub(crate) kind: JobKind,
     pub(crate) scope: &'a Scope,
-    /// The session it works on; `None`: all of the user's.
+    /// The session it works on. `None` for all of the user's.
     pub(crate) session: Option<SessionId>,
     pub(crate) priority: i64,
     pub(crate) total_count: u32,
 }
 
-/// Queues work, once: what is queued already keeps its place, what has failed starts anew.
+/// Queues work once: a queued job keeps its place, a failed one starts over.
 pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Result<()> {
     let NewJob { kind, scope, session, priority, total_count } = job;
     let subject = session.map_or(scope.user_id.to_string(), |id| id.to_string()).replace('-', "");
@@ -90,7 +91,7 @@ pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Res
     )
 }
 
-/// Queues the scrub, once. Whoever is at it already began before this: it is begun anew.
+/// Queues the scrub, once. A scrub in progress began before this, so it starts over.
 pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: DateTime<Utc>) -> Result<()> {
     sql.put(
         "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, created_at)
@@ -102,7 +103,7 @@ pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: DateTime<Utc>) -> 
     )
 }
 
-/// Whether work of this kind on the user is queued, or somebody is at it.
+/// Whether work of this kind on the user is queued or in progress.
 pub(crate) fn is_queued(sql: &dyn Sql, scope: &Scope, kind: JobKind) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = ?2 AND state <> 'failed')",
@@ -118,7 +119,7 @@ impl Lease {
     }
 }
 
-/// A job as it was found: taken, it is the lease.
+/// A job as it was found. Once taken, it is the lease.
 pub(crate) struct FoundJob(Lease);
 
 impl FoundJob {
@@ -126,7 +127,7 @@ impl FoundJob {
         self.0.kind
     }
 
-    /// Tries begun so far.
+    /// How many tries have begun so far.
     pub(crate) fn attempts(&self) -> u32 {
         self.0.attempts
     }
@@ -148,7 +149,7 @@ macro_rules! find {
     };
 }
 
-/// The next job of these kinds that is due: one whose holder is gone, else the first in the order in which they run.
+/// The next due job of these kinds: first one whose holder is gone, then in the order in which they run.
 pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<Option<FoundJob>> {
     for state in ["running", "queued"] {
         let found = sql.one(
@@ -190,7 +191,7 @@ fn read_found(row: &SqlRow<'_>) -> Result<FoundJob> {
     }))
 }
 
-/// Takes a job for a lease. `None`: somebody else has taken or ended it since it was found.
+/// Takes a job for a lease. `None` if another process has taken or ended it since it was found.
 pub(crate) fn take(sql: &dyn Sql, FoundJob(found): FoundJob, time: LeaseTime) -> Result<Option<Lease>> {
     let lease = Lease { attempts: found.attempts.saturating_add(1), fence: found.fence + 1, ..found };
     let taken = sql.change(
@@ -201,7 +202,7 @@ pub(crate) fn take(sql: &dyn Sql, FoundJob(found): FoundJob, time: LeaseTime) ->
     Ok((taken == 1).then_some(lease))
 }
 
-/// Gives up a job whose every try was cut short. False: somebody else has taken or ended it since.
+/// Gives up a job if every try was cut short. Returns `false` if another process has taken or ended it since.
 pub(crate) fn give_up(sql: &dyn Sql, FoundJob(found): &FoundJob) -> Result<bool> {
     let changed = sql.change(
         "UPDATE jobs SET state = 'failed', last_error = coalesce(last_error, 'every try was cut short')
@@ -215,7 +216,7 @@ fn lost() -> Error {
     SliceError::Lost.into()
 }
 
-/// Holds the job for another lease, or says that it is lost.
+/// Extends the job's lease. Errors: the job is lost.
 pub(crate) fn hold(sql: &dyn Sql, lease: &Lease, time: LeaseTime) -> Result<()> {
     sql.put(
         "UPDATE jobs SET next_run_at = ?3 WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
@@ -224,7 +225,7 @@ pub(crate) fn hold(sql: &dyn Sql, lease: &Lease, time: LeaseTime) -> Result<()> 
     )
 }
 
-/// Notes how many turns are still to be done.
+/// Sets how many turns are still to be done.
 pub(crate) fn expect(sql: &dyn Sql, lease: &Lease, turns: u32) -> Result<()> {
     sql.put(
         "UPDATE jobs SET total_count = done_count + ?3 WHERE job_no = ?1 AND fence = ?2",
@@ -233,7 +234,7 @@ pub(crate) fn expect(sql: &dyn Sql, lease: &Lease, turns: u32) -> Result<()> {
     )
 }
 
-/// Counts turns that are done, up to the total. A job that gets on is not given up for having been interrupted often.
+/// Counts finished turns, up to the total. A job that makes progress is not given up because it was often interrupted.
 pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32) -> Result<()> {
     sql.put(
         "UPDATE jobs SET done_count = CASE WHEN done_count + ?3 <= total_count THEN done_count + ?3
@@ -245,8 +246,8 @@ pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32)
     )
 }
 
-/// Notes up to which of a user's units the work is done. A job that gets on is not given up for having been interrupted
-/// often.
+/// Records up to which of a user's units the work is done. A job that makes progress is not given up because it was often
+/// interrupted.
 pub(crate) fn set_done(sql: &dyn Sql, lease: &Lease, done_seq: u32, last_seq: u32) -> Result<()> {
     sql.put(
         "UPDATE jobs SET done_count = ?3, total_count = ?4, attempts = CASE WHEN attempts > 1 THEN 1 ELSE attempts END
@@ -264,7 +265,7 @@ pub(crate) fn done_seq(sql: &dyn Sql, lease: &Lease) -> Result<u32> {
     )
 }
 
-/// The work is done: the row goes.
+/// Removes the row: the work is done.
 pub(crate) fn finish(sql: &dyn Sql, lease: &Lease) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
@@ -273,7 +274,7 @@ pub(crate) fn finish(sql: &dyn Sql, lease: &Lease) -> Result<()> {
     )
 }
 
-/// A scrub that is owed, as of one moment. Whoever erases later raises the fence.
+/// A scrub that is owed, as of one moment. A later erase raises the fence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owed {
     job_no: i64,
@@ -287,13 +288,13 @@ pub(crate) fn owed_scrub(sql: &dyn Sql) -> Result<Option<Owed>> {
     })
 }
 
-/// Whether an erase is under way, or its scrub is owed.
+/// Whether an erase is in progress, or its scrub is owed.
 pub(crate) fn is_anything_erased(sql: &dyn Sql) -> Result<bool> {
     sql.scalar("SELECT EXISTS (SELECT 1 FROM jobs WHERE kind IN ('erase', 'scrub'))", values![])
 }
 
-/// Counts pages that are overwritten, on the job for it; by that other connections see that the file has changed.
-/// False: the job is gone, since somebody else has scrubbed the file meanwhile, and nothing was written.
+/// Counts overwritten pages on the scrub job, which also shows other connections that the file has changed. Returns `false`
+/// if the job is gone because another process has scrubbed the file in the meantime; nothing was written then.
 pub(crate) fn count_scrubbed(sql: &dyn Sql, owed: Owed, pages: usize) -> Result<bool> {
     let counted = sql.change(
         "UPDATE jobs SET done_count = done_count + ?2 WHERE job_no = ?1",
@@ -302,7 +303,7 @@ pub(crate) fn count_scrubbed(sql: &dyn Sql, owed: Owed, pages: usize) -> Result<
     Ok(counted == 1)
 }
 
-/// The file is scrubbed as it was owed: the job goes, unless somebody has erased more since, or works on it.
+/// Removes the job once the scrub that was owed is done, unless somebody has erased more since, or works on the job.
 pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2",
@@ -311,8 +312,8 @@ pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
     )
 }
 
-/// Gives the job back for another try, or gives it up. One that is lost is left to whoever has it.
-/// False: whoever had it has lost it meanwhile.
+/// Gives the job back for another try, or gives it up. Returns `false` if the job was lost in the meantime; it is then left
+/// to its holder.
 pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -> Result<bool> {
     let Unfinished { next_run_at, reason, interrupted } = unfinished;
     let state = if next_run_at.is_some() { "queued" } else { "failed" };
@@ -325,7 +326,7 @@ pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -
     Ok(changed > 0)
 }
 
-/// Jobs that have failed, or wait for another try, with their users' numbers.
+/// Jobs that have failed or wait for another try, with their users' numbers.
 pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Option<UserNo>)>> {
     sql.list(
         "SELECT j.job_no, u.user_no FROM jobs AS j LEFT JOIN user_scopes AS u ON u.user_id = j.user_id
@@ -335,7 +336,7 @@ pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Opt
     )
 }
 
-/// Jobs of these kinds that wait for another configuration of a provider, with their users' numbers.
+/// Jobs of these kinds that wait for a provider's configuration to change, with their users' numbers.
 pub(crate) fn waiting_for_configuration(
     sql: &dyn Sql,
     now: DateTime<Utc>,
@@ -350,7 +351,7 @@ pub(crate) fn waiting_for_configuration(
     )
 }
 
-/// Puts off the compression of a session that nobody works on, until then.
+/// Postpones the compression of a session that nobody works on, until the given time.
 pub(crate) fn put_off_compression(
     sql: &dyn Sql,
     scope: &Scope,
@@ -365,7 +366,7 @@ pub(crate) fn put_off_compression(
     )
 }
 
-/// Queues a job again that has failed, or waits for another try. False: it does not.
+/// Queues a job again that has failed or waits for another try. Returns `false` if neither is the case.
 pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bool> {
     let queued = sql.change(
         "UPDATE jobs SET state = 'queued', attempts = 0, next_run_at = ?2
@@ -384,7 +385,7 @@ pub(crate) fn is_erasing(sql: &dyn Sql, scope: &Scope, session: Option<SessionId
     )
 }
 
-/// Whether a session is still to be looked through for memories: its job waits, or somebody is at it.
+/// Whether the extraction of a session is still pending: its job is queued or in progress.
 pub(crate) fn is_extracting(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'extract' AND state <> 'failed')",
@@ -392,7 +393,7 @@ pub(crate) fn is_extracting(sql: &dyn Sql, scope: &Scope, session: SessionId) ->
     )
 }
 
-/// Takes away the compression of a session, whoever is at it: who was writes nothing more.
+/// Removes the compression job of a session, whoever holds it; the holder then writes nothing more.
 pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress'",
@@ -401,14 +402,14 @@ pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionI
     )
 }
 
-/// Takes away the jobs of a session, or all of a user, but for one, whoever holds them: what held one writes nothing more.
+/// Removes the jobs of a session or of a whole user, except one, whoever holds them; the holders then write nothing more.
 pub(crate) fn remove(
     sql: &dyn Sql,
     scope: &Scope,
     session: Option<SessionId>,
     but: Option<&Lease>,
 ) -> Result<u64> {
-    let but = but.map_or(0, |lease| lease.job_no); // They are numbered from 1.
+    let but = but.map_or(0, |lease| lease.job_no); // Jobs are numbered from 1.
     match session {
         Some(session) => sql.change(
             "DELETE FROM jobs WHERE user_id = ?1 AND job_no <> ?2 AND subject_id = ?3",
@@ -420,7 +421,7 @@ pub(crate) fn remove(
     }
 }
 
-/// Jobs behind a number, in the order of their numbers. They name users and sessions by their ids alone.
+/// Jobs after a number, by number. They identify users and sessions only by id.
 pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
     sql.list(
         "SELECT job_no, kind, state, user_id, subject_id, attempts, next_run_at, done_count, total_count, last_error
@@ -443,7 +444,7 @@ pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>
     )
 }
 
-/// How many jobs of these kinds are due, and when the next of the others is.
+/// How many jobs of these kinds are due, and when the next of the others is due.
 pub(crate) fn due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
     let found = sql.one(
         "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)

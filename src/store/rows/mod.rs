@@ -1,4 +1,4 @@
-//! The tables, a file for each family of them. Only here stands SQL about rows, in what SQLite and `PostgreSQL` both take.
+//! The tables, one file per family. Only this folder has SQL about rows, in the dialect that SQLite and `PostgreSQL` share.
 
 pub(crate) mod all_users;
 pub(crate) mod anchor_reads;

@@ -1,4 +1,4 @@
-//! A turn's original, wherever it is: a row of `conversation_turns`, or a line in a frame of the archive.
+//! A turn's original, wherever it is stored: a row of `conversation_turns`, or a line in an archive frame.
 
 use std::num::NonZero;
 
@@ -21,14 +21,15 @@ use crate::{
     text::measure::{self, ContentHash},
 };
 
-/// Frames that a reader keeps: of chat-sized turns some 100 KB, of the longest a gigabyte.
+/// The most frames that a reader keeps: some 100 KB for chat-sized turns, a gigabyte for the longest.
 const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
 
-/// How many columns of a frame, and of a turn's place in it, their checksums cover.
+/// How many columns of a frame, and of a turn's place in it, are covered by their checksums.
 const CHECKED_FRAME_COLUMNS: usize = 6;
 const CHECKED_ARCHIVED_COLUMNS: usize = 7;
 
-/// Reads originals. Of the frames it is asked for it keeps the lines: what is recalled together often lies together.
+/// Reads originals. It keeps the lines of the frames it has read, because what is recalled together is often stored
+/// together.
 pub(crate) struct OriginalsReader<'s> {
     sql: &'s dyn Sql,
     scope: Scope,
@@ -36,7 +37,7 @@ pub(crate) struct OriginalsReader<'s> {
     unpacker: Option<Unpacker>,
 }
 
-/// Where in the archive a turn is; `$which` names it by `?1`, the others are the user.
+/// Where in the archive a turn is. `$which` identifies it by `?1`; the other parameters are the user.
 macro_rules! archived {
     ($which:literal) => {
         concat!(
@@ -50,7 +51,7 @@ macro_rules! archived {
     };
 }
 
-/// Where in the archive a turn is, and what proves its text.
+/// A turn's location in the archive, and its content hash.
 struct Archived {
     place: Place,
     frame_no: i64,
@@ -81,7 +82,7 @@ impl<'s> OriginalsReader<'s> {
         }
     }
 
-    /// The same, of a turn that has no row.
+    /// The same, for a turn without a row.
     pub(crate) fn archived_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Scope { user_no, user_id } = self.scope;
         match self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])? {
@@ -99,12 +100,12 @@ impl<'s> OriginalsReader<'s> {
         self.archived(archived!("a.turn_id = ?1"), values![id, user_no, user_id])
     }
 
-    /// Reads one turn out of its frame.
+    /// Reads one turn from its frame.
     fn archived(&mut self, statement: &'static str, params: &[SqlValue<'_>]) -> Result<Option<Turn>> {
         let Some(found) = self.sql.one(statement, params, read_archived)? else { return Ok(None) };
         let turn = self.lines(found.frame_no).and_then(|lines| lines.turn(found.position));
         match turn.and_then(|turn| checked(turn, &found.content_hash?)) {
-            // Whatever cannot be read of a frame, it is this turn that is asked for.
+            // Whatever cannot be read of a frame, the error is about the requested turn.
             Err(error) if error.kind() == ErrorKind::Corrupt => Err(turns::damaged(found.place)),
             turn => turn.map(Some),
         }
@@ -134,7 +135,7 @@ impl<'s> OriginalsReader<'s> {
 /// One turn by its id.
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
     match OriginalsReader::new(sql, scope).by_id(id)? {
-        // What names it is damaged: an index, or the place in the archive.
+        // What led to it is damaged: an index, or its place in the archive.
         Some(turn) if turn.id != id => {
             Err(row_check::damaged(format_args!("turn {id}, or what leads to it,")))
         }
@@ -153,7 +154,7 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     }
 }
 
-/// A turn out of a frame is cold, and its text is the one that was recorded.
+/// Checks that the text of a turn from a frame is the recorded one, and marks the turn as cold.
 pub(crate) fn checked(mut turn: Turn, hash: &ContentHash) -> Result<Turn> {
     if measure::content_hash(&turn.said.user_message, &turn.said.ai_response) != *hash {
         return Err(Error::new(ErrorKind::Corrupt, "an archived turn is not what was recorded; run doctor"));
@@ -162,7 +163,7 @@ pub(crate) fn checked(mut turn: Turn, hash: &ContentHash) -> Result<Turn> {
     Ok(turn)
 }
 
-/// The backend's state at a turn, wherever the turn is; `None` if there was none, or no such turn.
+/// The backend's state at a turn, in any tier. `None` if there was no state, or there is no such turn.
 pub(crate) fn snapshot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<SnapshotId>> {
     let found = sql.one(
         "SELECT snapshot_id FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2
@@ -173,7 +174,7 @@ pub(crate) fn snapshot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Opt
     Ok(found.flatten())
 }
 
-/// Puts a frame into the archive, and returns its number.
+/// Adds a frame to the archive, and returns its number.
 pub(crate) fn insert_frame(sql: &dyn Sql, scope: &Scope, session: SessionId, frame: &Frame) -> Result<i64> {
     sql.scalar(
         "INSERT INTO archived_frames (user_id, session_id, turn_count, raw_bytes, body)
@@ -182,7 +183,7 @@ pub(crate) fn insert_frame(sql: &dyn Sql, scope: &Scope, session: SessionId, fra
     )
 }
 
-/// Notes where in the archive a turn is whose row is still there.
+/// Records the archive location of a turn that still has a row.
 pub(crate) fn insert_archived(
     sql: &dyn Sql,
     scope: &Scope,
@@ -198,7 +199,7 @@ pub(crate) fn insert_archived(
     )
 }
 
-/// Where in the archive a turn is: its frame, and the line there.
+/// A turn's location in the archive: its frame, and its line there.
 pub(crate) fn archived_at(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<(i64, usize)>> {
     sql.one(
         "SELECT frame_no, position FROM archived_turns WHERE turn_id = ?1 AND user_no = ?2",
@@ -207,7 +208,7 @@ pub(crate) fn archived_at(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Op
     )
 }
 
-/// Says of the turns of a frame that they are in another one, which lacks one of its lines.
+/// Moves the turns of a frame to another frame that lacks one of its lines.
 pub(crate) fn move_lines(sql: &dyn Sql, scope: &Scope, (from, without): (i64, usize), to: i64) -> Result<()> {
     sql.put(
         "UPDATE archived_turns
@@ -218,7 +219,7 @@ pub(crate) fn move_lines(sql: &dyn Sql, scope: &Scope, (from, without): (i64, us
     )
 }
 
-/// The turns of a session before `before` that are in the archive: where each stands, ascending.
+/// The places of a session's archived turns before `before`, ascending.
 pub(crate) fn archived_in(
     sql: &dyn Sql,
     scope: &Scope,
@@ -233,7 +234,7 @@ pub(crate) fn archived_in(
     )
 }
 
-/// Whether a turn's place in the archive is what was written; true if it has none.
+/// Whether a turn's place in the archive is what was written. True if it has none.
 pub(crate) fn is_place_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<bool> {
     let is_sound = sql.one(
         "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, row_check
@@ -257,7 +258,7 @@ pub(crate) fn first_frame(
     )
 }
 
-/// Takes a frame and its turns' places out of the archive, or says that it is not there any more.
+/// Removes a frame and its turns' places from the archive. Errors: the frame no longer exists.
 pub(crate) fn remove_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Result<()> {
     sql.put(
         "DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",

@@ -1,4 +1,4 @@
-//! Rows of `postings`: which units of a user have a word.
+//! Rows of `postings`: which of a user's units contain a word.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use crate::{
     text::words::{FieldCounts, Word},
 };
 
-/// A last row with more bytes than this is full: what comes next begins another.
+/// A last row with more bytes than this is full: further postings start a new one.
 const FULL_BYTES: usize = 800;
 
-/// What a row's checksum covers, in the table's order, then the checksum; and how many columns that are without it.
+/// The columns covered by a row's checksum, in the table's order, then the checksum; and how many columns it covers.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -27,15 +27,15 @@ macro_rules! select {
 }
 const CHECKED_COLUMNS: usize = 6;
 
-/// What was found of a word's postings.
+/// What was found in a word's postings.
 pub(crate) struct PostingsSummary {
-    /// The last unit; 0: there is none.
+    /// The last unit. 0 if there is none.
     pub(crate) last: u32,
-    /// A row could not be read, and its units were not shown.
+    /// Whether a row could not be read, so that its units were skipped.
     pub(crate) is_damaged: bool,
 }
 
-/// Shows every posting of a word that can be read, ascending.
+/// Passes every readable posting of a word to `each`, ascending.
 pub(crate) fn for_each(
     sql: &dyn Sql,
     scope: &Scope,
@@ -57,8 +57,7 @@ pub(crate) fn for_each(
     Ok(shown)
 }
 
-/// Adds postings of words behind those that are there. What is there already is left out, so that a flush that was cut
-/// short can be begun again.
+/// Appends postings to those of each word. Existing ones are skipped, so that a flush that was cut short can be restarted.
 pub(crate) fn append(sql: &dyn Sql, scope: &Scope, words: &[(Word, Vec<Posting>)]) -> Result<()> {
     let lasts = last_chunks(sql, scope, words.iter().map(|(word, _)| (*word, u32::MAX)))?;
     for ((word, added), last) in words.iter().zip(lasts) {
@@ -72,7 +71,7 @@ pub(crate) fn append(sql: &dyn Sql, scope: &Scope, words: &[(Word, Vec<Posting>)
             Some(chunk) => {
                 let mut all = decoded(&chunk)?;
                 all.extend_from_slice(added);
-                // The first one begins where the old row did, and is written over it in place.
+                // The first one begins where the old row did, and overwrites it in place.
                 insert(sql, scope, *word, &postings::encode(&all))?;
             }
         }
@@ -80,7 +79,7 @@ pub(crate) fn append(sql: &dyn Sql, scope: &Scope, words: &[(Word, Vec<Posting>)
     Ok(())
 }
 
-/// Takes units out of their words' postings.
+/// Removes units from their words' postings.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, gone: &BTreeMap<Word, BTreeSet<u32>>) -> Result<()> {
     let (mut words, mut sets) = (Vec::new(), Vec::new());
     for (word, seqs) in gone {
@@ -103,7 +102,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, gone: &BTreeMap<Word, BTreeSe
     Ok(())
 }
 
-/// Puts one unit into its words' postings, in its place among those that are there.
+/// Inserts one unit into its words' postings, at its place among the existing ones.
 pub(crate) fn put(sql: &dyn Sql, scope: &Scope, words: &[(Word, Posting)]) -> Result<()> {
     let chunks = last_chunks(sql, scope, words.iter().map(|(word, posting)| (*word, posting.seq)))?;
     for ((word, posting), chunk) in words.iter().zip(chunks) {
@@ -119,13 +118,13 @@ pub(crate) fn put(sql: &dyn Sql, scope: &Scope, words: &[(Word, Posting)]) -> Re
     Ok(())
 }
 
-/// The last unit in the postings of each of these words; 0: there is none.
+/// The last unit in the postings of each of these words. 0 if there is none.
 pub(crate) fn last_seqs(sql: &dyn Sql, scope: &Scope, words: &[Word]) -> Result<Vec<u32>> {
     let lasts = last_chunks(sql, scope, words.iter().map(|word| (*word, u32::MAX)))?;
     Ok(lasts.into_iter().map(|chunk| chunk.map_or(0, |chunk| chunk.last)).collect())
 }
 
-/// Of each word the last row that begins at its unit or before.
+/// For each word, the last row that begins at or before its unit.
 fn last_chunks(
     sql: &dyn Sql,
     scope: &Scope,
@@ -141,7 +140,7 @@ fn last_chunks(
     Ok(found)
 }
 
-/// The user's number, then these.
+/// The user's number, followed by these.
 fn key(scope: &Scope, numbers: &[u32]) -> Vec<SqlValue<'static>> {
     let numbers = numbers.iter().map(|number| i64::from(*number));
     std::iter::once(scope.user_no.0).chain(numbers).map(SqlValue::Integer).collect()
@@ -175,7 +174,7 @@ fn decoded(chunk: &PostingsChunk) -> Result<Vec<Posting>> {
 
 fn read(row: &SqlRow<'_>) -> Result<PostingsChunk> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
-        return Err(unreadable()); // Written again it would pass for sound.
+        return Err(unreadable()); // Written again, it would pass for sound.
     }
     Ok(PostingsChunk { first: row.get(2)?, last: row.get(3)?, units: row.get(4)?, data: row.get(5)? })
 }
@@ -184,12 +183,12 @@ fn unreadable() -> Error {
     Error::new(ErrorKind::Corrupt, "a word's postings cannot be read; run doctor")
 }
 
-/// Whether the user has any.
+/// Whether the user has any postings.
 pub(crate) fn are_there(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar("SELECT EXISTS (SELECT 1 FROM postings WHERE user_no = ?1)", values![scope.user_no])
 }
 
-/// Whether a row of the user's is damaged.
+/// Whether one of the user's rows is damaged.
 pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     let mut is_damaged = false;
     sql.query(select!(""), values![scope.user_no], &mut |row| {
@@ -199,7 +198,7 @@ pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     Ok(is_damaged)
 }
 
-/// Takes away at most so many rows of the user's. False: there are none.
+/// Removes at most `rows` rows of the user. Returns `false` if there are none.
 pub(crate) fn drop_some(sql: &dyn Sql, scope: &Scope, rows: u32) -> Result<bool> {
     let dropped = sql.change(
         "DELETE FROM postings WHERE user_no = ?1 AND (word, first_seq) IN
@@ -209,7 +208,7 @@ pub(crate) fn drop_some(sql: &dyn Sql, scope: &Scope, rows: u32) -> Result<bool>
     Ok(dropped > 0)
 }
 
-/// Takes away all rows of the user's.
+/// Removes all of the user's rows.
 pub(crate) fn drop_all(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("DELETE FROM postings WHERE user_no = ?1", values![scope.user_no], RowExpectation::Any)
 }

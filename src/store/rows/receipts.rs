@@ -1,4 +1,4 @@
-//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: what is at hand since it was of use.
+//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: units that are warm in a session because of use.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// Writes a receipt, with the units that are to be at hand once its context was of use.
+/// Writes a receipt, with the units to promote once its context was of use.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &[Seq]) -> Result<()> {
     let items: Vec<KeptItem> = receipt.items.iter().map(KeptItem::of).collect();
     sql.put(
@@ -57,21 +57,22 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
     )
 }
 
-/// An item as the row keeps it: a JSON array of these, which ends where there is no more to say. Its rank is its place.
+/// An item as the row stores it: a JSON array of these fields, truncated where the rest are defaults. Its rank is its
+/// position.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct KeptItem {
     /// The unit.
     seq: Option<i64>,
-    /// In the context.
+    /// Its tokens in the context.
     tokens: u32,
     score: f64,
-    /// An array as well, in the order of [`Parts::named`].
+    /// Also an array, in the order of [`Parts::named`].
     parts: Parts,
     unusual: Unusual,
 }
 
-/// What is otherwise than [`Usual`].
+/// The values that differ from [`Usual`].
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Unusual {
@@ -86,10 +87,10 @@ struct Unusual {
     packed_as: Option<PackedAs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<ItemOutcome>,
-    /// Of what a reranker was asked about.
+    /// Only if a reranker was asked about the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
-    /// The unit of what was said last of the same thing.
+    /// The unit of the latest statement about the same thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<i64>,
     /// The memory, if it is one.
@@ -97,12 +98,12 @@ struct Unusual {
     memory: Option<Uuid>,
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     flags: MemoryFlags,
-    /// What is one piece with it.
+    /// The items that are one piece of knowledge with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     same_source: Vec<KeptSameSource>,
 }
 
-/// Something that is one piece with an item: its unit, and of a memory its id.
+/// Something that is one piece of knowledge with an item: its unit and, for a memory, its id.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct KeptSameSource {
     seq: i64,
@@ -122,7 +123,7 @@ impl KeptSameSource {
     }
 }
 
-/// What goes without saying of an item: it is a turn, and of those that have tokens in the context all is shown.
+/// The default values of an item: a turn, shown completely if it has tokens in the context.
 struct Usual {
     memory_tier: MemoryTier,
     packed_as: Option<PackedAs>,
@@ -130,7 +131,7 @@ struct Usual {
 }
 
 impl Usual {
-    /// What has a score was found in cold storage, what has none is shown for its place in the session.
+    /// An item with a score was found in cold storage; one without is shown for its place in the session.
     fn of(tokens: u32, score: f64) -> Self {
         let memory_tier = if score > 0.0 { MemoryTier::Cold } else { MemoryTier::Warm };
         let (packed_as, outcome) = match tokens {
@@ -164,7 +165,7 @@ impl KeptItem {
         self.unusual.kind.unwrap_or(ItemKind::Turn)
     }
 
-    /// Anchors, wishes and memories have none.
+    /// Anchors, wishes and memories have no tier.
     fn memory_tier(&self) -> Option<MemoryTier> {
         self.seq
             .filter(|_| !matches!(self.kind(), ItemKind::Wish | ItemKind::Memory))
@@ -204,12 +205,12 @@ impl Serialize for KeptItem {
     }
 }
 
-/// To seven places: enough to work a score out again, and half as long.
+/// Rounded to seven places: enough to recompute a score, and half as long.
 fn rounded(number: f64) -> f64 {
     (number * 1e7).round() / 1e7
 }
 
-/// Keeps the newest receipts of a user.
+/// Keeps only the newest receipts of a user.
 pub(crate) fn prune(sql: &dyn Sql, scope: &Scope, keep: u32) -> Result<()> {
     sql.put(
         "DELETE FROM recall_receipts WHERE user_no = ?1 AND receipt_no <=
@@ -219,7 +220,7 @@ pub(crate) fn prune(sql: &dyn Sql, scope: &Scope, keep: u32) -> Result<()> {
     )
 }
 
-/// What the row's checksum covers, in the table's order, then the checksum.
+/// The columns covered by the row's checksum, in the table's order, then the checksum.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -247,7 +248,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
             (None, Some(seq)) => owner_of(sql, scope, seq)?,
             (None, None) => None,
         };
-        // What was erased since is no longer named.
+        // Items erased since then are no longer named.
         let Some(owner_id) = owner_id else { continue };
         items.push(ReceiptItem {
             rank,
@@ -273,7 +274,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReceiptId) -> Result<Optio
     Ok(Some(Receipt { items, ..receipt }))
 }
 
-/// What is one piece with an item, but for what was erased since.
+/// What is one piece of knowledge with an item, except what was erased since.
 fn same_source(sql: &dyn Sql, scope: &Scope, kept: &[KeptSameSource]) -> Result<Vec<SameSource>> {
     let mut named = Vec::with_capacity(kept.len());
     for &KeptSameSource { seq, kind, memory } in kept {
@@ -284,7 +285,7 @@ fn same_source(sql: &dyn Sql, scope: &Scope, kept: &[KeptSameSource]) -> Result<
     Ok(named)
 }
 
-/// What was said later, unless it was erased since.
+/// The later statement, unless it was erased since.
 fn newer(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Newer>> {
     sql.one(
         "SELECT said_at FROM recall_units WHERE user_no = ?1 AND seq = ?2",
@@ -302,7 +303,7 @@ fn owner_of(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Uuid>> {
     )
 }
 
-/// The line of a turn that fits too badly to be read: what it is and where it is now; its score is the caller's to say.
+/// The line of a turn that matches too badly to be read: what it is and where it is now. The caller sets its score.
 pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
     sql.one(
         "SELECT u.owner_id, t.memory_tier, EXISTS
@@ -336,7 +337,7 @@ struct Paper {
     lambda: f64,
 }
 
-/// What a profile counts by, as JSON.
+/// The numbers that a profile ranks by, as JSON.
 fn numbers(profile: &Profile) -> Result<String> {
     match profile {
         Profile::Paper { lambda } => json(&Paper { lambda: *lambda }),
@@ -344,7 +345,7 @@ fn numbers(profile: &Profile) -> Result<String> {
     }
 }
 
-/// What a query was taken for, and how sure its answer was; older rows do not say that.
+/// What a query was understood as, and how sure its answer was. Older rows lack the latter.
 #[derive(Serialize, Deserialize)]
 struct KeptUnderstood {
     #[serde(flatten)]
@@ -359,14 +360,14 @@ fn read(row: &SqlRow<'_>) -> Result<Receipt> {
         return Err(row_check::damaged(format_args!("receipt {id}")));
     }
     let profile = match text(row.value(7)?) {
-        // Of older rows, which have no number, by the paper's own.
+        // Older rows have no number; they use the paper's own.
         Some("paper") => Profile::Paper {
             lambda: row.json::<Option<Paper>>(8)?.map_or(Profile::LAMBDA, |paper| paper.lambda),
         },
         Some("recency") => Profile::Recency,
         Some("continuum") => Profile::Continuum,
         Some("custom") => Profile::Custom(row.json(8)?),
-        // By the weights that the default had when it ranked.
+        // With the default's weights at the time of ranking.
         _ => match row.json::<Option<Weights>>(8)? {
             Some(weights) if weights != Weights::default() => Profile::Custom(weights),
             _ => Profile::Default,
@@ -391,30 +392,30 @@ fn read(row: &SqlRow<'_>) -> Result<Receipt> {
     })
 }
 
-/// What a receipt says when its context is of use.
+/// What a receipt says once its context was of use.
 pub(crate) struct UsedReceipt {
     pub(crate) profile: String,
     /// Whether it showed hot turns.
     pub(crate) shows_hot: bool,
-    /// What it recalled, shown or not. What was shown for its place in the session, or since it had been of use there
-    /// before, says nothing of its use.
+    /// What it recalled, shown or not. Excludes what was shown for its place in the session or because it had been of use
+    /// there before: that says nothing about use.
     pub(crate) considered: Vec<Considered>,
-    /// Units to be promoted.
+    /// Units to promote.
     pub(crate) at_hand: Vec<Seq>,
 }
 
 /// Something that was recalled for a context.
 pub(crate) struct Considered {
-    /// The unit; `None`: an anchor.
+    /// The unit. `None` for an anchor.
     pub(crate) seq: Option<i64>,
     /// The memory, if it is one.
     pub(crate) memory: Option<MemoryId>,
     pub(crate) memory_tier: Option<MemoryTier>,
-    /// How much of it was shown; none: nothing.
+    /// How much of it was shown. `None` if nothing was.
     pub(crate) shown_as: Option<PackedAs>,
 }
 
-/// Says that a receipt's context was of use. `None`: it was said before, or the receipt is gone.
+/// Records that a receipt's context was of use. `None` if that was already recorded, or the receipt is gone.
 pub(crate) fn set_used(
     sql: &dyn Sql,
     scope: &Scope,
@@ -429,7 +430,7 @@ pub(crate) fn set_used(
             let kept = row.json::<Vec<KeptItem>>(1)?;
             let is_hot = |item: &KeptItem| item.memory_tier() == Some(MemoryTier::Hot);
             let shows_hot = kept.iter().any(|item| is_hot(item) && item.packed_as().is_some());
-            // A wish is shown for what is to hold, not for what answers.
+            // A wish is shown because it should hold, not because it answers.
             let recalled = kept.iter().filter(|item| {
                 item.score > 0.0 && item.outcome() != ItemOutcome::Promoted && item.kind() != ItemKind::Wish
             });
@@ -446,7 +447,7 @@ pub(crate) fn set_used(
     )
 }
 
-/// Makes a unit warm in a session that used it: the newest of use there. Not one that was erased since.
+/// Makes a unit warm in a session that used it, as the most recently used one there. Does nothing if it was erased since.
 pub(crate) fn promote(
     sql: &dyn Sql,
     scope: &Scope,
@@ -463,7 +464,7 @@ pub(crate) fn promote(
     )
 }
 
-/// Lets all but the newest of use go.
+/// Removes all promotions except the most recently used.
 pub(crate) fn prune_promotions(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2 AND seq NOT IN
@@ -474,7 +475,7 @@ pub(crate) fn prune_promotions(sql: &dyn Sql, scope: &Scope, session_no: Session
     )
 }
 
-/// The turns that are warm in a session for they were of use in it, the newest of use first.
+/// The turns that are warm in a session because they were of use in it, the most recently used first.
 pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<Seq>> {
     sql.list(
         "SELECT seq FROM promotions WHERE user_no = ?1 AND session_no = ?2 ORDER BY promoted_at DESC, seq DESC",
@@ -483,7 +484,7 @@ pub(crate) fn promoted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> R
     )
 }
 
-/// What was warm in a session for its use is so no longer.
+/// Removes all promotions of a session.
 pub(crate) fn remove_promotions(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2",

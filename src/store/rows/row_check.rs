@@ -1,7 +1,7 @@
-//! The checksum of a row: whether the row is what was written.
+//! The checksum of a row, which shows whether the row is what was written.
 //!
 //! `row_check` is the CRC-32 of a row's other columns. No statement here writes it: the file does, for every table
-//! ([`file::row_check`](crate::store::file::row_check)). Who shows text to anybody asks [`holds`] first.
+//! ([`file::row_check`](crate::store::file::row_check)). Code that shows text checks [`holds`] first.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -9,29 +9,29 @@ use crate::{
     store::sql::{SqlRow, SqlValue},
 };
 
-/// Whether a row is what was written: its first `columns` columns are those that the checksum covers, in the order of
-/// their table, and the checksum is behind them.
+/// Whether a row is what was written. Its first `columns` columns must be those that the checksum covers, in the table's
+/// order, followed by the checksum.
 pub(crate) fn holds(row: &SqlRow<'_>, columns: usize) -> Result<bool> {
     holds_behind(row, 0, columns)
 }
 
-/// The same where they stand behind `first` others.
+/// Like `holds`, for columns that come after `first` others.
 pub(crate) fn holds_behind(row: &SqlRow<'_>, first: usize, columns: usize) -> Result<bool> {
     let values = (first..=first + columns).map(|at| row.value(at)).collect::<Result<Vec<_>>>()?;
     Ok(is_whole(&values))
 }
 
-/// The same of a row that was read: the values that its checksum covers, and that behind them.
+/// Like `holds`, for a row that was already read: the values that its checksum covers, then the checksum.
 pub(crate) fn is_whole(values: &[SqlValue<'_>]) -> bool {
     matches!(values.split_last(), Some((SqlValue::Bytes(check), values))
         if *check == checksum(values.iter().copied()))
 }
 
-/// What a row has in the place of its checksum until the program has seen it: a migration wrote it, or another program
-/// inserted it.
+/// The value in place of a checksum until this program has seen the row: a migration wrote it, or another program inserted
+/// it.
 pub(crate) const UNSEALED: [u8; 4] = [0; 4];
 
-/// Whether nothing speaks against a row: it is what was written, or has no checksum yet.
+/// Whether a row may be used: it is what was written, or has no checksum yet.
 pub(crate) fn is_sound(row: &SqlRow<'_>, columns: usize) -> bool {
     let has_none = matches!(row.value(columns), Ok(SqlValue::Bytes(check)) if *check == UNSEALED);
     has_none || holds(row, columns).unwrap_or(false)
@@ -45,8 +45,8 @@ pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {
     )
 }
 
-/// CRC-32 over the values, each with its place, type and, of texts and blobs, length; NULL counts for nothing, so that a
-/// column which is added later and is NULL changes no checksum.
+/// CRC-32 over the values, each with its position, type and, for texts and blobs, length. NULL counts as nothing, so that
+/// adding a column that is NULL changes no checksum.
 pub(crate) fn checksum<'v>(values: impl Iterator<Item = SqlValue<'v>>) -> [u8; 4] {
     let mut sum = Sum { hasher: crc32fast::Hasher::new(), waiting: [0; 512], len: 0 };
     for (place, value) in (0_u8..).zip(values) {
@@ -63,7 +63,7 @@ pub(crate) fn checksum<'v>(values: impl Iterator<Item = SqlValue<'v>>) -> [u8; 4
     sum.hasher.finalize().to_be_bytes()
 }
 
-/// Sums many values at a time: the processor's instructions are for long runs, and most values are short.
+/// Sums many values at a time: the processor's instructions are made for long inputs, and most values are short.
 struct Sum {
     hasher: crc32fast::Hasher,
     waiting: [u8; 512],
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_checksum_never_changes_its_meaning() {
-        // By Python: zlib.crc32(bytes([0,1,7,0,0,0,0,0,0,0]) + bytes([2,3,2,0,0,0]) + b'ab').
+        // Computed with Python: zlib.crc32(bytes([0,1,7,0,0,0,0,0,0,0]) + bytes([2,3,2,0,0,0]) + b'ab').
         let values = [SqlValue::Integer(7), SqlValue::Null, SqlValue::Text(b"ab")];
         assert_eq!(u32::from_be_bytes(checksum(values.into_iter())), 0xfc1b_1a02);
     }

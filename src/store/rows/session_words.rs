@@ -1,5 +1,5 @@
-//! How often the turns of one session have the words of a query: by their rows, and of archived ones by the index, or, as
-//! long as that does not have them or is damaged, by their texts.
+//! How often the turns of one session contain the words of a query: from their rows, and for archived turns from the index
+//! or, while the index lacks them or is damaged, from their texts.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -13,8 +13,8 @@ use crate::{
     text::words::{EncodedWords, Word},
 };
 
-/// Shows each turn of a session before `before` by its number: how many words it has, and how often each of the query's, at
-/// most 255. A turn without any of them may be shown; what is damaged has none.
+/// Passes each turn of a session before `before` to `each`, by number: how many words it has, and how often each word of the
+/// query occurs, at most 255. A turn without any of them may be passed too; a damaged one has none.
 pub(crate) fn for_each(
     sql: &dyn Sql,
     scope: &Scope,

@@ -18,11 +18,11 @@ use crate::{
     },
 };
 
-/// A session with the short key that its turns lie under.
+/// A session with the short key under which its turns are stored.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionRow {
     pub(crate) session_no: SessionNo,
-    /// The user's.
+    /// The user's epoch.
     epoch: i64,
     pub(crate) info: SessionInfo,
 }
@@ -33,12 +33,12 @@ impl SessionRow {
         self.session_no.turn(turn_number)
     }
 
-    /// Where the message stands that waits for its reply: behind all turns.
+    /// The place of the message that waits for its reply: after all turns.
     pub(crate) fn waiting(&self) -> Option<Place> {
         self.info.incomplete_turn.map(|_| self.place(self.info.turn_count + 1))
     }
 
-    /// Counts one more turn. The first one says when the session started.
+    /// Counts one more turn. The first one sets when the session started.
     pub(crate) fn count(&mut self, total_tokens: u32, said_at: DateTime<Utc>, now: DateTime<Utc>) {
         let info = &mut self.info;
         if info.turn_count == 0 {
@@ -49,7 +49,7 @@ impl SessionRow {
         info.last_active_at = now;
     }
 
-    /// What a hot tier read now is to be remembered with.
+    /// The version with which a hot tier read now should be cached.
     pub(crate) fn version(&self) -> Version {
         let is_open = self.info.ended_at.is_none();
         let SessionInfo { turn_count, incomplete_turn, .. } = self.info;
@@ -57,7 +57,7 @@ impl SessionRow {
     }
 }
 
-/// What [`read`] reads.
+/// The columns for [`read`].
 macro_rules! columns {
     () => {
         "session_no, id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count, \
@@ -102,12 +102,12 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Optio
     )
 }
 
-/// The session, which must be there.
+/// The session. Errors: it does not exist.
 pub(crate) fn existing(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<SessionRow> {
     by_id(sql, scope, id)?.ok_or_else(no_session)
 }
 
-/// The last part of the session with the caller's key.
+/// The latest part of the session with the caller's key.
 pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<SessionRow>> {
     sql.one(
         concat!(
@@ -134,7 +134,7 @@ pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRo
     )
 }
 
-/// A user's sessions that started before one of them, newest first; `None`: from the newest on.
+/// A user's sessions that started before the given one, newest first. `None` starts with the newest.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -178,7 +178,7 @@ pub(crate) fn of_project(sql: &dyn Sql, scope: &Scope, project: &str) -> Result<
     )
 }
 
-/// The session in which a talk goes on by now: this one, or the last of its successors.
+/// The session in which the conversation continues: this one, or the last of its successors.
 pub(crate) fn latest(sql: &dyn Sql, scope: &Scope, mut session: SessionRow) -> Result<SessionRow> {
     while let Some(id) = session.info.successor_id {
         let next = by_id(sql, scope, id)?.filter(|next| next.session_no > session.session_no);
@@ -189,7 +189,7 @@ pub(crate) fn latest(sql: &dyn Sql, scope: &Scope, mut session: SessionRow) -> R
     Ok(session)
 }
 
-/// Starts a session, unless its user has gone or is going.
+/// Starts a session, unless its user is gone or being erased.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -208,7 +208,7 @@ pub(crate) fn insert(
     existing(sql, scope, id)
 }
 
-/// Writes a session that was exported, and returns its number here.
+/// Writes an imported session, and returns its number in this file.
 pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInfo) -> Result<SessionNo> {
     sql.scalar(
         "INSERT INTO conversation_sessions
@@ -252,7 +252,7 @@ pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> 
     )
 }
 
-/// Writes what is left of its counts when turns were taken out of it.
+/// Writes its remaining counts after turns were removed from it.
 pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
     let SessionInfo { turn_count, total_tokens, erased_turns, .. } = session.info;
     sql.put(
@@ -269,7 +269,7 @@ pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Re
     )
 }
 
-/// Has the file give a checksum to those sessions of a user that another program inserted: whatever is written to gets it.
+/// Gives a checksum to those sessions of a user that another program inserted: any write adds it.
 pub(crate) fn seal(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET last_active_at = last_active_at WHERE user_id = ?1 AND row_check = ?2",
@@ -278,7 +278,7 @@ pub(crate) fn seal(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// Ends a session; its turns are moved by the caller, in the same transaction.
+/// Ends a session. The caller moves its turns in the same transaction.
 pub(crate) fn set_ended(
     sql: &dyn Sql,
     scope: &Scope,
@@ -294,7 +294,7 @@ pub(crate) fn set_ended(
     )
 }
 
-/// Removes a session of which nothing is left. A talk that went on in it goes on in its successor.
+/// Removes a session of which nothing is left. A session that continued it is then continued from its successor.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
@@ -308,7 +308,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Resu
     )
 }
 
-/// Open sessions behind a place that have been silent since before `cutoff`, with the users they belong to.
+/// Open sessions after a position that have been silent since before `cutoff`, with their users.
 pub(crate) fn silent(
     sql: &dyn Sql,
     cutoff: DateTime<Utc>,
@@ -326,7 +326,7 @@ pub(crate) fn silent(
     )
 }
 
-/// Ends open sessions by call, one or all of a user's, as they are: they are to be erased.
+/// Ends open sessions by call, one or all of a user's, without moving anything, because they will be erased.
 pub(crate) fn close(
     sql: &dyn Sql,
     scope: &Scope,
@@ -351,7 +351,7 @@ pub(crate) fn close(
     }
 }
 
-/// Says of an ended session that all of it is in cold, or that it is again as it was when it ended: warm.
+/// Marks an ended session as completely cold, or as warm again, as it was when it ended.
 pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, tier: MemoryTier) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET memory_tier = ?3
@@ -361,7 +361,7 @@ pub(crate) fn set_tier(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, tier
     )
 }
 
-/// Says that a session which silence had ended was ended by call after all: nothing goes on from it.
+/// Changes the end of a session that silence had ended to an end by call, so that nothing continues it.
 pub(crate) fn set_ended_by_call(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET end_reason = 'call'
@@ -384,7 +384,7 @@ pub(crate) fn set_successor(
     )
 }
 
-/// Files a session, which must be there, under a project.
+/// Files a session under a project. Errors: the session does not exist.
 pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: Option<&str>) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET project = ?3 WHERE id = ?1 AND user_id = ?2",
@@ -393,7 +393,7 @@ pub(crate) fn set_project(sql: &dyn Sql, scope: &Scope, id: SessionId, project: 
     )
 }
 
-/// Gives a successor the title and the metadata of the session that it goes on from.
+/// Copies the title and the metadata of a session to its successor.
 pub(crate) fn hand_on(sql: &dyn Sql, scope: &Scope, from: &SessionRow, to: &mut SessionRow) -> Result<()> {
     let SessionInfo { title, metadata, .. } = &from.info;
     if title.is_none() && metadata.is_none() {
@@ -407,7 +407,7 @@ pub(crate) fn hand_on(sql: &dyn Sql, scope: &Scope, from: &SessionRow, to: &mut 
     )
 }
 
-/// Gives a session, which must be there, a title.
+/// Sets a session's title. Errors: the session does not exist.
 pub(crate) fn set_title(sql: &dyn Sql, scope: &Scope, id: SessionId, title: Option<&str>) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET title = ?3 WHERE id = ?1 AND user_id = ?2",
@@ -416,7 +416,7 @@ pub(crate) fn set_title(sql: &dyn Sql, scope: &Scope, id: SessionId, title: Opti
     )
 }
 
-/// Keeps the caller's JSON beside a session, which must be there.
+/// Sets the caller's JSON of a session. Errors: the session does not exist.
 pub(crate) fn set_metadata(
     sql: &dyn Sql,
     scope: &Scope,
@@ -430,7 +430,7 @@ pub(crate) fn set_metadata(
     )
 }
 
-/// What tells whether a cached hot tier is still the file's. Erase raises the epoch.
+/// Shows whether a cached hot tier is still current. An erase raises the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
     pub(crate) epoch: i64,
@@ -440,7 +440,7 @@ pub(crate) struct Version {
     pub(crate) is_open: bool,
 }
 
-/// The session's version; `None` if there is no such session.
+/// The session's version. `None` if there is no such session.
 pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Option<Version>> {
     sql.one(
         "SELECT u.epoch, s.turn_count, s.ended_at IS NULL,
@@ -459,7 +459,7 @@ pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Opt
     )
 }
 
-/// Shows every session of a user of this file, as far as it can be read: for doctor.
+/// Passes every session of a user of this file to `each`, as far as it can be read. Used by doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<SessionRow>)) -> Result<()> {
     const ALL: &str = concat!(
         "SELECT ",

@@ -1,4 +1,4 @@
-//! How much is in the tables, over all users. Counts only: nothing of what anybody said.
+//! How much is in the tables, across all users. Counts only, no content.
 
 use crate::{
     error::Result,
@@ -11,7 +11,7 @@ pub(crate) const SESSIONS: &str = "SELECT count(*) FROM conversation_sessions";
 pub(crate) const OPEN_SESSIONS: &str = "SELECT count(*) FROM conversation_sessions WHERE ended_at IS NULL";
 
 pub(crate) const SUMMARIES: &str = "SELECT count(*) FROM conversation_summaries";
-/// How many each summarizer wrote, the most first.
+/// How many summaries each summarizer wrote, most first.
 pub(crate) const SUMMARIZERS: &str =
     "SELECT summarizer AS name, count(*) AS summaries FROM conversation_summaries
      GROUP BY summarizer ORDER BY summaries DESC, name";
@@ -38,7 +38,7 @@ pub(crate) const OPEN_REVIEWS: &str = "SELECT count(*) FROM memory_reviews WHERE
 pub(crate) const POSTINGS: &str = "SELECT count(*) FROM postings";
 pub(crate) const POSTING_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(data)), 0) AS BIGINT) FROM postings";
-/// How many vectors a block holds follows from its size (rows/vectors.rs).
+/// The number of vectors in a block follows from its size (rows/vectors.rs).
 pub(crate) const VECTORS: &str =
     "SELECT CAST(coalesce(sum((octet_length(b.body) - 2) / (e.dims + 2)), 0) AS BIGINT)
      FROM vector_blocks AS b JOIN embedding_spaces AS e ON e.space_no = b.space_no";
@@ -50,21 +50,21 @@ pub(crate) const RECEIPT_BYTES: &str =
                               + octet_length(missing) + octet_length(items)), 0) AS BIGINT) FROM recall_receipts";
 
 pub(crate) const JOBS_WAITING: &str = "SELECT count(*) FROM jobs WHERE state <> 'failed'";
-/// When the oldest of them was queued.
+/// When the oldest job that has not failed was queued.
 pub(crate) const OLDEST_JOB: &str = "SELECT min(created_at) FROM jobs WHERE state <> 'failed'";
 pub(crate) const JOBS_FAILED: &str = "SELECT count(*) FROM jobs WHERE state = 'failed'";
 pub(crate) const TRANSITIONS: &str = "SELECT count(*) FROM memory_tier_transitions";
 
-/// How often each name of each aspect was of use, by aspect, the most useful first.
+/// How often each name of each aspect was of use, by aspect, most useful first.
 pub(crate) const USES: &str = "SELECT aspect, name, CAST(sum(hits) AS BIGINT) AS hits FROM use_counts
      WHERE aspect IN ('tier', 'rule', 'profile', 'packed_as')
      GROUP BY aspect, name ORDER BY aspect, hits DESC, name";
-/// By users: how each rule fared.
+/// How each rule performed, by user.
 pub(crate) const RULES: &str =
     "SELECT name, CAST(sum(CASE WHEN aspect = 'chance' THEN hits ELSE 0 END) AS BIGINT),
             CAST(sum(CASE WHEN aspect = 'taken' THEN hits ELSE 0 END) AS BIGINT)
      FROM use_counts WHERE aspect IN ('chance', 'taken') GROUP BY user_no, name";
-/// How many contexts reached a tier in a month.
+/// How many contexts reached each tier, by month.
 pub(crate) const REACHED: &str =
     "SELECT name, CAST(sum(hits) AS BIGINT) FROM use_counts WHERE aspect = 'reached'
      GROUP BY name";

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns for [`read`]: those covered by the row's checksum, in the table's order, then the checksum.
 macro_rules! columns {
     () => {
         "turn_key, id, original_turn_id, original, user_id, session_id, turn_number, seq, snapshot_id, timestamp, \
@@ -24,9 +24,9 @@ macro_rules! columns {
     };
 }
 
-/// Where the backend's state at the turn is.
+/// The index of the column with the backend's state at the turn.
 const SNAPSHOT_ID: usize = 8;
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 17;
 
 fn read(row: &SqlRow<'_>) -> Result<Summary> {
@@ -54,7 +54,7 @@ fn read(row: &SqlRow<'_>) -> Result<Summary> {
     })
 }
 
-/// Writes a summary for a turn that leaves.
+/// Writes the summary of a turn whose row is removed.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -91,7 +91,7 @@ pub(crate) fn insert(
     )
 }
 
-/// Removes the summary of a turn that comes back, if there is one.
+/// Removes the summary of a turn whose row is restored, if there is one.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2",
@@ -100,7 +100,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     )
 }
 
-/// Notes on a turn's summary which anchors the turn is evidence for.
+/// Sets on a turn's summary which anchors the turn is evidence for.
 pub(crate) fn set_anchors(sql: &dyn Sql, scope: &Scope, place: Place, anchors: &[AnchorId]) -> Result<()> {
     sql.put(
         "UPDATE conversation_summaries SET identity_anchor_ids = ?3 WHERE turn_key = ?1 AND user_id = ?2",
@@ -122,7 +122,7 @@ pub(crate) fn of_turn(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Opti
     )
 }
 
-/// The summary that stands at a place of a session.
+/// The summary at a place of a session.
 pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Summary>> {
     sql.one(
         concat!("SELECT ", columns!(), " FROM conversation_summaries WHERE turn_key = ?1 AND user_id = ?2"),
@@ -131,7 +131,7 @@ pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Su
     )
 }
 
-/// At most so many summaries of a session behind a place, in its order.
+/// At most `limit` summaries of a session after a place, in the session's order.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -152,10 +152,10 @@ pub(crate) fn page(
     )
 }
 
-/// A summary at its place, as far as it can be read, with the caller's id of its turn.
+/// A summary with its place and the caller's id of its turn, as far as they can be read.
 pub(crate) type PlacedSummary = (Place, Result<Summary>, Option<String>);
 
-/// At most so many summaries of a part of a session.
+/// At most `limit` summaries of a part of a session.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -185,7 +185,7 @@ const NEWEST: &str = concat!(
      FROM conversation_summaries WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT ?5"
 );
 
-/// The sessions of the user in which the built-in summarizer wrote a summary, the oldest first.
+/// The user's sessions in which the built-in summarizer wrote a summary, oldest first.
 pub(crate) fn built_in_sessions(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionId>> {
     sql.list(
         "SELECT s.id FROM conversation_sessions AS s
@@ -198,7 +198,7 @@ pub(crate) fn built_in_sessions(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Sess
     )
 }
 
-/// Shows every summary of the file, as far as it can be read: for doctor.
+/// Passes every summary of the file to `each`, as far as it can be read. Used by doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {
     sql.query(concat!("SELECT ", columns!(), " FROM conversation_summaries"), &[], &mut |row| {
         each(read(row));
@@ -206,7 +206,8 @@ pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) 
     })
 }
 
-/// Shows every summary of the user in the order of recording, with the backend's state at its turn: for export.
+/// Passes every summary of the user to `each`, in the order of recording, with the backend's state at its turn. Used by the
+/// export.
 pub(crate) fn each_of_user(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Rows as an export shows them and an import writes them.
+//! Rows for export and import.
 
 use chrono::{DateTime, Utc};
 
@@ -21,8 +21,8 @@ use crate::{
 /// How many units are read at once.
 const PAGE: usize = 1_000;
 
-/// By table, what the checksum of a row covers, in the table's order, then the checksum. Turns and summaries are left
-/// out: they are checked wherever they are read.
+/// For each table, the columns covered by a row's checksum, in the table's order, then the checksum. Turns and summaries are
+/// omitted because they are checked wherever they are read.
 const OF_USER_ID: [(&str, &str, usize); 4] = [
     (
         "conversation_sessions",
@@ -53,8 +53,8 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
         11,
     ),
 ];
-/// The same of tables that name the user by its number. Memories, their states, terms, edges, changes and episodes are
-/// checked wherever they are read, too.
+/// The same for tables that refer to the user by number. Memories, their states, terms, edges, changes and episodes are also
+/// checked wherever they are read.
 const OF_USER_NO: [(&str, &str, usize); 9] = [
     (
         "recall_units",
@@ -101,7 +101,7 @@ const OF_USER_NO: [(&str, &str, usize); 9] = [
     ),
 ];
 
-/// Fails if a row of the user is damaged that nobody checks while it is exported.
+/// Fails if one of the user's rows is damaged that the export itself does not check.
 pub(crate) fn expect_sound(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     let by_id = OF_USER_ID.map(|table| (table, scope.user_id.to_column()));
     let by_no = OF_USER_NO.map(|table| (table, scope.user_no.to_column()));
@@ -128,7 +128,7 @@ pub(crate) struct UnitOfTurn {
     pub(crate) content_hash: ContentHash,
 }
 
-/// Some units of the user's turns behind a place, in the order of recording. Empty if there are no more.
+/// Some units of the user's turns after a place, in the order of recording. Empty if there are no more.
 pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: Seq) -> Result<Vec<UnitOfTurn>> {
     sql.list(
         "SELECT r.seq, r.owner_id, s.id, r.turn_number, r.caller_id, r.said_at, r.content_hash
@@ -149,7 +149,7 @@ pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: Seq) -> Result<Ve
     )
 }
 
-/// The user's newest turn up to a place in the order of recording: a name for that place that holds in any file.
+/// The user's newest turn up to a place in the order of recording. It identifies that place in any file.
 pub(crate) fn newest_turn(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<TurnId>> {
     sql.one(
         "SELECT owner_id FROM recall_units WHERE user_no = ?1 AND seq <= ?2 AND kind = 'turn'
@@ -159,7 +159,7 @@ pub(crate) fn newest_turn(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
     )
 }
 
-/// What the derivations do not say of an anchor; the rest is folded from them.
+/// The part of an anchor that is not folded from its derivations.
 pub(crate) struct AnchorRow {
     pub(crate) id: AnchorId,
     pub(crate) subject: String,
@@ -190,7 +190,7 @@ pub(crate) fn anchors(sql: &dyn Sql, scope: &Scope) -> Result<Vec<AnchorRow>> {
 /// A piece of evidence for an anchor.
 pub(crate) struct DerivationRow {
     pub(crate) anchor_id: AnchorId,
-    /// The source is a turn; else it was set by hand.
+    /// Whether the source is a turn. Otherwise it was set by hand.
     pub(crate) is_of_turn: bool,
     pub(crate) source_id: TurnId,
     pub(crate) stance: Stance,
@@ -201,7 +201,7 @@ pub(crate) struct DerivationRow {
     pub(crate) quote: String,
 }
 
-/// All evidence, in the order of its anchors and then of saying.
+/// All evidence, by anchor, then in the order in which it was said.
 pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<DerivationRow>> {
     sql.list(
         "SELECT d.product_id, d.source_kind = 'turn' AS is_of_turn, d.source_id, d.stance, d.seq, d.said_at, d.made_by,
@@ -226,7 +226,7 @@ pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Derivation
     )
 }
 
-/// Whose rows have an id. Ids are unique in a file, over all of its users.
+/// The owners of an id. Ids are unique in a file, across all users.
 pub(crate) const OWNER_OF_SESSION: &str = "SELECT user_id FROM conversation_sessions WHERE id = ?1";
 pub(crate) const OWNER_OF_TURN: &str = "SELECT user_id FROM conversation_turns WHERE id = ?1";
 pub(crate) const OWNER_OF_TURN_ASIDE: &str = "SELECT user_id FROM turns_aside WHERE id = ?1";
@@ -235,7 +235,7 @@ pub(crate) const OWNER_OF_SUMMARY_OF_TURN: &str =
     "SELECT user_id FROM conversation_summaries WHERE original_turn_id = ?1";
 pub(crate) const OWNER_OF_ANCHOR: &str = "SELECT user_id FROM identity_anchors WHERE id = ?1";
 
-/// Whether anybody in this file owns one of these already.
+/// Whether any user of this file already owns one of these.
 pub(crate) fn is_any_owned<Id: ToColumn>(sql: &dyn Sql, owner: &'static str, ids: &[Id]) -> Result<bool> {
     let sets: Vec<_> = ids.iter().map(|id| vec![id.to_column()]).collect();
     let mut is_owned = false;
@@ -246,7 +246,7 @@ pub(crate) fn is_any_owned<Id: ToColumn>(sql: &dyn Sql, owner: &'static str, ids
     Ok(is_owned)
 }
 
-/// Writes an anchor as far as it is not folded from its evidence; the caller folds it.
+/// Writes the part of an anchor that is not folded from its evidence. The caller folds it.
 pub(crate) fn insert_anchor(sql: &dyn Sql, scope: &Scope, value_key: &str, anchor: &AnchorRow) -> Result<()> {
     let cardinality = match anchor.attribute.cardinality() {
         Cardinality::One => "one",
@@ -293,7 +293,7 @@ pub(crate) fn insert_derivation(sql: &dyn Sql, scope: &Scope, derivation: &Deriv
     )
 }
 
-/// Notes where in the archive a turn is that never had a row here.
+/// Records the archive location of a turn that never had a row in this file.
 pub(crate) fn insert_archived(
     sql: &dyn Sql,
     scope: &Scope,

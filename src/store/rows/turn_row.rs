@@ -1,5 +1,5 @@
-//! A row of `conversation_turns`, read and written: its key, its checksum, and the turn that it is. Nowhere else stand all
-//! of its columns.
+//! Reads and writes a row of `conversation_turns`: its key, its checksum, and its turn. Only this file lists all of its
+//! columns.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -15,7 +15,8 @@ use crate::{
     },
 };
 
-/// What [`read`] reads: what the row's checksum covers, in the table's order, then the checksum, then what it leaves out.
+/// The columns for [`read`]: those covered by the row's checksum, in the table's order, then the checksum, then the
+/// uncovered ones.
 macro_rules! turn_columns {
     () => {
         "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
@@ -26,14 +27,14 @@ macro_rules! turn_columns {
 }
 pub(crate) use turn_columns;
 
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 21;
-/// Where it says who counted the tokens.
+/// The index of the column that says who counted the tokens.
 const COUNTED_BY: usize = 11;
-/// Where the key is.
+/// The index of the key.
 pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
-/// The turn of a row that was read by [`turn_columns`]. Every value is taken once, for the checksum and for the turn.
+/// The turn in a row that was selected by [`turn_columns`]. Every value is fetched once, for both the checksum and the turn.
 pub(crate) fn read(row: &SqlRow<'_>) -> Result<Turn> {
     let values: [_; TURN_KEY] = row.values()?;
     if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) && !is_inserted(&values) {
@@ -70,10 +71,11 @@ pub(crate) fn read(row: &SqlRow<'_>) -> Result<Turn> {
     })
 }
 
-/// What the counts of a turn are by that another program inserted, until it is taken over.
+/// The value of `counted_by` for a turn that another program inserted, until it is taken over.
 pub(crate) const NOT_COUNTED: &str = "";
 
-/// Whether another program inserted the turn, and nobody has taken it over yet: it has no checksum, and nobody counted it.
+/// Whether another program inserted the turn and it is not taken over yet: it has no checksum, and its tokens are not
+/// counted.
 #[cold]
 fn is_inserted(values: &[SqlValue<'_>; TURN_KEY]) -> bool {
     matches!(values[CHECKED_COLUMNS], SqlValue::Bytes(check) if *check == row_check::UNSEALED)
@@ -85,7 +87,7 @@ fn get<T: FromColumn>(values: &[SqlValue<'_>; TURN_KEY], at: usize) -> Result<T>
     sql::read(values[at], at)
 }
 
-/// Writes a turn that has its unit already, as it is.
+/// Writes a turn that already has its unit, unchanged.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -140,16 +142,16 @@ pub(crate) fn damaged(Place { session, turn_number }: Place) -> Error {
     row_check::damaged(format_args!("turn {turn_number} of session number {}", session.0))
 }
 
-/// Turns that were read one after the other.
+/// Turns that were read in sequence.
 #[derive(Debug, Default)]
 pub(crate) struct ReadTurns {
     pub(crate) turns: Vec<Turn>,
-    /// The numbers of those whose rows are damaged: the others are read all the same.
+    /// The numbers of the turns whose rows are damaged. The others are read all the same.
     pub(crate) damaged: Vec<u32>,
 }
 
 impl ReadTurns {
-    /// Takes the next row; returns whether it could be read.
+    /// Takes the next row, and returns whether it could be read.
     pub(crate) fn take(&mut self, row: &SqlRow<'_>) -> Result<bool> {
         match read(row) {
             Ok(turn) => self.turns.push(turn),

@@ -24,7 +24,7 @@ pub(crate) use crate::store::rows::{
     units::{unit_by_caller_id, unit_by_seq},
 };
 
-/// Writes a turn that has its unit already, warm: out of the archive.
+/// Writes a turn that already has its unit, as warm. It comes from the archive.
 pub(crate) fn insert_warm(
     sql: &dyn Sql,
     scope: &Scope,
@@ -42,8 +42,8 @@ pub(crate) fn insert_warm(
     turn_row::insert(sql, scope, session_no, &turn, words)
 }
 
-/// Moves a turn from hot to warm, and records the move: its first, since a turn begins hot and never comes back. One whose
-/// row is gone, which is damage, keeps no other from moving.
+/// Moves a turn from hot to warm, and records the transition. It is the turn's first, because a turn begins hot and never
+/// returns there. A turn whose row is missing, which is damage, keeps no other from moving.
 pub(crate) fn leave_hot(
     sql: &dyn Sql,
     scope: &Scope,
@@ -51,8 +51,7 @@ pub(crate) fn leave_hot(
     reason: MoveReason,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    // By its key alone: that it is hot its session says, and the index of hot rows, even if a bit of the row says
-    // otherwise.
+    // By its key alone: its session and the index of hot rows say that it is hot, even if a bit of the row says otherwise.
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id],
@@ -71,7 +70,7 @@ pub(crate) fn leave_hot(
     )
 }
 
-/// Makes a turn of an open session hot again that had left as the last of its moves: that move goes.
+/// Makes a turn of an open session hot again whose last transition was leaving hot, and removes that transition.
 pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'hot', tier_pad = 'x'
@@ -89,8 +88,8 @@ pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Resul
     )
 }
 
-/// Takes out the moves of the next session behind `after` that were none: older versions wrote promotions there. The
-/// session, if there was one.
+/// Removes those transitions of the next session after `after` that are none: older versions recorded promotions there.
+/// Returns the session, if there was one.
 pub(crate) fn prune_moves(sql: &dyn Sql, scope: &Scope, after: SessionNo) -> Result<Option<SessionNo>> {
     let next: Option<SessionNo> = sql.one(
         "SELECT session_no FROM memory_tier_transitions
@@ -108,7 +107,7 @@ pub(crate) fn prune_moves(sql: &dyn Sql, scope: &Scope, after: SessionNo) -> Res
     Ok(Some(session_no))
 }
 
-/// Records that a turn moved: the next of its moves.
+/// Records a turn's next transition.
 pub(crate) fn record_move(
     sql: &dyn Sql,
     scope: &Scope,
@@ -127,7 +126,7 @@ pub(crate) fn record_move(
     )
 }
 
-/// Whether these turns of a session are all warm, and the ones with these ids.
+/// Whether these turns of a session are all warm and have these ids.
 pub(crate) fn are_warm(
     sql: &dyn Sql,
     scope: &Scope,
@@ -166,7 +165,7 @@ pub(crate) fn keep_cold(
     )
 }
 
-/// Writes what was worked out from the text of a turn that another program inserted.
+/// Writes what was computed from the text of a turn that another program inserted.
 pub(crate) fn set_measured(
     sql: &dyn Sql,
     scope: &Scope,
@@ -193,7 +192,7 @@ pub(crate) fn set_measured(
     )
 }
 
-/// Says anew why a turn is kept verbatim in cold. One that is not there any more is left alone.
+/// Updates why a turn is kept verbatim in cold. Does nothing if the turn no longer exists.
 pub(crate) fn judge_anew(
     sql: &dyn Sql,
     scope: &Scope,
@@ -208,7 +207,7 @@ pub(crate) fn judge_anew(
     )
 }
 
-/// Makes turns that were kept verbatim in cold warm again, so many at most; only the caller's own marks stay. Returns their
+/// Makes at most `limit` turns that were kept verbatim in cold warm again. Only the caller's own marks stay. Returns their
 /// numbers.
 pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<u32>> {
     sql.list(
@@ -225,7 +224,7 @@ pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, lim
     )
 }
 
-/// Removes a turn whose successor is in this transaction.
+/// Removes a turn whose replacement is written in this transaction.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
@@ -234,7 +233,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     )
 }
 
-/// The warm turns of a session behind a place, oldest first, until `is_enough`.
+/// The warm turns of a session after a position, oldest first, until `is_enough`.
 pub(crate) fn warm_after(
     sql: &dyn Sql,
     scope: &Scope,
@@ -256,7 +255,7 @@ pub(crate) fn warm_after(
     Ok(found)
 }
 
-/// Whether a session has a warm turn, damaged or not.
+/// Whether a session has a warm turn, even a damaged one.
 pub(crate) fn has_warm(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM conversation_turns
@@ -291,7 +290,7 @@ pub(crate) fn hot_numbers(sql: &dyn Sql, scope: &Scope, session: SessionId) -> R
     )
 }
 
-/// The turns of a session that are not cold from `before` backwards, newest first, as long as `take` wants another.
+/// The turns of a session that are not cold, backwards from `before`, newest first, while `take` returns true.
 pub(crate) fn newest_before(
     sql: &dyn Sql,
     scope: &Scope,
@@ -320,7 +319,7 @@ pub(crate) fn newest_before(
     Ok(found)
 }
 
-/// Shows the words of every turn of a session before `before` to `each`, by the turn's place.
+/// Passes the words of every turn of a session before `before` to `each`, with the turn's place.
 pub(crate) fn for_each_words(
     sql: &dyn Sql,
     scope: &Scope,
@@ -333,7 +332,7 @@ pub(crate) fn for_each_words(
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key",
         values![session_no.start(), session_no.turn(before), scope.user_id],
         &mut |row| {
-            // What cannot be read is not found by its words.
+            // A turn that cannot be read is not found by its words.
             if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
                 each(row.get::<Place>(0)?.turn_number, words);
             }
@@ -342,7 +341,7 @@ pub(crate) fn for_each_words(
     )
 }
 
-/// The turns of a session from a place on, in their order. A damaged one is an error.
+/// The turns of a session from a position on, in order. Errors: one is damaged.
 pub(crate) fn from(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, first: u32) -> Result<Vec<Turn>> {
     sql.list(
         concat!(
@@ -381,7 +380,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<T
     )
 }
 
-/// When the last turn of a session was said, by its order.
+/// When the last turn of a session, by order, was said.
 pub(crate) fn last_said_at(
     sql: &dyn Sql,
     scope: &Scope,
@@ -395,8 +394,7 @@ pub(crate) fn last_said_at(
     )
 }
 
-/// At most so many moves of a session's turns behind one of them, by the turn's place and its own, in the turns' order and
-/// each turn's own.
+/// At most `limit` transitions of a session's turns after the given one, by turn, then in each turn's order.
 pub(crate) fn transitions(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Rows of `unit_blocks`: what ranking needs of a user's units, 64 neighbours in a row.
+//! Rows of `unit_blocks`: what ranking needs to know about a user's units, 64 neighbours per row.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -15,15 +15,15 @@ use crate::{
     },
 };
 
-/// What a row's checksum covers, in the table's order, then the checksum; and how many columns that are without it.
+/// The columns covered by a row's checksum, in the table's order, then the checksum; and how many columns it covers.
 const OF_USER: &str =
     "SELECT user_no, block_no, body, row_check FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no";
 const CHECKED_COLUMNS: usize = 3;
 
-/// Shows the facts of every indexed unit, ascending; those of a damaged block are read from the rows of its units.
-/// Returns how many blocks are damaged.
+/// Passes the facts of every indexed unit to `each`, ascending; those of a damaged block are read from the rows of its
+/// units. Returns the number of damaged blocks.
 pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(UnitFacts)) -> Result<usize> {
-    /// A block that has to wait until the rows of one before it are read; an error: it is damaged itself.
+    /// A block that must wait until the rows of an earlier one are read. An error if it is damaged itself.
     type Waiting = std::result::Result<Vec<UnitFacts>, u32>;
     let (mut damaged, mut waiting) = (0, Vec::<Waiting>::new());
     sql.query(OF_USER, values![scope.user_no], &mut |row| {
@@ -59,7 +59,7 @@ pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(
     Ok(damaged)
 }
 
-/// The facts of a block; `None`: there is none.
+/// The facts of a block. `None` if it does not exist.
 pub(crate) fn of_block(sql: &dyn Sql, scope: &Scope, block: u32) -> Result<Option<Vec<UnitFacts>>> {
     sql.one(
         "SELECT body FROM unit_blocks WHERE user_no = ?1 AND block_no = ?2",
@@ -68,7 +68,7 @@ pub(crate) fn of_block(sql: &dyn Sql, scope: &Scope, block: u32) -> Result<Optio
     )
 }
 
-/// Writes a block over the one that is there; an empty one goes.
+/// Writes a block, replacing the existing one. An empty block is removed.
 pub(crate) fn write(sql: &dyn Sql, scope: &Scope, block: u32, units: &[UnitFacts]) -> Result<()> {
     debug_assert!(units.iter().all(|unit| unit.seq <= last_of(block)), "a unit of another block");
     if units.is_empty() {
@@ -86,7 +86,7 @@ pub(crate) fn write(sql: &dyn Sql, scope: &Scope, block: u32, units: &[UnitFacts
     )
 }
 
-/// Whether a row of the user's is damaged.
+/// Whether one of the user's rows is damaged.
 pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     let mut is_damaged = false;
     sql.query(OF_USER, values![scope.user_no], &mut |row| {
@@ -96,7 +96,7 @@ pub(crate) fn are_damaged(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     Ok(is_damaged)
 }
 
-/// Takes away all rows of the user's.
+/// Removes all of the user's rows.
 pub(crate) fn drop_all(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("DELETE FROM unit_blocks WHERE user_no = ?1", values![scope.user_no], RowExpectation::Any)
 }
@@ -116,7 +116,7 @@ mod tests {
         store::{Store, rows::users, scope::UserKey, write_tx::WriteTx},
     };
 
-    /// A test says itself when jobs run.
+    /// No worker: tests decide when jobs run.
     async fn memory(path: &Path) -> Thermocline {
         let config = Config { worker: false, ..Config::default() };
         Thermocline::open_with(path, config).await.unwrap()
@@ -138,7 +138,7 @@ mod tests {
         (store, scope)
     }
 
-    /// The facts of all units, and how many blocks are damaged.
+    /// The facts of all units, and the number of damaged blocks.
     fn facts(store: &Store, scope: &Scope) -> (Vec<UnitFacts>, usize) {
         let mut found = Vec::new();
         let damaged = store.snapshot().unwrap().indexed_facts(scope, |facts| found.push(facts)).unwrap();

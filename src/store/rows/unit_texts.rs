@@ -1,4 +1,4 @@
-//! What units say, read wherever that is: in a turn's row, in the archive, in a summary, or in a memory.
+//! The texts of units, read from wherever they are stored: a turn's row, the archive, a summary, or a memory.
 
 use chrono::DateTime;
 
@@ -22,18 +22,18 @@ use crate::{
     times::EventDays,
 };
 
-/// Units that are read at once.
+/// How many units are read at once.
 const READ_AT_ONCE: u32 = 256;
 
 /// A unit with its words.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitWithWords {
     pub(crate) facts: UnitFacts,
-    /// The encoded forward list; empty: what has them is damaged.
+    /// The encoded forward list. Empty if its row is damaged.
     pub(crate) words: Vec<u8>,
 }
 
-/// Reads units. An archived turn's words are worked out from its text; the index has them as well, so that few need them.
+/// Reads units. An archived turn's words are computed from its text; since the index has them too, few turns need this.
 pub(crate) struct UnitReader<'s> {
     sql: &'s dyn Sql,
     scope: Scope,
@@ -45,7 +45,7 @@ impl<'s> UnitReader<'s> {
         Self { sql, scope: *scope, originals: originals::OriginalsReader::new(sql, scope) }
     }
 
-    /// Shows the units after `after` up to `until`, in their order.
+    /// Passes the units after `after` up to `until` to `each`, in order.
     pub(crate) fn for_each(
         &mut self,
         (after, until): (Seq, Seq),
@@ -72,7 +72,7 @@ impl<'s> UnitReader<'s> {
         Ok(())
     }
 
-    /// The words of one turn, wherever it is; `None`: it is nowhere.
+    /// The words of one turn, wherever it is stored. `None` if it does not exist.
     pub(crate) fn words_at(&mut self, place: Place) -> Result<Option<Vec<u8>>> {
         match units::words_at(self.sql, &self.scope, place)? {
             Some(words) => Ok(Some(words)),
@@ -80,7 +80,7 @@ impl<'s> UnitReader<'s> {
         }
     }
 
-    /// The words of an archived turn and its user's side; none of what is damaged.
+    /// The words of an archived turn and its user's side. Empty if it is damaged.
     fn archived_or_none(&mut self, place: Place) -> Result<(Vec<u8>, Option<String>)> {
         match self.originals.archived_at(place) {
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok((Vec::new(), None)),
@@ -90,16 +90,16 @@ impl<'s> UnitReader<'s> {
         }
     }
 
-    /// The words of one turn, if what has them is what was written; `None`: it is damaged.
+    /// The words of one turn, if the data they come from is what was written. `None` if it is damaged.
     pub(crate) fn sound_words_at(&mut self, place: Place) -> Result<Option<Vec<u8>>> {
         let (sql, scope) = (self.sql, self.scope);
         let mut look = || -> Result<Option<Vec<u8>>> {
             let words = self.words_at(place)?.unwrap_or_default();
-            // The checksum of a turn's row leaves its words out.
+            // The checksum of a turn's row does not cover its words.
             let has_its_words = |turn: Turn| words == words_of(&turn);
             let is_sound = turns::by_number(sql, &scope, place)?.is_none_or(has_its_words)
                 && originals::is_place_sound(sql, &scope, place)?;
-            summaries::at(sql, &scope, place)?; // An error if it is damaged.
+            summaries::at(sql, &scope, place)?; // Fails if it is damaged.
             Ok(is_sound.then_some(words))
         };
         match look() {
@@ -113,8 +113,8 @@ fn words_of(turn: &Turn) -> Vec<u8> {
     WordCounts::of(&turn.said).encode()
 }
 
-/// What is embedded of a unit: the pieces of its turn, or, where its original was deleted, of its summary; those of a
-/// memory's text of now, and none of an older one.
+/// What is embedded for a unit: the pieces of its turn or, if its original was deleted, of its summary. For a memory, the
+/// pieces of its current text; an older text has none.
 pub(crate) fn pieces_of(
     sql: &dyn Sql,
     scope: &Scope,
@@ -125,7 +125,7 @@ pub(crate) fn pieces_of(
         Owner::Turn(place) => place,
         Owner::Memory => {
             let memory = match memories::units::memory_of(sql, scope, seq) {
-                // Found by its words.
+                // It is found by its words.
                 Err(error) if error.kind() == ErrorKind::Corrupt => None,
                 memory => memory?,
             };
@@ -133,7 +133,7 @@ pub(crate) fn pieces_of(
         }
     };
     let original = match originals.by_number(place) {
-        // Found by its words and its summary's meaning.
+        // It is found by its words and its summary's meaning.
         Err(error) if error.kind() == ErrorKind::Corrupt => None,
         original => original?,
     };

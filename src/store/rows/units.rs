@@ -1,4 +1,4 @@
-//! Rows of `recall_units`: a user's units in their order, what they are, and the words that rows have of them.
+//! Rows of `recall_units`: a user's units in order, what they stand for, and their words as far as rows have them.
 
 use chrono::{DateTime, Utc};
 
@@ -17,12 +17,12 @@ use crate::{
     times::EventDays,
 };
 
-/// How far a user's units are, and how far they are indexed.
+/// How far a user's units extend, and how far they are indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Raised when something of the user was erased or replaced.
+    /// Raised when something of the user's is erased or replaced.
     pub(crate) epoch: i64,
-    /// The newest unit; 0: none.
+    /// The newest unit. 0 if there is none.
     pub(crate) last_seq: Seq,
     /// Units up to here are in the postings and blocks.
     pub(crate) indexed_seq: Seq,
@@ -30,7 +30,7 @@ pub(crate) struct Extent {
     pub(crate) anchor_version: i64,
 }
 
-/// A unit as its row has it, without its words.
+/// A unit's row, without its words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bare {
     pub(crate) seq: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Bare {
     pub(crate) said_at_ms: i64,
 }
 
-/// How far the user's units are; nothing: the user is gone.
+/// How far the user's units extend; empty if the user is gone.
 pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
     let found = sql.one(users::ROW, values![scope.user_no], users::read_row)?;
     let known = found.filter(|row| row.user_id == scope.user_id).map(|row| Extent {
@@ -60,7 +60,7 @@ pub(crate) struct KnownUnit {
     pub(crate) content_hash: ContentHash,
 }
 
-/// The turn with the caller's id, wherever it is now.
+/// The turn with the caller's id, in any tier.
 pub(crate) fn unit_by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<KnownUnit>> {
     sql.one(
         "SELECT r.seq, r.owner_id, s.id, r.turn_number, r.content_hash
@@ -79,7 +79,7 @@ pub(crate) fn unit_by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -
     )
 }
 
-/// What a unit stands for, and what its caller calls it.
+/// What a unit stands for, and the caller's id of it.
 pub(crate) struct NamedUnit {
     pub(crate) owner: Owner,
     pub(crate) caller_id: Option<String>,
@@ -94,8 +94,8 @@ pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
     )
 }
 
-/// What a unit stands for, by its kind and the two columns behind that. Whatever has a place is a turn, and so is what
-/// says so itself: the rest of such a row may be damaged.
+/// What a unit stands for, by its kind and the two columns after it. A unit with a place is a turn, and so is one of that
+/// kind, because the rest of the row may be damaged.
 fn owner(row: &SqlRow<'_>, kind: usize) -> Result<Owner> {
     match (row.get(kind), row.value(kind + 1)?) {
         (Ok(UnitKind::Turn), _) => {}
@@ -105,7 +105,7 @@ fn owner(row: &SqlRow<'_>, kind: usize) -> Result<Owner> {
     Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
 }
 
-/// What proves the texts of turns, by their units, which must be there.
+/// The content hashes of turns, by unit. Errors: a unit does not exist.
 pub(crate) fn content_hashes(
     sql: &dyn Sql,
     scope: &Scope,
@@ -133,7 +133,7 @@ pub(crate) fn is_of(sql: &dyn Sql, scope: &Scope, seq: Seq, turn: TurnId) -> Res
     )
 }
 
-/// Writes the unit that stands for a turn or a text of a memory, by the id of which.
+/// Writes the unit that stands for a turn or a text of a memory, with the id of that.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -152,22 +152,22 @@ pub(crate) fn insert(
     )
 }
 
-/// A unit with what the row of its turn or memory has of it, or, where the original was deleted, the summary's.
+/// A unit with the data in its turn's or memory's row or, if the original was deleted, the summary's.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedUnit {
     pub(crate) unit: Bare,
-    /// `None`: the turn is archived.
+    /// `None` if the turn is archived.
     pub(crate) words: Option<Vec<u8>>,
-    /// How the user's side begins, as far as events are read; `None`: it has no row, or cannot be read.
+    /// The beginning of the user's side, as far as events are read. `None` if it has no row or cannot be read.
     pub(crate) opening: Option<String>,
 }
 
-/// No fewer than the bytes that events are read from.
+/// At least as many as the bytes that events are read from.
 const OPENING_CHARS: u32 = 4_096;
 const _: () =
     assert!(OPENING_CHARS as usize >= EventDays::MAX_BYTES, "an event is read from all that it may stand in");
 
-/// The units after `after` up to `until`, in their order.
+/// The units after `after` up to `until`, in order.
 pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> Result<Vec<ListedUnit>> {
     sql.list(
         "SELECT coalesce(t.words, k.words) AS words, m.summary_text, m.topic_keywords, r.seq, r.said_at, r.kind,
@@ -184,31 +184,32 @@ pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> 
 }
 
 fn read(row: &SqlRow<'_>) -> Result<Bare> {
-    // A unit that is damaged is found by what is left of it; doctor finds the damage.
+    // A damaged unit is returned as far as it can be read; doctor reports the damage.
     let owner = owner(row, 5).unwrap_or(Owner::Turn(Place::default()));
     let said_at_ms = row.get(4).map_or(0, |at: DateTime<Utc>| at.timestamp_millis());
     Ok(Bare { seq: row.get(3)?, owner, said_at_ms })
 }
 
-/// The words of a row that begins with them: the turn's own, else those of the summary in its place.
+/// The words of a row that begins with them: the turn's own, otherwise those of the summary in its place.
 fn words_in(row: &SqlRow<'_>) -> Result<Option<Vec<u8>>> {
     match row.get(0) {
         Ok(Some(words)) => return Ok(Some(words)),
         Ok(None) => {}
-        Err(_) => return Ok(Some(Vec::new())), // It is damaged.
+        Err(_) => return Ok(Some(Vec::new())), // The words are damaged.
     }
     let summary: Option<String> = row.get(1)?;
     let keywords: Option<String> = row.get(2)?;
     Ok(summary.map(|summary| words_of_summary(&summary, &keywords.unwrap_or_default())))
 }
 
-/// The words by which a turn is found whose original was deleted: its summary's, and its keywords, which stand there as
-/// a JSON array.
+/// The words by which a turn without an original is found: its summary's, and its keywords, which are stored as a JSON
+/// array.
 pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<u8> {
     WordCounts::of_text(&format!("{summary_text}\n{topic_keywords}")).encode()
 }
 
-/// The words of a turn's row, or of the summary of one whose original was deleted; `None`: it is archived, or nowhere.
+/// The words in a turn's row, or of the summary of one whose original was deleted. `None` if the turn is archived or does
+/// not exist.
 pub(crate) fn words_at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Vec<u8>>> {
     let found = sql.one(
         "SELECT words, NULL AS summary_text, NULL AS topic_keywords FROM conversation_turns
@@ -235,7 +236,7 @@ pub(crate) fn set_words(
     )
 }
 
-/// The turns from `first` on, by their numbers, so many at most, and where they are.
+/// At most `limit` turns from `first` on, by unit number, with their places.
 pub(crate) fn places_from(sql: &dyn Sql, scope: &Scope, first: Seq, limit: u32) -> Result<Vec<(Seq, Place)>> {
     sql.list(
         "SELECT seq, session_no, turn_number FROM recall_units
@@ -246,7 +247,7 @@ pub(crate) fn places_from(sql: &dyn Sql, scope: &Scope, first: Seq, limit: u32) 
     )
 }
 
-/// Writes what proves the text of a unit's turn.
+/// Writes the content hash of a unit's turn.
 pub(crate) fn set_hash(sql: &dyn Sql, scope: &Scope, seq: Seq, hash: ContentHash) -> Result<()> {
     sql.put(
         "UPDATE recall_units SET content_hash = ?3 WHERE user_no = ?1 AND seq = ?2",
@@ -255,7 +256,7 @@ pub(crate) fn set_hash(sql: &dyn Sql, scope: &Scope, seq: Seq, hash: ContentHash
     )
 }
 
-/// Says that the user's units up to `seq` are indexed.
+/// Records that the user's units up to `seq` are indexed.
 pub(crate) fn set_indexed(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET indexed_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",

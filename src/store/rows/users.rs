@@ -1,4 +1,4 @@
-//! Rows of `user_scopes` and `users`, and of `state_snapshots`: the last two may be a backend's own.
+//! Rows of `user_scopes`, `users` and `state_snapshots`. The last two tables may be a backend's own.
 
 use chrono::{DateTime, Utc};
 
@@ -22,7 +22,7 @@ pub(crate) const ROW: &str =
             inserted_seq
      FROM user_scopes WHERE user_no = ?1";
 
-/// What was found by [`ROW`].
+/// Reads the row found by [`ROW`].
 pub(crate) fn read_row(row: &SqlRow<'_>) -> Result<UserRow> {
     Ok(UserRow {
         user_id: row.get(0)?,
@@ -39,13 +39,13 @@ pub(crate) fn read_row(row: &SqlRow<'_>) -> Result<UserRow> {
     })
 }
 
-/// By which rules what is kept of the user was derived.
+/// The versions of the rules by which the user's stored data was derived.
 pub(crate) fn rules(sql: &dyn Sql, scope: &Scope) -> Result<RuleVersions> {
     let found = sql.one(ROW, values![scope.user_no], read_row)?;
     Ok(found.map_or(RuleVersions::default(), |row| row.rules))
 }
 
-/// Says by which rules what is kept of the user was derived.
+/// Sets the versions of the rules by which the user's stored data was derived.
 pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET words_rules = ?3, critical_rules = ?4, anchor_rules = ?5
@@ -55,7 +55,7 @@ pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Re
     )
 }
 
-/// The user, if it has a place here.
+/// The user, if it has a place in this file.
 pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
     let user_id = match key {
         UserKey::Id(id) => *id,
@@ -69,7 +69,7 @@ pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
     })
 }
 
-/// The user's place, made if it is missing. In a backend's own table nothing is inserted.
+/// The user's place, created if missing. Nothing is inserted into a backend's own table.
 pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
     if let Some(scope) = find(sql, key)? {
         return Ok(scope);
@@ -101,7 +101,7 @@ pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> R
     Ok(Scope { user_id, user_no })
 }
 
-/// Whether anything was ever kept of the user.
+/// Whether anything was ever stored for the user.
 pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
@@ -112,12 +112,12 @@ pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     )
 }
 
-/// What a handle of an erased user is told.
+/// The error for a handle of an erased user.
 pub(crate) fn gone() -> Error {
     Error::not_found("the user is gone from this file")
 }
 
-/// Refuses to write for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
+/// Rejects writes for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
 pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)";
     if sql.scalar(is_there, values![scope.user_id, scope.user_no])? && !jobs::is_erasing(sql, scope, None)? {
@@ -126,7 +126,7 @@ pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     Err(gone())
 }
 
-/// Frees the user's name: who has it from now on is somebody else.
+/// Frees the user's name: whoever gets it from now on is another user.
 pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     if is_backends(sql, USERS)? {
         return Ok(());
@@ -134,7 +134,7 @@ pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id], RowExpectation::Any)
 }
 
-/// Makes void whatever any process has cached of the user.
+/// Invalidates what any process has cached of the user.
 pub(crate) fn raise_epoch(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1",
@@ -143,7 +143,7 @@ pub(crate) fn raise_epoch(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// Makes void whatever any process has cached of the user's anchors.
+/// Invalidates what any process has cached of the user's anchors.
 pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET anchor_version = anchor_version + 1 WHERE user_id = ?1",
@@ -152,7 +152,7 @@ pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// Says that something of the user was written. Nothing if the user is gone by now.
+/// Records that something of the user's was written. Does nothing if the user is gone.
 pub(crate) fn raise_revision(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET revision = revision + 1 WHERE user_no = ?1 AND user_id = ?2",
@@ -161,7 +161,7 @@ pub(crate) fn raise_revision(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// How often something of the user was written.
+/// How many times something of the user's was written.
 pub(crate) fn revision(sql: &dyn Sql, scope: &Scope) -> Result<u64> {
     let found = sql.one(
         "SELECT revision FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
@@ -171,7 +171,7 @@ pub(crate) fn revision(sql: &dyn Sql, scope: &Scope) -> Result<u64> {
     found.ok_or_else(gone)
 }
 
-/// Notes the number of the user's newest recall unit.
+/// Sets the number of the user's newest unit.
 pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET last_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
@@ -180,7 +180,7 @@ pub(crate) fn set_last_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<()>
     )
 }
 
-/// Notes from which unit on another program's turns are to be taken over; `None`: there are none.
+/// Sets from which unit on another program's turns must be taken over. `None` if there are none.
 pub(crate) fn set_inserted(sql: &dyn Sql, scope: &Scope, first: Option<Seq>) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET inserted_seq = ?3 WHERE user_no = ?1 AND user_id = ?2",
@@ -189,7 +189,7 @@ pub(crate) fn set_inserted(sql: &dyn Sql, scope: &Scope, first: Option<Seq>) -> 
     )
 }
 
-/// Removes a user of whom nothing is left; a backend keeps its own row.
+/// Removes a user of whom nothing is left. A backend keeps its own row.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("DELETE FROM user_scopes WHERE user_id = ?1", values![scope.user_id], RowExpectation::Any)?;
     if is_backends(sql, USERS)? {
@@ -198,7 +198,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("DELETE FROM users WHERE id = ?1", values![scope.user_id], RowExpectation::Any)
 }
 
-/// Names a snapshot that a turn refers to, unless the table is the backend's own.
+/// Adds a snapshot that a turn refers to, unless the table is the backend's own.
 pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) -> Result<()> {
     if is_backends(sql, STATE_SNAPSHOTS)? {
         let known = "SELECT EXISTS (SELECT 1 FROM state_snapshots WHERE id = ?1)";
@@ -222,7 +222,7 @@ fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
         ));
     }
     sql.one("SELECT id, name, created_at, row_check FROM users WHERE name = ?1", values![name], |row| {
-        // An index that is damaged may lead to somebody else.
+        // A damaged index may lead to another user's row.
         if !row_check::holds(row, 3)? {
             return Err(row_check::damaged("the row of this user, or what leads to it,"));
         }
@@ -230,11 +230,11 @@ fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
     })
 }
 
-/// The settings that say of a table whether it was there before us.
+/// The settings that say whether a table existed before us.
 pub(super) const USERS: &str = "users_table";
 const STATE_SNAPSHOTS: &str = "state_snapshots_table";
 
-/// Whether a table was there before us: then its rows are the backend's alone.
+/// Whether a table existed before us. Its rows then belong to the backend alone.
 pub(super) fn is_backends(sql: &dyn Sql, setting: &str) -> Result<bool> {
     sql.scalar("SELECT value = 'backend' FROM thermocline_settings WHERE key = ?1", values![setting])
 }

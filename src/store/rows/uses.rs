@@ -1,4 +1,4 @@
-//! Rows of `unit_uses` and `use_counts`: what came of contexts that answered a turn. Counted, and never ranked by.
+//! Rows of `unit_uses` and `use_counts`: the outcome of contexts that answered a turn. Only counted, never used for ranking.
 
 use chrono::{DateTime, Utc};
 
@@ -12,14 +12,14 @@ use crate::{
     },
 };
 
-/// Why a unit's turn is kept verbatim, if it has a row and is.
+/// Why a unit's turn is kept verbatim, if it has a row and is kept.
 pub(crate) struct KeepReason {
-    /// The rule on record.
+    /// The recorded rule.
     pub(crate) rule: Option<CriticalRule>,
     pub(crate) total_tokens: u32,
 }
 
-/// The unit, if it is there.
+/// The unit, if it exists.
 pub(crate) fn kept(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<KeepReason>> {
     sql.one(
         "SELECT t.critical_rule, coalesce(t.total_tokens, 0) FROM recall_units AS u
@@ -35,11 +35,11 @@ pub(crate) fn kept(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Keep
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UseHits {
     pub(crate) all: u32,
-    /// As the best of what was recalled.
+    /// How often as the best of what was recalled.
     pub(crate) best: u32,
 }
 
-/// Counts how often a unit was of use.
+/// Counts uses of a unit.
 pub(crate) fn count_unit(
     sql: &dyn Sql,
     scope: &Scope,
@@ -59,7 +59,7 @@ pub(crate) fn count_unit(
     )
 }
 
-/// Counts something of this name, under this aspect.
+/// Counts uses of a name within an aspect.
 pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (Aspect, &str), hits: u64) -> Result<()> {
     sql.put(
         "INSERT INTO use_counts (user_no, aspect, name, hits) VALUES (?1, ?2, ?3, ?4)
@@ -69,7 +69,7 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (Aspect, &str)
     )
 }
 
-/// What use has taught of the user's turns within these places in the order of recording.
+/// What use has taught about the user's turns between these places in the order of recording.
 pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -> Result<LearnedCriticality> {
     let used = sql.list(
         "SELECT seq FROM unit_uses WHERE user_no = ?1 AND seq BETWEEN ?2 AND ?3 AND best >= ?4",
@@ -94,7 +94,7 @@ pub(crate) struct UnitUse {
     pub(crate) last_hit: DateTime<Utc>,
 }
 
-/// What was of use, in the order of recording.
+/// All units that were of use, in the order of recording.
 pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<UnitUse>> {
     sql.list(
         "SELECT r.owner_id, n.hits, coalesce(n.best, 0), n.last_hit FROM unit_uses AS n
@@ -108,7 +108,7 @@ pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<UnitUse>> {
     )
 }
 
-/// All that is counted of the user by name.
+/// All of the user's counts by name.
 pub(crate) fn counts(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(Aspect, String, u64)>> {
     sql.list(
         "SELECT aspect, name, hits FROM use_counts WHERE user_no = ?1 ORDER BY aspect, name",

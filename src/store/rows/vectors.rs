@@ -1,4 +1,4 @@
-//! Rows of vectors: which spaces there are, how far each user's units are embedded, and the vectors, block by block.
+//! Rows of vectors: the spaces in the file, how far each user's units are embedded, and the vectors, in blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +21,10 @@ pub(crate) struct Space {
     pub(crate) dims: usize,
 }
 
-/// The number of a space that has no place in the file yet: none of its vectors do.
+/// The number of a space that is not in the file yet, so that none of its vectors are.
 pub(crate) const NOT_IN_FILE: i64 = 0;
 
-/// A vector of one piece of a unit, as it is stored.
+/// A stored vector of one piece of a unit.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) seq: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The space of a model, if it has a place in the file.
+/// The space of a model, if the file has it.
 pub(crate) fn space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Result<Option<Space>> {
     let EmbeddingSpace { model, revision, dims } = wanted;
     let space_no = sql.one(
@@ -43,14 +43,14 @@ pub(crate) fn space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Result<Option<Spa
     Ok(space_no.map(|space_no| Space { space_no, dims: *dims as usize }))
 }
 
-/// The same, with a place made for it.
+/// The space of a model, added to the file if missing.
 pub(crate) fn find_or_add_space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Result<Space> {
     if let Some(found) = space(sql, wanted)? {
         return Ok(found);
     }
     let EmbeddingSpace { model, revision, dims } = wanted;
     let space_no = sql.scalar(
-        // Whoever was faster has made the same place.
+        // A faster process has added the same space.
         "INSERT INTO embedding_spaces (model, revision, dims, text_form) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (model, revision, dims, text_form) DO UPDATE SET text_form = excluded.text_form
          RETURNING space_no",
@@ -59,14 +59,14 @@ pub(crate) fn find_or_add_space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Resul
     Ok(Space { space_no, dims: *dims as usize })
 }
 
-/// All spaces of the file: few.
+/// All spaces of the file. There are only a few.
 fn all_spaces(sql: &dyn Sql) -> Result<Vec<Space>> {
     sql.list("SELECT space_no, dims FROM embedding_spaces ORDER BY space_no", values![], |row| {
         Ok(Space { space_no: row.get(0)?, dims: row.get(1)? })
     })
 }
 
-/// The same with their models.
+/// All spaces with their models.
 pub(crate) fn all_models(sql: &dyn Sql) -> Result<Vec<(Space, EmbeddingSpace)>> {
     sql.list(
         "SELECT space_no, model, revision, dims FROM embedding_spaces ORDER BY space_no",
@@ -78,12 +78,12 @@ pub(crate) fn all_models(sql: &dyn Sql) -> Result<Vec<(Space, EmbeddingSpace)>> 
     )
 }
 
-/// Takes away a space in which nobody has anything.
+/// Removes a space in which nobody has anything.
 pub(crate) fn remove_space(sql: &dyn Sql, space: Space) -> Result<()> {
     sql.put("DELETE FROM embedding_spaces WHERE space_no = ?1", values![space.space_no], RowExpectation::Any)
 }
 
-/// Up to which unit a user is embedded in a space.
+/// The last unit of a user that is embedded in a space.
 pub(crate) fn embedded_seq(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<Seq> {
     let found = sql.one(
         "SELECT embedded_seq FROM user_spaces WHERE user_no = ?1 AND space_no = ?2",
@@ -93,7 +93,7 @@ pub(crate) fn embedded_seq(sql: &dyn Sql, scope: &Scope, space: Space) -> Result
     Ok(found.unwrap_or_default())
 }
 
-/// Forgets how far a user is embedded in a space, and what could not be.
+/// Resets how far a user is embedded in a space, and removes the user's gaps there.
 pub(crate) fn forget_progress(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<()> {
     for text in [
         "DELETE FROM user_spaces WHERE user_no = ?1 AND space_no = ?2",
@@ -104,7 +104,7 @@ pub(crate) fn forget_progress(sql: &dyn Sql, scope: &Scope, space: Space) -> Res
     Ok(())
 }
 
-/// Bytes of a user's vectors from a block on, their places included.
+/// The size in bytes of a user's vectors from a block on, including their places.
 pub(crate) fn bytes(sql: &dyn Sql, scope: &Scope, space: Space, first: u32) -> Result<usize> {
     sql.scalar(
         "SELECT coalesce(CAST(sum(length(body)) AS BIGINT), 0) FROM vector_blocks
@@ -113,7 +113,7 @@ pub(crate) fn bytes(sql: &dyn Sql, scope: &Scope, space: Space, first: u32) -> R
     )
 }
 
-/// What a row's checksum covers, in the table's order, then the checksum; and how many columns that are without it.
+/// The columns covered by a row's checksum, in the table's order, then the checksum; and how many columns it covers.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -126,12 +126,12 @@ macro_rules! select {
 const CHECKED_COLUMNS: usize = 4;
 const OF_BLOCK: &str = select!("= ?3");
 
-/// What [`OF_BLOCK`] asks for.
+/// The parameters of [`OF_BLOCK`].
 fn key(scope: &Scope, space_no: i64, block: i64) -> Vec<SqlValue<'static>> {
     [scope.user_no.0, space_no, block].map(SqlValue::Integer).to_vec()
 }
 
-/// Shows the blocks of a user's vectors from a block on. Returns how many cannot be read.
+/// Passes the blocks of a user's vectors from a block on to `each`. Returns how many cannot be read.
 pub(crate) fn for_each_block(
     sql: &dyn Sql,
     scope: &Scope,
@@ -154,14 +154,14 @@ pub(crate) fn for_each_block(
     Ok(damaged)
 }
 
-/// A row as a block; `None`: it is damaged.
+/// A row as a block. `None` if it is damaged.
 fn sound_block<'r>(row: &SqlRow<'r>, dims: usize) -> Result<Option<VectorBlock<'r>>> {
     let body = bytes_of(row.value(3)?).unwrap_or_default();
     let block = row.get(2).ok().and_then(|block| VectorBlock::parse(block, dims, body));
     Ok(if row_check::holds(row, CHECKED_COLUMNS)? { block } else { None })
 }
 
-/// The damaged blocks of a user's vectors, by space and block, as what leads to them names them.
+/// The damaged blocks of a user's vectors, by the space and block under which they were found.
 pub(crate) fn damaged_blocks(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(i64, i64)>> {
     let keys: Vec<(i64, i64)> = sql.list(
         "SELECT space_no, block_no FROM vector_blocks WHERE user_no = ?1 ORDER BY space_no, block_no",
@@ -179,8 +179,8 @@ pub(crate) fn damaged_blocks(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(i64, i
     Ok(damaged)
 }
 
-/// The vectors of a block, as a row holds them: how many there are (u16), for each the unit's place in the block and the
-/// piece of its turn (a byte each), then the vectors, `dims` bytes each.
+/// The vectors of a block, as a row holds them: their number (u16), for each the unit's place in the block and the piece of
+/// its turn (one byte each), then the vectors, `dims` bytes each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VectorBlock<'a> {
     first: u32,
@@ -191,7 +191,7 @@ pub(crate) struct VectorBlock<'a> {
 }
 
 impl<'a> VectorBlock<'a> {
-    /// `None`: these bytes are no block.
+    /// `None` if these bytes are not a block.
     fn parse(block: u32, dims: usize, body: &'a [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk()?;
         let count = usize::from(u16::from_le_bytes(*count));
@@ -201,7 +201,7 @@ impl<'a> VectorBlock<'a> {
         is_whole.then_some(Self { first, dims, places: places.as_chunks().0, vectors })
     }
 
-    /// For each vector its unit and the piece of its turn.
+    /// The unit and the piece of each vector.
     pub(crate) fn owners(self) -> impl Iterator<Item = (u32, u8)> + use<'a> {
         self.places.iter().map(move |[place, piece]| (self.first.saturating_add(u32::from(*place)), *piece))
     }
@@ -229,7 +229,7 @@ fn body_of(vectors: &[Stored]) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Adds vectors of units that have none yet, and says up to which unit the user is embedded now.
+/// Adds vectors of units that have none yet, and records up to which unit the user is embedded now.
 pub(crate) fn add(
     sql: &dyn Sql,
     scope: &Scope,
@@ -257,8 +257,8 @@ pub(crate) fn add(
     )
 }
 
-/// Takes the vectors of units out of every space. Of one that is being dropped a user may have blocks, and no row that
-/// says so.
+/// Removes the vectors of units from every space. In a space that is being dropped, a user may have blocks but no row of
+/// progress.
 pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &BTreeSet<u32>) -> Result<()> {
     let blocks: BTreeSet<u32> = gone.iter().map(|seq| block_of(*seq)).collect();
     let spaces = all_spaces(sql)?;
@@ -277,8 +277,8 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &BTreeSet<u32>) -> Resu
     Ok(())
 }
 
-/// The vectors of blocks without those of some units. What is damaged is without any, and its units are embedded anew: it
-/// is written over.
+/// The vectors of blocks, without those of some units. A damaged block has none; it is overwritten, and its units are
+/// embedded again.
 fn without(
     sql: &dyn Sql,
     scope: &Scope,
@@ -301,7 +301,7 @@ fn without(
     Ok(found)
 }
 
-/// Writes a block over the one that is there; an empty one goes.
+/// Writes a block, replacing the existing one. An empty block is removed.
 fn write(sql: &dyn Sql, scope: &Scope, space: Space, block: u32, vectors: &[Stored]) -> Result<()> {
     if vectors.is_empty() {
         return remove_block(sql, scope, (space.space_no, block.into()));
@@ -314,7 +314,7 @@ fn write(sql: &dyn Sql, scope: &Scope, space: Space, block: u32, vectors: &[Stor
     )
 }
 
-/// Takes a block away.
+/// Removes a block.
 pub(crate) fn remove_block(sql: &dyn Sql, scope: &Scope, (space_no, block): (i64, i64)) -> Result<()> {
     sql.put(
         "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no = ?3",
@@ -323,7 +323,7 @@ pub(crate) fn remove_block(sql: &dyn Sql, scope: &Scope, (space_no, block): (i64
     )
 }
 
-/// Takes at most so many blocks of the user's away, and returns how many those were.
+/// Removes at most `limit` of the user's blocks, and returns how many were removed.
 pub(crate) fn remove_some_blocks(sql: &dyn Sql, scope: &Scope, space: Space, limit: u64) -> Result<u64> {
     sql.change(
         "DELETE FROM vector_blocks WHERE user_no = ?1 AND space_no = ?2 AND block_no IN
@@ -332,7 +332,7 @@ pub(crate) fn remove_some_blocks(sql: &dyn Sql, scope: &Scope, space: Space, lim
     )
 }
 
-/// Notes that the embedder refused a unit, so that it is tried again.
+/// Records that the embedder refused a unit, so that it is tried again.
 pub(crate) fn note_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32, why: &str) -> Result<()> {
     sql.put(
         "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error) VALUES (?1, ?2, ?3, 1, ?4)
@@ -343,8 +343,8 @@ pub(crate) fn note_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32, why
     )
 }
 
-/// Takes note of a unit that was embedded, and whose text has changed: it is to be embedded anew in every space. False:
-/// it has not been embedded in any.
+/// Records that the text of an embedded unit has changed, so that it is embedded again in every space. Returns `false` if it
+/// was not embedded in any.
 pub(crate) fn reopen(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<bool> {
     let reopened = sql.change(
         "INSERT INTO vector_gaps (user_no, space_no, seq, tries, last_error)
@@ -358,7 +358,7 @@ pub(crate) fn reopen(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<bool> {
     Ok(reopened > 0)
 }
 
-/// The same of every unit of a block that is damaged.
+/// The same for every unit of a damaged block.
 pub(crate) fn reopen_block(sql: &dyn Sql, scope: &Scope, space_no: i64, block: u32) -> Result<()> {
     let (first, last) = (last_of(block).saturating_sub(BLOCK_UNITS - 1), last_of(block));
     sql.put(
@@ -372,7 +372,7 @@ pub(crate) fn reopen_block(sql: &dyn Sql, scope: &Scope, space_no: i64, block: u
     )
 }
 
-/// Units without a vector in the space, which were tried less than `max_tries` times.
+/// Units without a vector in the space that were tried fewer than `max_tries` times.
 pub(crate) fn gaps(sql: &dyn Sql, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND tries < ?3 ORDER BY seq",
@@ -381,7 +381,7 @@ pub(crate) fn gaps(sql: &dyn Sql, scope: &Scope, space: Space, max_tries: u32) -
     )
 }
 
-/// How many units the embedder of the space refused.
+/// How many units the space's embedder refused.
 pub(crate) fn gap_count(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<u32> {
     sql.scalar(
         "SELECT count(*) FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2",
@@ -389,7 +389,7 @@ pub(crate) fn gap_count(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<u3
     )
 }
 
-/// A gap that is filled.
+/// Removes a gap that is filled.
 pub(crate) fn close_gap(sql: &dyn Sql, scope: &Scope, space: Space, seq: u32) -> Result<()> {
     sql.put(
         "DELETE FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND seq = ?3",

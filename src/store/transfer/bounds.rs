@@ -1,4 +1,4 @@
-//! What every line is held to: instants that sort, texts of a length, JSON that can be read again.
+//! Bounds for every line: instants that sort, texts of limited length, JSON that can be read again.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -9,9 +9,9 @@ use crate::{
     text::measure::MAX_MAKER_BYTES,
 };
 
-/// Far beyond what a job may write as a word: a name of its own, a keyword.
+/// Far above the longest word a job may write: its own name, a keyword.
 pub(super) const MAX_WORD_BYTES: usize = MAX_MAKER_BYTES;
-/// How deep JSON of a caller may be nested: a line nests it a few levels more, and `serde_json` reads 128.
+/// The maximum nesting depth of a caller's JSON. A line adds a few levels, and `serde_json` reads 128.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn wrong<T>(why: &str) -> Result<T> {
@@ -29,7 +29,7 @@ pub(super) fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()>
     Ok(())
 }
 
-/// 16 bytes of their hexadecimal digits.
+/// Parses 16 bytes of hexadecimal.
 pub(in crate::store) fn hash_from_hex(text: &str) -> Result<[u8; 16]> {
     let wrong = || Error::invalid("a hash is not 16 bytes in hexadecimal");
     if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {

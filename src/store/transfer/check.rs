@@ -1,8 +1,8 @@
-//! Whether an export may be imported: line by line, then as a whole. It may come from anybody.
+//! Checks whether an export may be imported: line by line, then as a whole. An export may come from anybody.
 //!
-//! Texts are held to the bounds of a record, instants to years that sort, and all lines together to what always holds in
-//! a file: every turn in one place and tier where it may be, every summary for a turn without a row, every anchor with
-//! evidence.
+//! Texts must respect the bounds of a record, instants must lie in years that sort, and all lines together must satisfy a
+//! file's invariants: every turn is in one place and in a permitted tier, every summary stands for a turn without a row,
+//! every anchor has evidence.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,14 +33,14 @@ use crate::{
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
 
-/// A name grows when it is folded: a letter of two bytes may become one of three.
+/// A name grows when it is folded: a letter of two bytes may become three.
 const MAX_SUBJECT_BYTES: usize = 4 * MAX_NAME_BYTES;
-/// Far beyond what a summarizer may say: its sentence, a keyword, its name, a quote.
+/// Far above what a summarizer may say: its sentence, a keyword, its name, a quote.
 const MAX_SENTENCE_BYTES: usize = 2_000;
 const MAX_WORDS: usize = 20;
-/// Of all users together they can be added up.
+/// Small enough that the hits of all users can be added up.
 const MAX_HITS: u64 = 1 << 40;
-/// Talks that went on after silence, one after the other.
+/// The most parts of a conversation that was continued after silence.
 const MAX_PART: u32 = 1_000_000;
 
 /// Checks one line by itself.
@@ -165,20 +165,20 @@ fn check_anchor(anchor: &AnchorLine) -> Result<()> {
     Ok(())
 }
 
-/// What the lines say of one session.
+/// What the lines say about one session.
 struct SessionLines<'a> {
     info: &'a SessionInfo,
-    /// Its place among the sessions.
+    /// Its position among the sessions.
     place: usize,
-    /// Each turn's place, and its tier as it is to be and as its moves say.
+    /// Each turn's tier, as its line says and as its transitions say, by turn number.
     turns: HashMap<u32, (MemoryTier, MemoryTier)>,
     tokens: u64,
     has_summaries: bool,
-    /// The message that waits for its reply.
+    /// The message that still waits for its reply.
     waiting: Option<TurnId>,
 }
 
-/// Checks all lines together; the last one counted them.
+/// Checks all lines together. The last line gave the counts.
 pub(super) fn check_whole(lines: &[TransferLine], counts: Transferred) -> Result<()> {
     let mut whole = Whole::default();
     for line in lines {
@@ -191,14 +191,14 @@ pub(super) fn check_whole(lines: &[TransferLine], counts: Transferred) -> Result
 struct Whole<'a> {
     found: Transferred,
     sessions: HashMap<SessionId, SessionLines<'a>>,
-    /// The callers' keys with their parts.
+    /// The callers' keys, with their parts.
     session_keys: HashSet<(&'a str, u32)>,
     turns: HashSet<TurnId>,
     caller_ids: HashSet<&'a str>,
     summaries: HashSet<SummaryId>,
-    /// Turns without a row that no summary has stood for yet.
+    /// Turns without a row for which no summary has been seen yet.
     unsummarized: HashMap<TurnId, (SessionId, u32, Original)>,
-    /// Anchors by their value's key, and whether there was evidence.
+    /// Each anchor's value key, and whether evidence for it was seen.
     anchors: HashMap<AnchorId, (String, bool)>,
     values: HashSet<(&'a str, Attribute, String)>,
     evidence: HashSet<(AnchorId, Option<TurnId>, Stance)>,
@@ -206,7 +206,7 @@ struct Whole<'a> {
     used: HashSet<TurnId>,
     counted: HashSet<(Aspect, &'a str)>,
     memories: CheckedMemories<'a>,
-    /// Whether the first line says that there are memories.
+    /// Whether the first line announces memories.
     has_memories: bool,
 }
 
@@ -425,7 +425,7 @@ impl<'a> Whole<'a> {
         Ok(())
     }
 
-    /// A successor is a later session of this file, of one that has ended and whose talk can go on.
+    /// A successor must be a later session of this export, and its predecessor must have ended and be one that can continue.
     fn leads_on(&self, seen: &SessionLines<'_>) -> bool {
         seen.info.successor_id.is_none_or(|id| {
             let successor = self.sessions.get(&id);
@@ -437,7 +437,7 @@ impl<'a> Whole<'a> {
 }
 
 impl SessionLines<'_> {
-    /// Whether this is all of the session, each turn in a tier where it may be.
+    /// Whether the session is complete and each turn is in a permitted tier.
     fn is_sound(&self) -> bool {
         let count = u64::from(self.info.turn_count - self.info.erased_turns);
         let in_tier = |tier| self.turns.values().filter(move |(is, _)| *is == tier).count() as u64;

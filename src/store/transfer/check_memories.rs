@@ -1,5 +1,5 @@
-//! Whether the memories of an export may be imported: each line by itself, then all of them together. They are held to
-//! what saving refuses, to what the tables check, and to what doctor looks for.
+//! Checks whether the memories of an export may be imported: each line by itself, then all of them together. They must pass
+//! what saving checks, what the tables check, and what doctor checks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,9 +45,9 @@ use crate::{
     text::measure::{ContentHash, check_name},
 };
 
-/// The most bytes of what a change keeps of what was before: every text of a memory at its longest, as JSON.
+/// The maximum size of the earlier state that a change keeps, in bytes: every text of a memory at its longest, as JSON.
 const MAX_BEFORE_BYTES: usize = 1 << 20;
-/// The most bytes of a hash, in hexadecimal.
+/// The maximum length of a hash, in hexadecimal digits.
 const MAX_HASH_DIGITS: usize = 128;
 
 /// Checks a memory by itself.
@@ -66,7 +66,7 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     }
     check_state(&line.state)?;
     check_sources(line)?;
-    // Whatever raises the revision is a change.
+    // Everything that raises the revision is a change.
     if line.changes.is_empty() || line.changes.len() < line.revision as usize {
         return wrong("a memory has no history, or less than its revision says");
     }
@@ -76,7 +76,7 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     line.reviews.iter().try_for_each(|review| check_review(line.id, review))
 }
 
-/// Checks what a memory says and is, as far as saving and editing check it.
+/// Checks a memory's texts and attributes as saving and editing do.
 pub(in crate::store) fn check_bounds(line: &KnowledgeLine) -> Result<()> {
     bounds_of(line).check()?;
     let shares =
@@ -91,7 +91,7 @@ pub(in crate::store) fn check_bounds(line: &KnowledgeLine) -> Result<()> {
     check_tidy(&line.entities)
 }
 
-/// The same as something to be saved, whose bounds are the same. Its trust is checked apart.
+/// The line as a memory to be saved, which has the same bounds. Its trust is checked separately.
 fn bounds_of(line: &KnowledgeLine) -> NewMemory {
     let new = NewMemory {
         summary: line.summary.clone(),
@@ -111,7 +111,7 @@ fn bounds_of(line: &KnowledgeLine) -> NewMemory {
     new.origin(Origin::User)
 }
 
-/// Tags and entities stand as saving writes them: without `#`, each once.
+/// Tags and entities must be as saving writes them: without `#`, each once.
 fn check_tidy(names: &[String]) -> Result<()> {
     let is_tidy = terms(names).into_iter().map(|term| term.name).eq(names.iter().cloned());
     if is_tidy { Ok(()) } else { wrong("a tag or an entity stands twice, or is not written as it is kept") }
@@ -132,7 +132,7 @@ fn check_state(state: &MemoryState) -> Result<()> {
     Ok(())
 }
 
-/// Sources are there once, and nothing is trusted farther than they are.
+/// Sources must be unique, and nothing may be trusted more than they are.
 fn check_sources(line: &KnowledgeLine) -> Result<()> {
     let mut seen = HashSet::new();
     for MemorySource { from, made_by, said_at, quote, .. } in &line.sources {
@@ -147,7 +147,7 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
         let says_trust = change.before.as_ref().is_none_or(|before| before.contains_key("trust"));
         matches!(change.op, ChangeOp::Edit | ChangeOp::Trust) && change.undone_by.is_none() && says_trust
     });
-    // A person may have approved what the assistant said, and nobody what a tool or a document did.
+    // A person may have approved what the assistant said, but never what a tool or a document said.
     let is_over = |origin: Origin| {
         let approved = line.trust == Trust::Approved && Trust::of(origin) > Trust::Foreign;
         line.trust > Trust::of(origin) && !approved
@@ -168,7 +168,7 @@ fn check_change(change: &ChangeLine) -> Result<()> {
     change.before.as_ref().map_or(Ok(()), |before| check_fields("change", before, MAX_BEFORE_BYTES))
 }
 
-/// Every check that it passed is counted.
+/// Every check that the memory passed must be counted.
 fn check_passed(line: &KnowledgeLine) -> Result<()> {
     let is_pass =
         |change: &&ChangeLine| change.op == ChangeOp::Check && change.new_value.as_deref() == Some("pass");
@@ -246,16 +246,16 @@ pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
 pub(super) struct CheckedMemories<'a> {
     known: HashMap<MemoryId, CheckedMemory<'a>>,
     caller_ids: HashSet<&'a str>,
-    /// What active memories say, by projects.
+    /// The texts of active memories, by project.
     texts: HashSet<(&'a str, ContentHash)>,
     slots: HashSet<(&'a str, MemoryKind, &'a str)>,
     reviews: HashSet<ReviewId>,
     open_reviews: HashSet<(ReviewKind, MemoryId, Option<MemoryId>)>,
-    /// Other memories that reviews name.
+    /// Other memories that reviews refer to.
     named: Vec<MemoryId>,
     edges: HashSet<EdgeId>,
     between: HashSet<(MemoryId, MemoryId, EdgeType)>,
-    /// Those that contradict others.
+    /// Memories that contradict others.
     contradicting: HashSet<MemoryId>,
     episodes: HashSet<EpisodeId>,
     /// The callers' ids of episodes.
@@ -264,7 +264,7 @@ pub(super) struct CheckedMemories<'a> {
     erased: HashSet<IdHash>,
 }
 
-/// A memory, and what its episodes say.
+/// A memory, and what its episodes say about it.
 struct CheckedMemory<'a> {
     line: &'a KnowledgeLine,
     births: u32,
@@ -388,9 +388,9 @@ impl<'a> CheckedMemories<'a> {
         self.check_successors()
     }
 
-    /// What took a memory's place is here, and nothing took its own.
+    /// Every successor must exist, and no chain of successors may form a ring.
     fn check_successors(&self) -> Result<()> {
-        let mut sound = HashSet::new(); // From here one comes to an end.
+        let mut sound = HashSet::new(); // Chains from here are known to end.
         for &start in self.known.keys() {
             let (mut at, mut walked) = (start, HashSet::new());
             while !sound.contains(&at) {

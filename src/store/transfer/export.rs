@@ -1,4 +1,4 @@
-//! Writing a user's memory, as of one moment.
+//! Writes a user's memory as of one moment.
 
 use std::io::Write;
 
@@ -30,7 +30,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
     transfer::expect_sound(sql, scope)?;
     let mut out = LineWriter::to(to);
     let rules = users::rules(sql, scope)?;
-    // What a job has not brought to its rules yet is of nobody knows which.
+    // If a job has not finished bringing it to its rules, nobody knows which rules it is by.
     let known = |version| u32::try_from(version).unwrap_or(0);
     let rules = DerivedBy { critical: known(rules.critical), anchors: known(rules.anchors) };
     let rules = (rules != DerivedBy::FIRST).then_some(rules);
@@ -46,7 +46,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
         aside::each_of_session(sql, scope, session.info.id, &mut |Aside { turn, replaced, .. }| {
             out.counts.aside += 1;
             let (replaced_by, replaced_at) = replaced.unzip();
-            // The place that it had among the user's turns is nobody's any more.
+            // Its former place among the user's turns no longer exists.
             let turn = Turn { seq: 0, ..turn };
             out.line(&TransferLine::Aside(AsideLine { replaced_by, replaced_at, turn }))
         })?;
@@ -78,7 +78,7 @@ fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -
         after = last.seq;
         for unit in units {
             out.counts.turns += 1;
-            // The file's own number means nothing elsewhere; the place among the user's turns does.
+            // The file's own number means nothing elsewhere; the position among the user's turns does.
             let seq = i64::try_from(out.counts.turns).unwrap_or(i64::MAX);
             let line = if let Some(turn) = turns::by_id(sql, scope, unit.turn_id)? {
                 TransferLine::Turn(Turn { seq, ..turn })

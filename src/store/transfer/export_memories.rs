@@ -1,5 +1,5 @@
-//! Writing what is no turn: memories in the order of saving, then edges, episodes, which sessions were looked through, and
-//! what was erased.
+//! Writes everything other than turns: memories in the order of saving, then edges, episodes, extracted sessions, and what
+//! was erased.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Writes every line of them.
+/// Writes all of these lines.
 pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     knowledge(sql, scope, out)?;
     let mut after = 0;

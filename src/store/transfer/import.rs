@@ -1,4 +1,4 @@
-//! Reading an export, line by line. Nothing is written before all of it was read and checked ([`check`]).
+//! Reads an export, line by line. Nothing is written before all of it was read and checked ([`check`]).
 
 use std::io::BufRead;
 
@@ -7,17 +7,19 @@ use crate::{
     store::transfer::{TransferLine, Transferred, check},
 };
 
-/// The longest line: two sides of 10 MiB, each byte escaped.
+/// The longest line in bytes: two sides of 10 MiB, every byte escaped.
 const MAX_LINE_BYTES: usize = 128 << 20;
 
-/// A file that was read to its end.
+/// An export that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(in crate::store) lines: Vec<TransferLine>,
     pub(in crate::store) counts: Transferred,
 }
 
-/// Reads and checks what can be checked without the database. Nothing is written if any line is wrong.
+/// Reads an export and checks everything that can be checked without the database.
+///
+/// Errors: any line is wrong. Nothing has been written then.
 pub(crate) fn read(mut from: impl BufRead, max_side_bytes: usize) -> Result<Import> {
     let (mut lines, mut text) = (Vec::new(), Vec::new());
     loop {
@@ -30,7 +32,7 @@ pub(crate) fn read(mut from: impl BufRead, max_side_bytes: usize) -> Result<Impo
         if length == 0 {
             return Err(Error::invalid("the file ends before its last line: it was cut short"));
         }
-        // serde_json quotes what it stumbles over; only the place is passed on.
+        // The message of serde_json quotes the text where it fails, so only the position is passed on.
         let line: TransferLine = serde_json::from_slice(&text).map_err(|error| {
             Error::invalid(format!("line {number} is not a line of an export (column {})", error.column()))
         })?;

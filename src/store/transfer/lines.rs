@@ -1,4 +1,4 @@
-//! Where the lines of an export go.
+//! The output for the lines of an export.
 
 use std::io::{BufWriter, Write};
 
@@ -7,7 +7,7 @@ use crate::{
     store::transfer::{TransferLine, Transferred},
 };
 
-/// What is written, line by line, and how much of it.
+/// Writes lines and counts them.
 pub(super) struct LineWriter<W: Write> {
     to: BufWriter<W>,
     pub(super) counts: Transferred,

@@ -1,4 +1,4 @@
-//! What is no turn, as lines: memories with all that stands beside them, edges, episodes. They name each other by ids.
+//! Lines for everything other than turns: memories with all their details, edges, episodes. They refer to each other by id.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ pub(in crate::store) struct KnowledgeLine {
 }
 
 impl KnowledgeLine {
-    /// The turns that it was made of.
+    /// The turns that it was made from.
     pub(in crate::store) fn turns(&self) -> impl Iterator<Item = TurnId> {
         self.sources.iter().filter_map(|source| match source.from {
             SourceName::Turn(turn) => Some(turn),
@@ -85,14 +85,14 @@ impl KnowledgeLine {
         })
     }
 
-    /// What it says.
+    /// The memory's text.
     pub(in crate::store) fn text(&self) -> MemoryText<'_> {
         let Self { kind, title, content, procedure, .. } = self;
         MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
     }
 }
 
-/// What stands beside a memory's row.
+/// What is stored next to a memory's row.
 pub(in crate::store) struct MemoryDetails {
     pub(in crate::store) superseded_by: Option<MemoryId>,
     pub(in crate::store) names: TermNames,
@@ -148,7 +148,7 @@ impl KnowledgeLine {
         }
     }
 
-    /// The row that it is here, without a number, a unit and what took its place; and what stands beside it.
+    /// Converts the line to a row, without its number, unit and successor, and to the details stored next to it.
     pub(in crate::store) fn into_row(self) -> (MemoryRow, MemoryDetails) {
         let mut row = MemoryRow {
             memory_no: MemoryNo::default(),
@@ -203,7 +203,7 @@ impl KnowledgeLine {
 }
 
 impl MemoryDetails {
-    /// Tags and entities, and nothing else.
+    /// Details with tags and entities only.
     pub(in crate::store) fn of_names(names: TermNames) -> Self {
         Self {
             superseded_by: None,
@@ -217,7 +217,7 @@ impl MemoryDetails {
     }
 }
 
-/// A change of the memory on whose line it stands, at its place there.
+/// A change of the memory whose line it is on, in order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct ChangeLine {
     pub(in crate::store) op: ChangeOp,
@@ -267,7 +267,7 @@ impl ChangeLine {
     }
 }
 
-/// Something that happened.
+/// An episode.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct EpisodeLine {
     pub(in crate::store) id: EpisodeId,
@@ -275,7 +275,7 @@ pub(in crate::store) struct EpisodeLine {
     pub(in crate::store) memory_id: Option<MemoryId>,
     pub(in crate::store) session_id: Option<SessionId>,
     pub(in crate::store) turn_number: Option<u32>,
-    /// Receipts stay behind; this one is not counted again.
+    /// Receipts are not exported; this one is not counted again.
     pub(in crate::store) receipt_id: Option<ReceiptId>,
     pub(in crate::store) happened_at: DateTime<Utc>,
     pub(in crate::store) outcome: Option<Outcome>,
@@ -290,16 +290,16 @@ pub(in crate::store) struct EpisodeLine {
     pub(in crate::store) summary: String,
 }
 
-/// A session that was looked through for memories.
+/// A session from which memories have been extracted.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct ExtractedLine {
     pub(in crate::store) session_id: SessionId,
     pub(in crate::store) extracted_at: DateTime<Utc>,
 }
 
-/// A memory that was erased: its id is not to come back.
+/// An erased memory, whose id must not come back.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct ErasedLine {
-    /// 16 bytes, in hexadecimal.
+    /// 16 bytes in hexadecimal.
     pub(in crate::store) id_hash: String,
 }

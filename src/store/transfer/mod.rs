@@ -1,8 +1,8 @@
-//! A user's whole memory as lines of JSON, out of one file and into another.
+//! A user's whole memory as lines of JSON, exported from one file and imported into another.
 //!
-//! The lines name things by their ids and by order, never by a number of this file, so that what was imported is
-//! exported to the same bytes. Words and other indexes are worked out again; jobs and receipts stay behind, and so do
-//! memories that go with their sessions. What was counted of receipts goes along.
+//! The lines refer to things by id and by order, never by a number of this file, so that imported data is exported to the
+//! same bytes. Words and other indexes are computed again. Jobs, receipts and volatile memories are not exported, but what
+//! was counted from receipts is.
 
 pub(in crate::store) mod bounds;
 mod check;
@@ -32,9 +32,9 @@ use crate::{
     store::transfer::memories::{EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine},
 };
 
-/// Of an export of turns. Raised when a line changes its meaning.
+/// The format of an export of turns. Raised when the meaning of a line changes.
 const FORMAT: u32 = 3;
-/// Of an export with memories: an older version refuses it, and reads the other still.
+/// The format of an export with memories. Older versions refuse it but still read the other format.
 const FORMAT_WITH_MEMORIES: u32 = 4;
 
 /// How much was exported or imported.
@@ -44,7 +44,7 @@ const FORMAT_WITH_MEMORIES: u32 = 4;
 pub struct Transferred {
     /// Sessions.
     pub sessions: u64,
-    /// Turns, wherever their originals are.
+    /// Turns, wherever their originals are stored.
     pub turns: u64,
     /// Summaries.
     pub summaries: u64,
@@ -52,27 +52,27 @@ pub struct Transferred {
     pub anchors: u64,
     /// Pieces of evidence for anchors.
     pub derivations: u64,
-    /// Moves between tiers.
+    /// Transitions between tiers.
     pub transitions: u64,
-    /// Turns beside the memory: a message that waits for its reply, and turns that others replaced.
+    /// Turns outside the memory: a message that waits for its reply, and turns that were replaced.
     #[serde(default)]
     pub aside: u64,
-    /// What was of use and how often, by turns and by names.
+    /// Counts of use, by turn and by name.
     #[serde(default)]
     pub uses: u64,
-    /// Memories. This and what follows is left out of an export where it is 0.
+    /// Memories. This field and the following ones are omitted from an export where they are 0.
     #[serde(default, skip_serializing_if = "is_none")]
     pub memories: u64,
-    /// Edges between them.
+    /// Edges between memories.
     #[serde(default, skip_serializing_if = "is_none")]
     pub edges: u64,
     /// Episodes: how memories began, when they were used, notes.
     #[serde(default, skip_serializing_if = "is_none")]
     pub episodes: u64,
-    /// Sessions that were looked through for memories.
+    /// Sessions from which memories have been extracted.
     #[serde(default, skip_serializing_if = "is_none")]
     pub extracted: u64,
-    /// Memories that were erased, of which nothing is left but that.
+    /// Erased memories, of which only this count is left.
     #[serde(default, skip_serializing_if = "is_none")]
     pub erased: u64,
 }
@@ -82,7 +82,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// By which rules was derived what is not worked out again: why turns are kept verbatim, and anchors.
+/// The versions of the rules behind what is not computed again: the reasons why turns are kept verbatim, and anchors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct DerivedBy {
     pub(in crate::store) critical: u32,
@@ -90,29 +90,29 @@ pub(in crate::store) struct DerivedBy {
 }
 
 impl DerivedBy {
-    /// What a line without any says: the first versions wrote none.
+    /// The versions for a line without any: the first format did not write them.
     pub(in crate::store) const FIRST: Self = Self { critical: 1, anchors: 1 };
 }
 
-/// One line. They stand in this order, turns in the order of recording.
+/// One line. The lines come in this order, turns in the order of recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub(in crate::store) enum TransferLine {
-    /// The first.
+    /// The first line.
     Memory {
         format: u32,
-        /// By which rules it was derived; none: by the first.
+        /// The versions of the rules behind the data. `None` means the first versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rules: Option<DerivedBy>,
     },
     Session(SessionInfo),
-    /// A turn that is a row.
+    /// A turn with a row.
     Turn(Turn),
     /// A turn that is in the archive.
     Archived(Turn),
-    /// A turn whose original was deleted: what its unit knows.
+    /// A turn whose original was deleted: what its unit still knows.
     Deleted(DeletedTurn),
-    /// A turn that waits for its reply, or that another one replaced.
+    /// A turn that waits for its reply or was replaced.
     Aside(AsideLine),
     Summary {
         snapshot_id: Option<SnapshotId>,
@@ -129,13 +129,13 @@ pub(in crate::store) enum TransferLine {
     Episode(Box<EpisodeLine>),
     Extracted(ExtractedLine),
     Erased(ErasedLine),
-    /// The last: a file without it was cut short.
+    /// The last line. A file without it is truncated.
     End(Transferred),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct AsideLine {
-    /// None: it waits for its reply.
+    /// `None` if the turn waits for its reply.
     pub(in crate::store) replaced_by: Option<TurnId>,
     pub(in crate::store) replaced_at: Option<DateTime<Utc>>,
     #[serde(flatten)]
@@ -149,7 +149,7 @@ pub(in crate::store) struct DeletedTurn {
     pub(in crate::store) turn_number: u32,
     pub(in crate::store) caller_id: Option<String>,
     pub(in crate::store) timestamp: DateTime<Utc>,
-    /// 16 bytes, in hexadecimal.
+    /// 16 bytes in hexadecimal.
     pub(in crate::store) content_hash: String,
 }
 
@@ -158,12 +158,12 @@ pub(in crate::store) struct DeletedTurn {
 pub(in crate::store) struct UseLine {
     pub(in crate::store) turn_id: TurnId,
     pub(in crate::store) hits: u32,
-    /// Of these, as the best of what was recalled.
+    /// How many of these as the best of what was recalled.
     pub(in crate::store) best: u32,
     pub(in crate::store) last_hit: DateTime<Utc>,
 }
 
-/// How often something of this name was counted.
+/// How often something with this name was counted.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct UseCountLine {
     pub(in crate::store) aspect: Aspect,
@@ -171,7 +171,7 @@ pub(in crate::store) struct UseCountLine {
     pub(in crate::store) hits: u64,
 }
 
-/// What the derivations do not say of an anchor; the rest is folded from them.
+/// The part of an anchor that is not folded from its derivations.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct AnchorLine {
     pub(in crate::store) id: AnchorId,
@@ -179,7 +179,7 @@ pub(in crate::store) struct AnchorLine {
     pub(in crate::store) attribute: Attribute,
     pub(in crate::store) value: String,
     pub(in crate::store) retracted_at: Option<DateTime<Utc>>,
-    /// The user's newest turn at that time. None if that was before the first.
+    /// The user's newest turn at that time. `None` if it was before the first one.
     pub(in crate::store) retracted_after: Option<TurnId>,
     pub(in crate::store) is_retracted_since: bool,
 }
@@ -187,9 +187,9 @@ pub(in crate::store) struct AnchorLine {
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct DerivationLine {
     pub(in crate::store) anchor_id: AnchorId,
-    /// The turn. None if it was set by hand.
+    /// The turn. `None` if the derivation was set by hand.
     pub(in crate::store) turn_id: Option<TurnId>,
-    /// Of what was set by hand: its own id, and the user's newest turn at that time.
+    /// If it was set by hand: its own id, and the user's newest turn at that time.
     pub(in crate::store) source_id: Option<TurnId>,
     pub(in crate::store) after: Option<TurnId>,
     pub(in crate::store) stance: Stance,

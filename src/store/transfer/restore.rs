@@ -1,4 +1,5 @@
-//! Memories that come from elsewhere than an export, as lines of one: they are held to the same, and written by the same act.
+//! Converts memories that do not come from an export to lines of one, so that they are checked the same way and written by
+//! the same act.
 
 use std::collections::HashMap;
 
@@ -26,10 +27,10 @@ use crate::{
     },
 };
 
-/// Who made what is restored.
+/// The name recorded as the maker of restored memories.
 const MAKER: &str = "import";
 
-/// What is restored: memories in the order of saving, each with one birth among the episodes.
+/// Memories to restore in the order of saving, each with one birth among the episodes.
 #[derive(Debug, Default)]
 pub(crate) struct RestoredMemories {
     pub(crate) memories: Vec<Memory>,
@@ -38,9 +39,11 @@ pub(crate) struct RestoredMemories {
 }
 
 impl RestoredMemories {
-    /// Checks all of it. What is wrong with one memory is said with its id.
+    /// Checks all of it.
+    ///
+    /// Errors: the first problem, with the id of the memory if it concerns one.
     pub(crate) fn into_import(self) -> std::result::Result<Import, (Option<MemoryId>, Error)> {
-        // Nothing of it was derived by a rule.
+        // No rule derived any of it.
         let rules = Some(DerivedBy { critical: u32::MAX, anchors: u32::MAX });
         let mut lines = vec![TransferLine::Memory { format: FORMAT_WITH_MEMORIES, rules }];
         let counts = Transferred {
@@ -75,7 +78,7 @@ impl RestoredMemories {
     }
 }
 
-/// What waits for a person: an archived memory that says otherwise than one that holds.
+/// Questions that wait for a person: an archived memory contradicts an active one.
 fn asked(memories: &[Memory], edges: &[Edge]) -> HashMap<MemoryId, Vec<ReviewRow>> {
     let known: HashMap<MemoryId, &Memory> = memories.iter().map(|memory| (memory.id, memory)).collect();
     let mut asked: HashMap<MemoryId, Vec<ReviewRow>> = HashMap::new();
@@ -100,7 +103,7 @@ fn asked(memories: &[Memory], edges: &[Edge]) -> HashMap<MemoryId, Vec<ReviewRow
     asked
 }
 
-/// A memory with a history of one change, and one source: what was imported.
+/// A memory whose history has one change and which has one source: the import.
 fn knowledge(memory: Memory, reviews: Vec<ReviewRow>) -> KnowledgeLine {
     let group = GroupId::new(memory.created_at);
     let saved = Change {
@@ -111,7 +114,7 @@ fn knowledge(memory: Memory, reviews: Vec<ReviewRow>) -> KnowledgeLine {
         made_by: MAKER.to_owned(),
         made_at: memory.created_at,
         old_value: None,
-        // Whatever came of it later: it waits for nobody.
+        // Whatever became of it later: this change waits for nobody.
         new_value: Some(MemoryStatus::Active.as_str().to_owned()),
         reason: String::new(),
         before: None,

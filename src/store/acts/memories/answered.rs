@@ -1,4 +1,4 @@
-//! Memories that a context showed which a turn answers: each is used, and nobody has said how it ended. Behind the
+//! Memories in a context that a turn answers: each counts as a use whose outcome nobody has reported yet. Written after the
 //! acknowledgement, with the uses of turns.
 
 use crate::{
@@ -24,8 +24,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Notes that these memories were used out of a context that a turn answers, once each. Those that count: the others
-    /// were noted before, or they or the session are gone or going.
+    /// Notes, once each, that these memories were used in a context that a turn answers. Returns those that count: the
+    /// others were noted before, or they or the session are gone or being erased.
     pub(in crate::store::acts) fn note_answered(
         &self,
         scope: &Scope,
@@ -43,7 +43,7 @@ impl WriteTx<'_> {
         Ok(noted)
     }
 
-    /// Counts contexts that showed a memory and were answered. One that was archived holds again.
+    /// Counts how many answered contexts showed a memory. A memory that was archived becomes active again.
     pub(in crate::store::acts) fn count_answered(
         &mut self,
         scope: &Scope,
@@ -55,7 +55,7 @@ impl WriteTx<'_> {
             return Ok(());
         }
         match self.restore_answered(scope, memory_no) {
-            // Counts of others are not lost with one that is damaged, or cannot hold again.
+            // The counts of other memories are not lost if one is damaged or cannot become active again.
             Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Conflict) => Ok(()),
             done => done,
         }

@@ -1,4 +1,4 @@
-//! Asking a person about a memory: once while it is open, and again only after a rest and with news.
+//! Asking a person about a memory: once while the question is open, and again only after a rest and with news.
 
 use chrono::{DateTime, Utc};
 
@@ -21,8 +21,8 @@ use crate::{
 
 #[cfg(feature = "files")]
 impl WriteTx<'_> {
-    /// Asks a person about a memory whose file was changed as well, once while it is open. Each conflict is news: it is asked
-    /// again as soon as the last one is decided.
+    /// Asks a person about a memory that was changed both here and in its file, once while the question is open. Each
+    /// conflict is news: it is asked again as soon as the last one is decided.
     pub(crate) fn ask_of_conflict(&mut self, scope: &Scope, id: MemoryId) -> Result<ReviewId> {
         let operation = MemoryOperation::begin(self, scope, Origin::User.as_str())?;
         let (sql, memory_no) = (operation.tx.sql, operation.memory(id)?.row.memory_no);
@@ -38,8 +38,8 @@ impl WriteTx<'_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Opens a review, unless the same is open, or a person decided it and nothing is new since: no use was rated, no check
-    /// failed. The open one; `None`: it is not asked again yet. `why` names rules and numbers, never what was said.
+    /// Opens a review and returns it, or the same one if it is open. `None` if a person has decided it and nothing is new
+    /// since: no use was rated, no check failed. `why` names rules and numbers, never what was said.
     pub(super) fn ask(
         &self,
         kind: ReviewKind,
@@ -50,7 +50,7 @@ impl MemoryOperation<'_, '_> {
         self.ask_with_news(kind, of, why, has_news)
     }
 
-    /// The same, where the caller knows whether something is new since a person decided.
+    /// Like `ask`, if the caller knows whether anything is new since a person decided.
     pub(super) fn ask_with_news(
         &self,
         kind: ReviewKind,
@@ -89,7 +89,7 @@ mod tests {
         },
     };
 
-    /// A file with a memory that is asked about.
+    /// A file with a memory to ask about.
     struct AskFixture {
         store: Store,
         clock: Arc<ManualClock>,

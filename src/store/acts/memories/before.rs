@@ -1,5 +1,4 @@
-//! What operations change of a memory, by the names of its columns: the history keeps what was before, and undo writes it
-//! back.
+//! What operations change about a memory, by column name: the history keeps the previous values, and undo writes them back.
 
 use std::time::Duration;
 
@@ -25,18 +24,18 @@ use crate::{
     store::rows::memories::{row::MemoryRow, terms::TermNames},
 };
 
-/// A memory with all that operations change of it.
+/// A memory with everything that operations change about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MemoryBefore {
     pub(super) row: MemoryRow,
-    /// The id of what took its place.
+    /// The id of its successor.
     pub(super) superseded_by: Option<MemoryId>,
     pub(super) names: TermNames,
     pub(super) resurfacing: Resurfacing,
 }
 
 impl MemoryBefore {
-    /// Whether the two say the same, as whoever is shown it sees it: then they have the same unit.
+    /// Whether the two show the same text to a reader and therefore share a unit.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         let (a, b) = (&self.row, &other.row);
         (a.kind, &a.title, &a.content, &a.summary, &a.procedure)
@@ -44,14 +43,14 @@ impl MemoryBefore {
             && self.names == other.names
     }
 
-    /// The columns that differ from those of `after`, as they are here.
+    /// The columns that differ from those of `after`, with the values they have here.
     pub(super) fn columns_before(&self, after: &Self) -> Result<Map<String, Value>> {
         let (before, after) = (MemoryColumns::of(self).to_map()?, MemoryColumns::of(after).to_map()?);
         Ok(before.into_iter().filter(|(name, value)| after.get(name) != Some(value)).collect())
     }
 
-    /// Refuses what no memory can be, whatever its history says: what is volatile or of little trust and yet settled, steps
-    /// of no procedure, what is superseded by nobody or by itself, what is trusted farther than whose words it has.
+    /// Rejects what no memory can be, whatever its history says: volatile or little trusted but settled, steps without being
+    /// a procedure, superseded by nothing or by itself, trusted more than its author.
     pub(super) fn check(&self) -> Result<()> {
         let row = &self.row;
         check_together(row.kind, row.procedure.as_ref())?;
@@ -68,7 +67,7 @@ impl MemoryBefore {
         Ok(())
     }
 
-    /// The same memory with these columns as they were. What took its place is found by its id, by who writes it.
+    /// The memory with these columns as they were. The writer looks up its successor by id.
     pub(super) fn restored(&self, before: &Value) -> Result<Self> {
         let damaged = |error| Error::caused(ErrorKind::Corrupt, "a change of a memory cannot be read", error);
         let mut columns = MemoryColumns::of(self).to_map()?;

@@ -1,4 +1,4 @@
-//! Checks: what a look at the world, or a person, makes of a memory.
+//! Checks: what follows for a memory from a look by a sensor or a person.
 
 use std::time::Duration;
 
@@ -36,20 +36,20 @@ use crate::{
     text::measure::ContentHash,
 };
 
-/// What somebody found who looked whether a memory holds.
+/// The result of a check whether a memory holds.
 #[derive(Clone, Debug)]
 pub(crate) struct NewCheck<'c> {
-    /// Who looked, as the memory's state names it: a sensor's name, or `human`.
+    /// Who checked, as the memory's state names it: a sensor's name, or `human`.
     pub(crate) by: &'c str,
     pub(crate) checked: Checked,
-    /// For how long a pass holds, where the memory states no window.
+    /// How long a pass holds if the memory states no window.
     pub(crate) window: Option<Duration>,
-    /// Why it cannot be told; never what was seen.
+    /// Why there is no result. Never contains what was seen.
     pub(crate) why: &'c str,
 }
 
 impl NewCheck<'_> {
-    /// A person looked.
+    /// A check by a person.
     pub(crate) fn by_person(holds: bool) -> Self {
         let passed = Checked::Passed { reliability: HUMAN_RELIABILITY };
         let checked = if holds { passed } else { Checked::Failed };
@@ -57,22 +57,22 @@ impl NewCheck<'_> {
     }
 }
 
-/// What a sensor found that looked at a memory as it was then.
+/// What a sensor found about a memory as it was at that time.
 #[derive(Clone, Debug)]
 pub(crate) struct SensorFinding {
     pub(crate) memory: MemoryId,
-    /// Of what it said then.
+    /// The hash of its text at that time.
     pub(crate) content_hash: ContentHash,
-    /// What looked, at what, for what.
+    /// Which sensor looked, at which subject, and what it expected.
     pub(crate) what: NewSensor,
     pub(crate) verdict: CheckVerdict,
-    /// The sensor's.
+    /// The sensor's reliability.
     pub(crate) reliability: f64,
     pub(crate) window: Option<Duration>,
 }
 
 impl SensorFinding {
-    /// As callers see it, before anything came of it.
+    /// The check as callers see it, before anything follows from it.
     pub(crate) fn told(&self) -> MemoryCheck {
         let why = match self.verdict {
             CheckVerdict::Unknown(why) => Some(why),
@@ -96,7 +96,7 @@ impl SensorFinding {
 }
 
 impl JobTx<'_, '_> {
-    /// Keeps what a sensor found, as a part of a job.
+    /// Stores what a sensor found, as part of a job.
     pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &SensorFinding) -> SliceResult<MemoryCheck> {
         self.lock(scope)?;
         Ok(self.tx.keep_check(scope, looked)?)
@@ -104,8 +104,9 @@ impl JobTx<'_, '_> {
 }
 
 impl WriteTx<'_> {
-    /// Keeps what a sensor found: a change, what follows for the memory, and a review if it failed. A memory that says
-    /// something else by now, is gone, or is not watched like this any more stays as it is: what was seen says nothing of it.
+    /// Stores what a sensor found: a change, what follows for the memory, and a review if the check failed. A memory whose
+    /// text has changed, that is gone, or that is no longer watched like this stays as it is, because the finding does not
+    /// apply to it.
     pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &SensorFinding) -> Result<MemoryCheck> {
         let SensorFinding { what, verdict, .. } = looked;
         let mut operation = MemoryOperation::begin(self, scope, &what.sensor)?;
@@ -128,8 +129,8 @@ impl WriteTx<'_> {
                 operation.check(&before, &NewCheck { checked, ..check })?
             }
             CheckVerdict::Fail(seen) => {
-                // The same seen again is nothing new: it makes nothing falser. Nor is what was forgotten meanwhile, since
-                // nothing looked for a while.
+                // Seeing the same again is not news: it makes nothing more wrong. The same goes if the earlier observation
+                // was forgotten because nothing looked for a while.
                 let is_as_before = watched.seen.as_deref().is_none_or(|before| before == seen.as_bytes())
                     && operation.told_last(memory_no, &what.sensor)? == Some(CheckResult::Fail);
                 let after = if is_as_before {
@@ -164,11 +165,11 @@ impl WriteTx<'_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Keeps a check of a memory: what it makes of confidence and reliability, when it passed, and a change in its history.
-    /// A pass gives a memory that grows stale, and states no window, the longer one of who looked.
-    /// Checks are facts: no undo takes them back.
+    /// Records a check of a memory: its effect on confidence and reliability, the time if it passed, and a change in its
+    /// history. After a pass, a memory that grows stale and states no window gets the checker's window if that is longer.
+    /// Checks are facts: undo does not take them back.
     ///
-    /// No frequency is in the way: neither confidence nor reliability nor window decides which a memory may have.
+    /// Frequency is no obstacle: neither confidence nor reliability nor window decides which one a memory may have.
     pub(super) fn check(&mut self, before: &MemoryBefore, check: &NewCheck<'_>) -> Result<MemoryBefore> {
         let (memory_no, mut after) = (before.row.memory_no, before.clone());
         let (confidence, reliability) =
@@ -194,7 +195,7 @@ impl MemoryOperation<'_, '_> {
         self.change(before, after, noted(self.last_result(memory_no)?, result, &reason))
     }
 
-    /// Asks a person whether a memory holds, once: the review that is open. None: a person decided that lately.
+    /// Asks a person whether a memory holds, and returns the open review. `None` if a person decided that recently.
     pub(super) fn ask_whether_it_holds(
         &mut self,
         memory_no: MemoryNo,
@@ -207,7 +208,7 @@ impl MemoryOperation<'_, '_> {
         self.note(memory_no, noted(self.last_result(memory_no)?, result, reason), None)
     }
 
-    /// What the newest check of a memory found.
+    /// The result of a memory's newest check.
     fn last_result(&self, memory_no: MemoryNo) -> Result<Option<CheckResult>> {
         let looks = sensors::looks(self.tx.sql, &self.scope, memory_no)?;
         Ok(looks.first().map(|(_, result)| *result))
@@ -218,15 +219,15 @@ impl MemoryOperation<'_, '_> {
     }
 }
 
-/// How long a memory holds behind a pass. A sensor never makes a memory staler than it was: what does not grow stale has no
-/// window for it, and a shorter one than that of its volatility is not taken; nor one that is longer than half a year.
+/// How long a memory holds after a pass. A sensor never makes a memory stale sooner: a memory that does not grow stale gets
+/// no window, and a window shorter than that of its volatility is ignored. Longer ones are limited to half a year.
 fn window_after_pass(row: &MemoryRow, of_sensor: Option<Duration>) -> Option<Duration> {
     let own = window(row.volatility).and_then(|own| own.to_std().ok());
     let longer = own.zip(of_sensor).filter(|(own, of_sensor)| of_sensor > own);
     row.validity_window.or(longer.map(|(_, of_sensor)| of_sensor.min(HUMAN_WINDOW)))
 }
 
-/// As the history shows a check: what the last one found, and what this one did.
+/// The note of a check for the history: the previous result and this one.
 fn noted(old: Option<CheckResult>, result: CheckResult, reason: &str) -> Note<'_> {
     let (old_value, new_value) = (old.map(CheckResult::as_str), Some(result.as_str()));
     Note { op: ChangeOp::Check, old_value, new_value, reason }
@@ -255,7 +256,7 @@ mod tests {
         store::{Store, acts::memories::measured::MeasuredMemory, scope::UserKey},
     };
 
-    /// What a person's word makes of a memory of this confidence.
+    /// The effect of a person's answer on a memory with this confidence.
     async fn checked(confidence: f64, holds: bool) -> Memory {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("m.db"), Config::default()).unwrap();

@@ -1,15 +1,15 @@
-//! Deciding a review: what a person says, and what follows of it for the memories.
+//! Deciding a review: a person's decision, and what follows from it for the memories.
 //!
 //! | kind | approved | rejected |
 //! |---|---|---|
-//! | contradiction | what waits takes the place of the other | what waits is forgotten |
-//! | promote | it settles to `ultra_low`; the assistant's words are a person's by that (trust 4) | it stays as it is |
+//! | contradiction | the waiting memory takes the place of the other | the waiting memory is forgotten |
+//! | promote | it settles to `ultra_low`, and the assistant's words become a person's (trust 4) | it stays as it is |
 //! | flagged | it stays as it is | it falls back to `mid` |
 //! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |
-//! | check | a person looked, and it holds: a check that passed | it is forgotten |
-//! | conflict | the file's text was looked at: the memory says what it says | the same |
+//! | check | a person looked and it holds: the check passed | it is forgotten |
+//! | conflict | a person looked at the file's text: the memory stays as it is | the same |
 //!
-//! Of quarantined sources nothing is asked yet.
+//! Quarantined sources are not asked about yet.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -42,12 +42,12 @@ use crate::{
     },
 };
 
-/// Why, as the history says it.
+/// The reason in the history.
 const APPROVED: &str = "a person approved it";
 const REJECTED: &str = "a person rejected it";
 
 impl WriteTx<'_> {
-    /// Decides a review, once, and does what follows of it. `by` names the person.
+    /// Decides a review, once, and carries out what follows. `by` is the person's name.
     pub(crate) fn decide_review(
         &mut self,
         scope: &Scope,
@@ -60,7 +60,7 @@ impl WriteTx<'_> {
         if let Some(decision) = asked.review.decision {
             return Err(conflict(format!("the review is {} already", decision.as_str())));
         }
-        // First: what does not hold any more takes the questions about it with it.
+        // First, because a memory that stops being active takes its questions with it.
         reviews::decide(sql, scope, asked.review_no, (decision, by, now))?;
         operation.carry_out(&asked, decision == Decision::Approved)?;
         let memories = [Some(asked.memory_no), asked.other_no].into_iter().flatten();
@@ -99,7 +99,7 @@ impl MemoryOperation<'_, '_> {
             (ReviewKind::Promote, true) => self.promote(&memory),
             (ReviewKind::Flagged, false) => self.fall_back(&memory),
             (ReviewKind::Check, true) => self.check(&memory, &NewCheck::by_person(true)).map(drop),
-            // What a file in conflict said comes in by an edit, if a person wants it.
+            // A person can bring in the text of a conflicting file with an edit.
             (ReviewKind::Promote | ReviewKind::Merge, false)
             | (ReviewKind::Flagged, true)
             | (ReviewKind::Conflict, _) => Ok(()),
@@ -132,7 +132,7 @@ impl MemoryOperation<'_, '_> {
         self.succeed(other, &memory.row)
     }
 
-    /// It stays for ever.
+    /// The memory stays for ever.
     fn promote(&mut self, memory: &MemoryBefore) -> Result<()> {
         let id = memory.row.id;
         let trust = approve(memory.row.trust, Origin::User).ok_or_else(|| {
@@ -151,7 +151,7 @@ impl MemoryOperation<'_, '_> {
 
     fn fall_back(&mut self, memory: &MemoryBefore) -> Result<()> {
         if memory.row.frequency != Frequency::Low {
-            return Ok(()); // It did by itself.
+            return Ok(()); // It did so by itself.
         }
         self.move_to(memory, memory.clone(), Frequency::Mid, REJECTED)
     }

@@ -1,4 +1,4 @@
-//! Edges by hand: how two memories of a user stand to each other.
+//! Edges by hand: how two memories of a user relate.
 
 use crate::{
     error::{Error, Result},
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Adds an edge, or overwrites the one of its type that is there.
+    /// Adds an edge, or overwrites the existing one of its type.
     pub(crate) fn relate_memories(
         &mut self,
         scope: &Scope,
@@ -43,7 +43,7 @@ impl WriteTx<'_> {
         let (from, to) = (operation.memory(from)?.row, operation.memory(to)?.row);
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
         if new.edge_type == EdgeType::Contradicts {
-            // It marks them as contested.
+            // The edge marks them as contested.
             [&from, &to]
                 .into_iter()
                 .try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
@@ -85,7 +85,7 @@ impl WriteTx<'_> {
         Ok(edge)
     }
 
-    /// Removes an edge. That one memory superseded another is undone, not unrelated.
+    /// Removes an edge. An edge that says one memory superseded another cannot be removed; undo that instead.
     pub(crate) fn unrelate_memories(&mut self, scope: &Scope, id: EdgeId, by: Origin) -> Result<()> {
         let operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let sql = operation.tx.sql;
@@ -99,7 +99,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// Refuses that a tool or a document takes the word of somebody who is trusted more.
+/// Rejects that a tool or a document overwrites the edge of somebody who is trusted more.
 fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
     if Trust::of(by) > Trust::Foreign || Trust::of(edge.origin) == Trust::Foreign {
         return Ok(());
@@ -110,7 +110,7 @@ fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
     )))
 }
 
-/// Refuses what nobody is to see any more.
+/// Rejects a memory that nobody should see any more.
 pub(super) fn check_is_seen(memory: &MemoryRow) -> Result<()> {
     match memory.status {
         MemoryStatus::Forgotten | MemoryStatus::Quarantined => {

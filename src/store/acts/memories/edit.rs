@@ -35,11 +35,12 @@ use crate::{
     },
 };
 
-/// Why an edit was a change of what a memory says: recall goes by it. The turns that the memory rests on tell it no more.
+/// The history's reason for an edit that changed a memory's text. Recall relies on it: the turns that the memory rests on no
+/// longer say what it says.
 const ANOTHER_TEXT: &str = "another text";
 
 impl WriteTx<'_> {
-    /// Changes what an edit says of a memory that holds or is archived. One that changes nothing leaves it as it is.
+    /// Applies an edit to an active or archived memory. One that changes nothing leaves it as it is.
     pub(crate) fn edit_memory(&mut self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
         let editor = edit.origin.unwrap_or(Origin::Assistant);
         let mut operation = MemoryOperation::begin(self, scope, editor.as_str())?;
@@ -56,8 +57,8 @@ impl WriteTx<'_> {
         check_stays_in_place(&before.row, &after.row, editor)?;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
         let (said_before, says) = (parts(&before.row), parts(&after.row));
-        // Nobody speaks in the name of somebody who is trusted more, and none but a person launders a title by another text
-        // below it.
+        // Nobody may speak in the name of somebody who is trusted more, and only a person may take over a memory whose title
+        // stays: otherwise a new text would launder the title above it.
         let is_rewritten = match Trust::of(editor) {
             Trust::Foreign | Trust::Assistant => is_rewritten_in_all(&said_before, &says),
             Trust::User | Trust::Approved => is_rewritten(&said_before.join("\n"), &says.join("\n")),
@@ -71,7 +72,7 @@ impl WriteTx<'_> {
             check_settled(after.row.frequency, after.row.volatility, after.row.trust)
                 .map_err(|error| Error::new(ErrorKind::Conflict, error.to_string()))?;
         }
-        // The world may outdate it faster than before, and who rewrites it be trusted less than whose words it had.
+        // The world may outdate it faster than before, and the editor may be trusted less than its previous author.
         after.row.frequency = after.row.frequency.min(most);
         if after.row.frequency != before.row.frequency {
             after.row.frequency_since = operation.now;
@@ -86,7 +87,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// What a memory says, part by part: title, summary, text, steps.
+/// A memory's texts: title, summary, content, steps.
 fn parts(row: &MemoryRow) -> [String; 4] {
     let steps = row.procedure.iter().flat_map(Procedure::lines).collect::<Vec<_>>().join("\n");
     [row.title.clone(), row.summary.clone(), row.content.clone(), steps]
@@ -96,7 +97,7 @@ fn is_rewritten_in_all(before: &[String; 4], after: &[String; 4]) -> bool {
     before.iter().zip(after).all(|(before, after)| before.is_empty() || is_rewritten(before, after))
 }
 
-/// Refuses to change what does not hold any more.
+/// Rejects changes to a memory that is neither active nor archived.
 pub(super) fn check_may_change(held: &MemoryBefore) -> Result<()> {
     let id = held.row.id;
     match (held.row.status, held.superseded_by) {
@@ -114,7 +115,7 @@ fn edited(before: &MemoryBefore, edit: &Edit) -> Result<MemoryBefore> {
     let mut after = before.clone();
     let row = &mut after.row;
     let volatility_follows = row.volatility == row.information_type.default_volatility();
-    // A summary that is not said anew goes with the text that it was of.
+    // Unless a new summary is given, the old one goes with the text it was made from.
     let content = edit.content.map(|content| content.trim().to_owned());
     if let Some(content) = content.filter(|content| *content != row.content) {
         row.content = content;
@@ -146,8 +147,8 @@ fn edited(before: &MemoryBefore, edit: &Edit) -> Result<MemoryBefore> {
     Ok(after)
 }
 
-/// What another text is about. `None`: it names the same, or somebody said what it is about, which stays: that is not kept
-/// apart, but it is not what the old text names.
+/// The entities that the new text names. `None` if the text is unchanged, or if the entities were given by hand and stay.
+/// That is not stored: entities count as given if they differ from those that the old text names.
 fn names_anew(before: &MemoryRow, after: &MemoryRow, known: &[String]) -> Option<Vec<String>> {
     if (&before.title, &before.content) == (&after.title, &after.content) {
         return None;
@@ -166,7 +167,7 @@ fn whole_seconds(window: std::time::Duration) -> std::time::Duration {
     std::time::Duration::from_secs(window.as_secs())
 }
 
-/// As the history shows it: a change of frequency alone by its words.
+/// The note for the history: a change of frequency alone shows both values.
 fn note<'n>(before: &MemoryBefore, edit: &Edit) -> Note<'n> {
     let of_frequency_alone = Edit {
         frequency: edit.frequency,

@@ -1,7 +1,7 @@
-//! Erasing memories: one by hand with what jobs made of it, and what jobs made of a turn that is erased.
+//! Erasing memories: one by hand with what jobs made from it, and what jobs made from a turn that is erased.
 //!
-//! What a job made dies with any of its sources, since its text may repeat it. What a person saved, or has said since,
-//! stays; what it said before that, and the words of the source, go.
+//! What a job made dies with any of its sources, because its text may repeat the source. What a person saved, or has
+//! confirmed since, stays; its earlier texts and the words of the source are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,18 +35,18 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Erases a memory with all that jobs made of it, in one transaction, with the scrub that it owes.
+    /// Erases a memory and everything that jobs made from it, in one transaction, together with queueing the scrub.
     pub(crate) fn erase_memory(&mut self, scope: &Scope, id: MemoryId) -> Result<Erased> {
         self.lock(scope)?;
         if jobs::is_erasing(self.sql, scope, None)? {
             return Err(users::gone());
         }
         let memory_no = find::no_of(self.sql, scope, id)?.ok_or_else(no_memory)?;
-        // A query may repeat what it says.
+        // A query may repeat what the memory says.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
         }
-        // Whatever was read of it, by whomever, is void.
+        // Everything read of it, by any process, is void.
         users::raise_epoch(self.sql, scope)?;
         let mut doomed = DoomedMemories::default();
         doomed.add(self, scope, memory_no)?;
@@ -56,15 +56,15 @@ impl WriteTx<'_> {
     }
 }
 
-/// Erases what jobs made of a turn that goes. Returns how many memories those were.
+/// Erases what jobs made from a turn that is being erased. Returns the number of memories.
 pub(crate) fn erase_made_of(tx: &mut WriteTx<'_>, scope: &Scope, turn: TurnId) -> Result<u64> {
     let mut doomed = DoomedMemories::default();
     doomed.add_made_of(tx, scope, turn.as_uuid())?;
     doomed.erase(tx, scope)
 }
 
-/// Takes what episodes say out of those of a session that goes, and counts anew in how many sessions memories helped.
-/// False: there are none.
+/// Empties the episodes of a session that is being erased, and counts again in how many sessions memories helped. Returns
+/// `false` if there are none.
 pub(crate) fn empty_episodes(
     tx: &WriteTx<'_>,
     scope: &Scope,
@@ -79,17 +79,17 @@ pub(crate) fn empty_episodes(
     Ok(emptied > 0)
 }
 
-/// What goes, and what stays though it was made of that.
+/// The memories to erase, and those that stay although they were made from them.
 #[derive(Debug, Default)]
 struct DoomedMemories {
     memories: BTreeSet<MemoryNo>,
-    /// What goes that others were made of: turns and memories.
+    /// Erased turns and memories from which others were made.
     sources: Vec<Uuid>,
     survivors: BTreeSet<MemoryNo>,
 }
 
 impl DoomedMemories {
-    /// A memory, with what jobs made of it.
+    /// Adds a memory and what jobs made from it.
     fn add(&mut self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
         if !self.memories.insert(memory_no) {
             return Ok(());
@@ -148,7 +148,7 @@ impl DoomedMemories {
         Ok(self.memories.len() as u64)
     }
 
-    /// What stands, of all that took the place of what goes, one after another.
+    /// The first surviving memory in the chain of successors of a memory that is erased.
     fn successor(&self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
         let (mut at, mut walked) = (memory_no, BTreeSet::new());
         while walked.insert(at) {
@@ -161,8 +161,8 @@ impl DoomedMemories {
     }
 }
 
-/// Says what became of a memory whose place was taken by one that is erased: what took that one's place has this one's,
-/// too. If nothing did, it is what it was before; where its place is somebody else's by now, it is archived.
+/// Updates a memory that an erased one had superseded: it gets the erased one's successor. If there is none, it returns to
+/// its status before, or is archived if its place is taken by now.
 fn leave(
     tx: &mut WriteTx<'_>,
     scope: &Scope,
@@ -171,7 +171,7 @@ fn leave(
 ) -> Result<()> {
     let found = match find::by_no(tx.sql, scope, memory_no) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
-            return row::release(tx.sql, scope, memory_no); // Nobody can read it; doctor finds it.
+            return row::release(tx.sql, scope, memory_no); // Nobody can read it; doctor reports it.
         }
         found => found?,
     };

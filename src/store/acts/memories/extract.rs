@@ -1,5 +1,5 @@
-//! What an ended session gives: uses that its user's words rated, and memories. All of it once: a row says that the session
-//! was looked through.
+//! What an ended session yields: ratings of uses in its user's words, and memories. Everything happens once: a row records
+//! that the session was extracted.
 
 use crate::{
     config::Extract,
@@ -36,13 +36,13 @@ use crate::{
     },
 };
 
-/// Who makes what rules find, as sources and history name it.
+/// The maker of what rules find, as sources and history name it.
 pub(crate) const RULES: &str = "rules";
 
-/// Uses taken away by one slice.
+/// How many unrated uses one slice removes.
 const UNRATED: u32 = 256;
 
-/// What is kept of a session, ready to be written.
+/// What is kept from a session, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Harvest {
     memory: MeasuredMemory,
@@ -50,7 +50,7 @@ pub(crate) struct Harvest {
 }
 
 impl Harvest {
-    /// Measures what was found by rules, or by LLM#1 of this name.
+    /// Prepares what was found by rules, or by LLM#1 with this name.
     pub(crate) fn of(
         found: Finding,
         (session, project): (SessionId, Option<&str>),
@@ -83,7 +83,7 @@ impl Harvest {
     }
 }
 
-/// A use, and how the user's own words say that it ended.
+/// A use, and its outcome according to the user's own words.
 #[derive(Clone, Debug)]
 pub(crate) struct Rating {
     pub(crate) memory: MemoryId,
@@ -91,7 +91,7 @@ pub(crate) struct Rating {
 }
 
 impl WriteTx<'_> {
-    /// Queues that an ended session is looked through, if it is to be and was not.
+    /// Queues the extraction of an ended session, if it is enabled and was not done yet.
     pub(crate) fn queue_extraction(&mut self, scope: &Scope, session: &SessionRow) -> Result<()> {
         if self.config.extract == Extract::Off
             || extracted::is_extracted(self.sql, scope, session.session_no)?
@@ -104,8 +104,8 @@ impl WriteTx<'_> {
 }
 
 impl JobTx<'_, '_> {
-    /// The same, of a session whose compression begins: it may have ended where nobody was to look through it. Whether it is
-    /// still to be looked through.
+    /// Like `queue_extraction`, for a session whose compression begins: it may have ended in a process without extraction.
+    /// Returns whether the extraction is still pending.
     pub(crate) fn hear_before_compression(&mut self, scope: &Scope, session: SessionId) -> SliceResult<bool> {
         self.lock(scope)?;
         let row = sessions::existing(self.tx.sql, scope, session)?;
@@ -113,21 +113,21 @@ impl JobTx<'_, '_> {
         Ok(jobs::is_extracting(self.tx.sql, scope, session)?)
     }
 
-    /// Rates a use. A memory that is gone or hidden since, and a use that somebody rated, stay as they are.
+    /// Rates a use. A memory that is gone or hidden by now and a use that is already rated stay as they are.
     pub(crate) fn rate_heard(&mut self, scope: &Scope, rating: &Rating) -> SliceResult<bool> {
         self.lock(scope)?;
         let mut operation = MemoryOperation::begin(self.tx, scope, RULES)?;
         Ok(operation.rate_heard(rating.memory, &rating.rated)?)
     }
 
-    /// Takes away some of the session's uses that nobody rated. False: there are none.
+    /// Removes some of the session's unrated uses. Returns `false` if there are none.
     pub(crate) fn forget_unrated(&mut self, scope: &Scope, session: SessionId) -> SliceResult<bool> {
         self.lock(scope)?;
         let row = sessions::existing(self.tx.sql, scope, session)?;
         Ok(extracted::remove_unrated(self.tx.sql, scope, row.session_no, UNRATED)? > 0)
     }
 
-    /// Saves what a session gave, notes that it was looked through, and ends the job; how many memories are new.
+    /// Saves what a session yielded, marks it as extracted, and ends the job. Returns the number of new memories.
     pub(crate) fn end_extraction(
         &mut self,
         scope: &Scope,
@@ -151,7 +151,7 @@ impl JobTx<'_, '_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Saves a memory, and the problem that it solves with an edge between; how many are new.
+    /// Saves a memory, and the problem that it solves with an edge between them. Returns the number of new memories.
     fn harvest(&mut self, harvest: &Harvest) -> Result<u64> {
         let Some((memory, is_new)) = self.save_learned(&harvest.memory)? else { return Ok(0) };
         let Some(problem) = &harvest.solves else { return Ok(u64::from(is_new)) };
@@ -170,8 +170,8 @@ impl MemoryOperation<'_, '_> {
         Ok(u64::from(is_new) + u64::from(is_problem_new))
     }
 
-    /// Saves what a job found, and whether it is new. Nothing if a turn that proves it was erased meanwhile, or if the same
-    /// is in quarantine. What another memory's slot keeps out waits for a person: no job decides.
+    /// Saves what a job found, and returns whether it is new. `None` if a turn that proves it was erased in the meantime, or
+    /// if the same text is in quarantine. If its slot is taken, it waits for a person: a job never decides.
     fn save_learned(&mut self, memory: &MeasuredMemory) -> Result<Option<(MemoryNo, bool)>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         for source in &memory.sources {

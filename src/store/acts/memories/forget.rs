@@ -1,4 +1,4 @@
-//! Forgetting memories: they are kept, hidden, and come back with undo.
+//! Forgetting memories: they are kept but hidden, and undo brings them back.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -23,21 +23,21 @@ use crate::{
     },
 };
 
-/// Why, as the history says it.
+/// The reason in the history.
 const BY_HAND: &str = "by hand";
-/// Memories that are forgotten in one transaction.
+/// How many memories are forgotten in one transaction.
 const FORGOTTEN_AT_ONCE: u32 = 64;
 
 /// What one transaction has forgotten.
 pub(crate) struct SomeForgotten {
     pub(crate) group: GroupId,
     pub(crate) memories: Vec<MemoryId>,
-    /// Where it goes on; none: it was the last.
+    /// Where to continue. `None` if it was the last.
     pub(crate) next: Option<MemoryNo>,
 }
 
 impl WriteTx<'_> {
-    /// Forgets a memory. One that is forgotten already stays as it is.
+    /// Forgets a memory. One that is already forgotten stays as it is.
     pub(crate) fn forget_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Forgotten> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
@@ -45,8 +45,8 @@ impl WriteTx<'_> {
         Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
     }
 
-    /// Forgets some of the memories that a filter lets pass, before a place, as a part of an operation that may have begun;
-    /// what is trusted more than whoever asks is left.
+    /// Forgets some of the memories that pass a filter, before a place, as part of an operation that may already be in
+    /// progress. Memories that are trusted more than the caller are skipped.
     pub(crate) fn forget_some_memories(
         &mut self,
         scope: &Scope,
@@ -62,7 +62,7 @@ impl WriteTx<'_> {
         let mut memories = Vec::with_capacity(some.len());
         for memory_no in some {
             match operation.forget(memory_no, by, BY_HAND) {
-                Err(error) if error.kind() == ErrorKind::Conflict => {} // It is trusted more.
+                Err(error) if error.kind() == ErrorKind::Conflict => {} // It is trusted more than the caller.
                 forgotten => memories.extend(forgotten?),
             }
         }
@@ -71,8 +71,8 @@ impl WriteTx<'_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// The id of the memory, if it was not forgotten before. What is in quarantine stays there; what a tool or a document
-    /// may not change is refused.
+    /// Forgets a memory and returns its id, or `None` if it was already forgotten. A quarantined memory stays in quarantine.
+    /// Errors: a tool or a document may not change it.
     pub(super) fn forget(
         &mut self,
         memory_no: MemoryNo,

@@ -1,4 +1,4 @@
-//! Writing imported memories, which name each other by ids: what names one that comes later is written at the end.
+//! Writes imported memories, which refer to each other by id: references to later ones are written at the end.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ use crate::{
     },
 };
 
-/// Whether anybody in this file has a memory, an edge, an episode or a review of these lines already.
+/// Whether any user in this file already has a memory, an edge, an episode or a review of these lines.
 pub(in crate::store::acts) fn is_any_known(sql: &dyn Sql, lines: &[TransferLine]) -> Result<bool> {
     let (mut memories, mut edges, mut episodes, mut reviews) = (vec![], vec![], vec![], vec![]);
     for line in lines {
@@ -66,7 +66,7 @@ pub(in crate::store::acts) struct ImportedMemories {
 }
 
 impl ImportedMemories {
-    /// Writes a memory, with its unit behind `last_seq`, if it has one. `seq_of` says where a turn stands.
+    /// Writes a memory and its unit, if it has one, after `last_seq`. `seq_of` returns the unit of a turn.
     pub(in crate::store::acts) fn add(
         &mut self,
         (sql, scope): (&dyn Sql, &Scope),
@@ -81,7 +81,7 @@ impl ImportedMemories {
             row.seq = Some(*last_seq);
         }
         let MemoryDetails { superseded_by, names, state, sources, changes, sensors, reviews } = beside;
-        // It may have none yet.
+        // The successor may not have a number yet.
         row.superseded_by = superseded_by.map(|_| MemoryNo::default());
         let memory_no = row::insert(sql, scope, &row)?;
         row.memory_no = memory_no;
@@ -107,7 +107,7 @@ impl ImportedMemories {
         add_changes((sql, scope), &held, changes)
     }
 
-    /// Writes an edge between two of them.
+    /// Writes an edge between two of the memories.
     pub(in crate::store::acts) fn add_edge(
         &self,
         (sql, scope): (&dyn Sql, &Scope),
@@ -146,7 +146,7 @@ impl ImportedMemories {
         transfer::insert_episode(sql, scope, session_no, &row)
     }
 
-    /// Writes what names memories that came later.
+    /// Writes the references to memories that came later.
     pub(in crate::store::acts) fn end(&self, (sql, scope): (&dyn Sql, &Scope)) -> Result<()> {
         for (memory_no, by) in &self.successors {
             row::set_superseded_by(sql, scope, *memory_no, self.number(*by)?)?;
@@ -179,7 +179,8 @@ fn add_sources(
     Ok(())
 }
 
-/// Writes the history of a memory. Undo writes back what a change kept, so that is held to the bounds of a memory, too.
+/// Writes the history of a memory. Undo writes back earlier states from it, so they are checked against the bounds of a
+/// memory too.
 fn add_changes(
     (sql, scope): (&dyn Sql, &Scope),
     held: &MemoryBefore,
@@ -191,12 +192,12 @@ fn add_changes(
     changes.iter().try_for_each(|change| transfer::insert_change(sql, scope, held.row.memory_no, change))
 }
 
-/// Walks a history back from what the memory is: whatever it was must be a memory.
+/// Walks a history back from the current memory: every earlier state must be a valid memory.
 fn check_changes(held: &MemoryBefore, changes: &[Change]) -> Result<()> {
     let (mut was, mut is_whole) = (held.clone(), true);
     for change in changes.iter().rev() {
         let Some(before) = &change.before else {
-            // Behind what is kept no longer nobody knows what it was.
+            // Before a state that is no longer kept, the memory is unknown.
             is_whole &= matches!(change.op, ChangeOp::Save | ChangeOp::Check | ChangeOp::Resurface);
             continue;
         };
@@ -214,7 +215,7 @@ fn check_restored(MemoryBefore { row, names, .. }: MemoryBefore) -> Result<()> {
     check_memories::check_bounds(&KnowledgeLine::of(row, MemoryDetails::of_names(names)))
 }
 
-/// The bytes of hexadecimal digits, which were checked.
+/// Parses hexadecimal digits that were checked before.
 fn bytes_of(digits: &str) -> Vec<u8> {
     let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or_default();
     let byte = |pair: &[u8]| pair.iter().fold(0, |byte, digit| byte << 4 | value(*digit));

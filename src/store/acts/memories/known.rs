@@ -1,4 +1,4 @@
-//! What is known already and saved again: it becomes whose it is now, holds again, and gets what it lacked.
+//! Saving a memory that is already known: it may change its author, become active again, and gain what it lacked.
 
 use crate::{
     error::Result,
@@ -25,11 +25,11 @@ use crate::{
     },
 };
 
-/// Why an archived or forgotten memory holds again, as the history says it.
+/// The history's reason why an archived or forgotten memory becomes active again.
 const SAVED_AGAIN: &str = "saved again";
 
 impl MemoryOperation<'_, '_> {
-    /// What is known of what is to be saved: by its caller's id, else by what it says.
+    /// The outcome if the memory to save is already known: by its caller's id, otherwise by its text.
     pub(super) fn known(&mut self, memory: &MeasuredMemory) -> Result<Option<SaveResult>> {
         let known = match self.known_by_caller(memory)? {
             None => self.known_by_text(memory)?,
@@ -38,7 +38,7 @@ impl MemoryOperation<'_, '_> {
         known.map(|row| self.save_again(row, memory)).transpose()
     }
 
-    /// What was saved before with the same caller's id. The same id with other text is a conflict.
+    /// The memory saved earlier with the same caller's id. Errors: a conflict if it has different text.
     fn known_by_caller(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
         let Some(caller_id) = &memory.new.caller_id else { return Ok(None) };
         let row = find::by_caller_id(self.tx.sql, &self.scope, caller_id)?;
@@ -51,8 +51,8 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// What says the same already, and is active, archived or forgotten. What was superseded may be said again, and is
-    /// new; so is what somebody forgot who is trusted more. What is in quarantine may not.
+    /// The active, archived or forgotten memory that says the same. A superseded text may be said again and is new, and so
+    /// is one forgotten by somebody who is trusted more. Errors: the text is in quarantine.
     pub(super) fn known_by_text(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let (project, hash) = (memory.new.project.as_deref(), memory.content_hash);
@@ -90,7 +90,7 @@ impl MemoryOperation<'_, '_> {
         Ok(SaveResult { outcome, ..kept })
     }
 
-    /// Has a memory hold again that was archived or forgotten, unless it has to wait.
+    /// Makes an archived or forgotten memory active again, unless it has to wait.
     fn revive(&mut self, known: &MemoryBefore) -> Result<SaveOutcome> {
         match self.opponent(&known.row)? {
             None => {
@@ -113,7 +113,7 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// What a memory that does not hold would have to take the place of: what holds in its slot, or what it waits for.
+    /// The memory that an inactive one would have to supersede: the active one in its slot, or the one it waits for.
     fn opponent(&self, row: &MemoryRow) -> Result<Option<MemoryRow>> {
         if let Some(holder) = self.holder(row)? {
             return Ok(Some(holder));
@@ -127,7 +127,7 @@ impl MemoryOperation<'_, '_> {
         Ok(None)
     }
 
-    /// Has a memory hold again.
+    /// Makes a memory active again.
     pub(super) fn restore(&mut self, before: &MemoryBefore, reason: &str) -> Result<MemoryBefore> {
         self.put(before, MemoryStatus::Active, reason)
     }
@@ -136,7 +136,7 @@ impl MemoryOperation<'_, '_> {
         let mut after = before.clone();
         after.row.status = status;
         if status != before.row.status {
-            after.row.frequency_since = self.now; // Else the rule that archived it would do it again.
+            after.row.frequency_since = self.now; // Otherwise the rule that archived it would do so again.
         }
         let (old_value, new_value) = (Some(before.row.status.as_str()), Some(status.as_str()));
         let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
@@ -147,7 +147,7 @@ impl MemoryOperation<'_, '_> {
         reviews::withdraw_waiting(self.tx.sql, &self.scope, known.row.memory_no, self.now)
     }
 
-    /// Gives a known memory what is stated and it lacks; says what else is stated and is not so.
+    /// Adds stated values that a known memory lacks, and lists the stated values that differ from it.
     fn fill(&mut self, memory_no: MemoryNo, memory: &MeasuredMemory) -> Result<SaveResult> {
         let row =
             find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
@@ -191,12 +191,12 @@ impl MemoryOperation<'_, '_> {
     }
 }
 
-/// Whether whoever saves is trusted as far as the memory is; a person also where a person approved it.
+/// Whether the saver is trusted as far as the memory is. A person counts as such even if a person approved it.
 fn may_fill(memory: &MeasuredMemory, row: &MemoryRow) -> bool {
     memory.trust() >= row.trust.min(Trust::User)
 }
 
-/// A known memory with what is stated and it lacks, and the names of what else is stated and is not so.
+/// A known memory with the stated values that it lacked, and the names of the stated values that differ from it.
 fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefore, Vec<&'static str>)> {
     let (new, mut after, may_fill) = (&memory.new, before.clone(), may_fill(memory, &before.row));
     let mut not_taken = Vec::new();
@@ -257,7 +257,7 @@ fn fill<T>(field: &mut Option<T>, stated: Option<T>) {
     }
 }
 
-/// Whether something is stated that is not so.
+/// Whether a value is stated that differs from the actual one.
 fn is_other<T: Copy + PartialEq>(is: Option<T>, stated: Option<T>) -> bool {
     stated.is_some() && stated != is
 }

@@ -1,4 +1,4 @@
-//! What is known of a memory before it is saved: that it is within bounds, which words it has, whose they are.
+//! What is determined about a memory before it is saved: that it is within bounds, its words, and its author.
 
 use crate::{
     error::Result,
@@ -21,7 +21,7 @@ use crate::{
 
 use chrono::{DateTime, Utc};
 
-/// A memory that may be saved, and what was worked out of it before anyone had to wait for it.
+/// A memory that may be saved, with everything that could be computed before anyone had to wait for it.
 #[derive(Debug)]
 pub(crate) struct MeasuredMemory {
     pub(crate) new: NewMemory,
@@ -30,14 +30,14 @@ pub(crate) struct MeasuredMemory {
     pub(super) content_hash: ContentHash,
     /// The encoded forward list.
     pub(super) words: Vec<u8>,
-    /// Turns, and other memories.
+    /// Turns and other memories.
     pub(super) sources: Vec<SourceRow>,
     pub(super) finder: Finder,
     pub(super) made_by: String,
 }
 
 impl MeasuredMemory {
-    /// Refuses what breaks a bound; measures the rest. `sources` are those that the memory names.
+    /// Checks the bounds and computes the rest. `sources` are those that the memory names. Errors: it exceeds a bound.
     pub(crate) fn of(
         mut new: NewMemory,
         sources: Vec<SourceRow>,
@@ -45,7 +45,7 @@ impl MeasuredMemory {
     ) -> Result<Self> {
         new.check()?;
         new.procedure = new.procedure.filter(|procedure| !procedure.is_empty());
-        // Blanks around a text make no other memory of it.
+        // Surrounding whitespace does not make it another memory.
         (new.title, new.content) = (new.title.trim().to_owned(), new.content.trim().to_owned());
         new.goal_signature = new.goal_signature.as_deref().map(tidy_slot);
         let tags = terms(&new.tags);
@@ -60,7 +60,7 @@ impl MeasuredMemory {
         Ok(measured)
     }
 
-    /// How far it is trusted: no farther than what it comes of.
+    /// How far it is trusted: no more than its sources.
     pub(super) fn trust(&self) -> Trust {
         let sources = self.sources.iter().map(|source| source.origin);
         let least = trust_in_words(sources.chain([self.new.origin]));
@@ -72,7 +72,7 @@ impl MeasuredMemory {
         Voice { origin: self.new.origin, trust: self.trust() }
     }
 
-    /// The row that it begins with, without a number or a unit.
+    /// The row it begins with, without a number or a unit.
     pub(super) fn row(
         &self,
         id: MemoryId,

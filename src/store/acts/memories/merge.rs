@@ -1,5 +1,5 @@
-//! Merging: several memories become one, which takes the place of each. It is no surer than the least of them, and dies with
-//! any of them: its text may repeat it.
+//! Merging: several memories become one, which takes the place of each. It is trusted no more than the least trusted of
+//! them, and dies with any of them, because its text may repeat it.
 
 use crate::{
     error::{Error, Result},
@@ -29,11 +29,11 @@ use crate::{
     },
 };
 
-/// So many become one at most: whoever reads them side by side sees no more.
+/// The most memories that become one. Nobody compares more side by side.
 const MOST: usize = 16;
 
 impl WriteTx<'_> {
-    /// Saves a memory that takes the place of several.
+    /// Saves a memory that supersedes several others.
     pub(crate) fn merge_memories(
         &mut self,
         scope: &Scope,
@@ -89,7 +89,7 @@ impl MemoryOperation<'_, '_> {
     }
 }
 
-/// A memory as what another was made of.
+/// A memory as the source of another.
 fn source_of(held: &MemoryBefore) -> SourceRow {
     SourceRow {
         from: SourceFrom::Memory(held.row.id),
@@ -100,7 +100,7 @@ fn source_of(held: &MemoryBefore) -> SourceRow {
     }
 }
 
-/// The row that it begins with. What is not said of it, and is the same of all that it is made of, stays so.
+/// The row it begins with. What is not stated for it is inherited if all its sources agree.
 fn merged_row(
     operation: &MemoryOperation<'_, '_>,
     memory: &MeasuredMemory,
@@ -126,7 +126,7 @@ fn merged_row(
     Ok(row)
 }
 
-/// What all of them have; `None`: they have nothing, or not the same.
+/// The value that all of them share. `None` if there is none, or if they differ.
 fn common<T: PartialEq>(sources: &[MemoryBefore], of: impl Fn(&MemoryRow) -> Option<T>) -> Option<T> {
     let mut each = sources.iter().map(|it| of(&it.row));
     let first = each.next().flatten()?;

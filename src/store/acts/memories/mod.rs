@@ -1,4 +1,4 @@
-//! What is done to memories: each act is one operation, and a group of the history.
+//! Acts on memories: each is one operation, and a group of the history.
 
 mod answered;
 mod ask;

@@ -20,7 +20,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Keeps a note, once: the same caller's id gives the note that is there, unless it says something else.
+    /// Stores a note, once: with the same caller's id, returns the existing note. Errors: a conflict if that says something
+    /// else.
     pub(crate) fn note_episode(&mut self, scope: &Scope, note: &NewNote) -> Result<Episode> {
         let operation = MemoryOperation::begin(self, scope, "user")?;
         let (sql, now) = (operation.tx.sql, operation.now);

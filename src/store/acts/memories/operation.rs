@@ -1,7 +1,7 @@
-//! One operation on a user's memories: whatever it changes, on one memory or many, is one group of the history.
+//! One operation on a user's memories: everything it changes, on one memory or many, is one group of the history.
 //!
-//! A memory that says something else has another unit: the old one is hidden at once, for recall shows only what is of
-//! now, and swept later. So nothing that is cached is void, and no epoch is raised.
+//! A memory whose text changes gets a new unit. The old one is hidden at once, because recall shows only current texts, and
+//! is swept later. So no cache becomes void, and no epoch is raised.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -37,18 +37,18 @@ use crate::{
     },
 };
 
-/// An operation that has begun: nobody else changes the user's memories until the transaction ends.
+/// An operation in progress. Nobody else changes the user's memories until the transaction ends.
 pub(super) struct MemoryOperation<'t, 'a> {
     pub(super) tx: &'t mut WriteTx<'a>,
     pub(super) scope: Scope,
     pub(super) group: GroupId,
     pub(super) now: DateTime<Utc>,
-    /// Whose doing it is, as the history names it.
+    /// Who performs it, as named in the history.
     made_by: String,
     user: UserRow,
 }
 
-/// What is noted of a change beside the columns that it changed.
+/// What is noted about a change besides the columns it changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note<'n> {
     pub(super) op: ChangeOp,
@@ -71,12 +71,12 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(Self { scope: *scope, group: GroupId::new(now), now, made_by: made_by.to_owned(), user, tx })
     }
 
-    /// The memory with this id; another user's is not found.
+    /// The memory with this id. Another user's is not found.
     pub(super) fn memory(&self, id: MemoryId) -> Result<MemoryBefore> {
         self.hold(find::by_id(self.tx.sql, &self.scope, id)?.ok_or_else(no_memory)?)
     }
 
-    /// The memory of a row, with all that operations change of it.
+    /// The memory of a row, with everything that operations change about it.
     pub(super) fn hold(&self, row: MemoryRow) -> Result<MemoryBefore> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         let superseded_by = row.superseded_by.map(|no| find::id_of(sql, scope, no)).transpose()?.flatten();
@@ -85,7 +85,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(MemoryBefore { row, superseded_by, names, resurfacing })
     }
 
-    /// A session in which something happened. Of one that is being erased nothing is kept.
+    /// A session in which something happened. Nothing is kept about one that is being erased.
     pub(super) fn session(&self, id: Option<SessionId>) -> Result<Option<SessionRow>> {
         let Some(id) = id else { return Ok(None) };
         let session = sessions::existing(self.tx.sql, &self.scope, id)?;
@@ -99,13 +99,13 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(self.session(id)?.map(|session| session.session_no))
     }
 
-    /// As a caller sees it.
+    /// The memory as a caller sees it.
     pub(super) fn shown(&self, memory_no: MemoryNo) -> Result<Memory> {
         let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
         known::one(self.tx.sql, &self.scope, row, self.now)
     }
 
-    /// Writes a changed memory, and what it was before into the history. Where nothing changed, nothing is written.
+    /// Writes a changed memory, and its previous state into the history. If nothing changed, nothing is written.
     pub(super) fn change(
         &mut self,
         before: &MemoryBefore,
@@ -138,7 +138,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         row::update(sql, &scope, &after.row)?;
         if before.row.is_recalled() && !after.row.is_recalled() {
             reviews::withdraw(sql, &scope, memory_no, self.now)?;
-            // What waits for one that is forgotten is still to be decided.
+            // What waits in place of a forgotten memory must still be decided.
             if after.row.status != MemoryStatus::Forgotten {
                 reviews::withdraw_of_other(sql, &scope, memory_no, self.now)?;
             }
@@ -151,7 +151,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(after)
     }
 
-    /// Notes what is a change of its own: how settled the memory is, or how far it is trusted.
+    /// Notes a separate change: of the memory's frequency or its trust.
     fn note_apart(
         &self,
         apart: Option<(ChangeOp, Map<String, Value>)>,
@@ -188,12 +188,12 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         changes::insert(self.tx.sql, &self.scope, &change)
     }
 
-    /// The number of the unit that is added next.
+    /// The number of the next unit to be added.
     pub(super) fn next_seq(&self) -> Result<Seq> {
         self.user.last_seq.next()
     }
 
-    /// Writes the unit that stands for what a memory says now, at the end of the user's order.
+    /// Adds the unit for a memory's current text, at the end of the user's order.
     pub(super) fn add_unit(&mut self, memory: &MemoryRow, words: &[u8]) -> Result<Seq> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let seq = self.next_seq()?;
@@ -207,7 +207,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(seq)
     }
 
-    /// Refuses an active memory that says what another active one says, or whose slot another has.
+    /// Rejects an active memory that says the same as another active one, or whose slot is taken.
     pub(super) fn check_free(&self, memory: &MemoryRow) -> Result<()> {
         if memory.status != MemoryStatus::Active || memory.session_no.is_some() {
             return Ok(());
@@ -227,7 +227,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(())
     }
 
-    /// The other memory that holds in a memory's slot.
+    /// The other memory that is active in a memory's slot.
     pub(super) fn holder(&self, memory: &MemoryRow) -> Result<Option<MemoryRow>> {
         let Some(slot) = &memory.goal_signature else { return Ok(None) };
         let of = (memory.project.as_deref(), memory.kind);
@@ -236,8 +236,8 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
     }
 }
 
-/// Of what changed together, the part that is a change of its own in the same group: beside an edit how settled the memory
-/// is, beside that how far it is trusted.
+/// Splits a combined change: the part that is a separate change in the same group. From an edit this is the frequency, from
+/// that the trust.
 fn apart(op: ChangeOp, columns: &mut Map<String, Value>) -> Option<(ChangeOp, Map<String, Value>)> {
     let (apart, names) = match op {
         ChangeOp::Edit => (ChangeOp::Frequency, &["frequency", "frequency_since"][..]),
@@ -250,7 +250,7 @@ fn apart(op: ChangeOp, columns: &mut Map<String, Value>) -> Option<(ChangeOp, Ma
     Some((apart, names.iter().filter_map(|name| columns.remove_entry(*name)).collect()))
 }
 
-/// The error for a memory that is not there, or is somebody else's.
+/// The error for a memory that does not exist or belongs to another user.
 pub(super) fn no_memory() -> Error {
     Error::not_found("this user has no such memory")
 }

@@ -1,5 +1,5 @@
-//! What a reflection proposes: edges that are not walked before a person accepts them, and reviews that ask whether two
-//! memories are one. No text is written, and what is asked or known already is left out.
+//! Stores what a reflection proposes: edges that are not followed before a person accepts them, and reviews that ask whether
+//! two memories are one. Writes no text, and leaves out what is already asked or known.
 
 use crate::{
     error::Result,
@@ -29,11 +29,11 @@ use crate::{
     },
 };
 
-/// As the history names it.
+/// The name used in the history.
 const REFLECT: &str = "reflect";
 
 impl WriteTx<'_> {
-    /// Proposes what a look found alike, as far as both are still as they were, and notes that somebody reflected.
+    /// Proposes the similar pairs that a search found, if both memories are unchanged, and notes that somebody reflected.
     pub(crate) fn propose(&mut self, scope: &Scope, found: &Likes) -> Result<Reflected> {
         let operation = MemoryOperation::begin(self, scope, REFLECT)?;
         let mut reflected = Reflected {
@@ -109,7 +109,7 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(ProposedMerge { review_id, memory_id: like.ids[1], other_id: like.ids[0], why }))
     }
 
-    /// Whether both still hold, and say what they said.
+    /// Whether both are still active, and their texts are unchanged.
     fn are_as_they_were(&self, like: &Like) -> Result<bool> {
         for (memory_no, seq) in like.numbers.into_iter().zip(like.seqs) {
             let row = find::by_no(self.tx.sql, &self.scope, memory_no)?;

@@ -1,8 +1,8 @@
-//! Quarantine: a source is hidden with all that came of it, as one operation that undo takes back.
+//! Quarantine: hides a source and everything that came from it, as one operation that undo takes back.
 //!
-//! What a job made of the source is hidden, and what jobs made of that, to the end. What somebody saved stays, and is trusted
-//! like a document's words, since it rests on the source too; what a person approved is not doubted. What a hidden memory
-//! had taken the place of holds again.
+//! What a job made from the source is hidden, and what jobs made from that, and so on. What somebody saved stays, but is
+//! trusted like a document's words, since it also rests on the source. What a person approved is not doubted. What a hidden
+//! memory had superseded becomes active again.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Hides a source with all that came of it.
+    /// Hides a source and everything that came from it.
     pub(crate) fn quarantine_source(
         &mut self,
         scope: &Scope,
@@ -71,11 +71,11 @@ impl WriteTx<'_> {
     }
 }
 
-/// What came of a source.
+/// What came from a source.
 #[derive(Debug, Default)]
 struct Reach {
     hidden: BTreeSet<MemoryNo>,
-    /// What rests on it, and somebody saved.
+    /// What rests on it but was saved by somebody.
     staying: BTreeSet<MemoryNo>,
 }
 
@@ -120,7 +120,7 @@ impl Reach {
         Ok(reach)
     }
 
-    /// A memory goes, with what jobs made of it, to the end. Each is looked at once: what was made of what may be a ring.
+    /// Hides a memory and what jobs made from it, and so on. Each memory is visited once, because sources may form a ring.
     fn hide(&mut self, sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
         let mut doomed = vec![memory_no];
         while let Some(memory_no) = doomed.pop() {
@@ -139,7 +139,7 @@ impl Reach {
         Ok(())
     }
 
-    /// What was made of the source: a job's goes, somebody's stays.
+    /// Adds something made from the source: a job's is hidden, somebody's stays.
     fn add(&mut self, sql: &dyn Sql, scope: &Scope, product: MemoryNo) -> Result<()> {
         if sources::is_of_a_job(sql, scope, product)? {
             return self.hide(sql, scope, product);
@@ -156,7 +156,7 @@ impl Reach {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Hides a memory; its id, unless it is hidden already, or goes with its session.
+    /// Hides a memory and returns its id. `None` if it is already hidden, or is volatile.
     fn hide(&mut self, memory_no: MemoryNo, reason: &str) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         if row.status == MemoryStatus::Quarantined || row.session_no.is_some() {
@@ -171,8 +171,8 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Trusts a memory no farther than a document's words, and has it settle no farther than those may. Its id, unless it
-    /// is trusted no farther already.
+    /// Lowers a memory's trust to that of a document's words, and its frequency to what they may have. Returns its id, or
+    /// `None` if it is trusted no more than that already.
     fn distrust(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let is_doubted = matches!(row.trust, Trust::Assistant | Trust::User);
@@ -193,7 +193,7 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Has a memory hold again whose place a hidden one had taken; where that is somebody else's by now it is archived.
+    /// Makes a memory active again that a hidden one had superseded, or archives it if its place is taken by now.
     fn hold_again(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let before = self.hold(row)?;

@@ -1,4 +1,4 @@
-//! What a person says who was shown a memory again: that they looked at it, or not now.
+//! What a person answers when a memory is shown again: that they looked at it, or not now.
 
 use crate::{
     error::Result,
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What a person says of a memory that is shown again.
+/// A person's answer to a memory that is shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResurfaceResponse {
     /// They looked at it.
@@ -31,8 +31,8 @@ pub(crate) enum ResurfaceResponse {
 }
 
 impl WriteTx<'_> {
-    /// Notes what a person said of a memory that was shown again; on one day they say it once. The third dismissal is the
-    /// last: it is shown no more.
+    /// Records a person's answer to a memory that was shown again, at most once a day. After the third dismissal it is not
+    /// shown any more.
     pub(crate) fn resurface_memory(
         &mut self,
         scope: &Scope,

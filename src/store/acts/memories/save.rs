@@ -1,4 +1,4 @@
-//! Saving a memory: what takes whose place, and what has to wait for a person.
+//! Saving a memory: what supersedes what, and what has to wait for a person.
 
 use chrono::TimeDelta;
 
@@ -49,14 +49,14 @@ impl WriteTx<'_> {
     }
 }
 
-/// Clocks differ, and so do days; what is said of a later time was not so yet.
+/// How far in the future a stated time may be: clocks and time zones differ, but a later time cannot be true yet.
 const MOST_AHEAD: TimeDelta = TimeDelta::days(1);
 
-/// What became of what was to be saved.
+/// The result of saving a memory.
 pub(super) struct SaveResult {
     pub(super) memory_no: MemoryNo,
     pub(super) outcome: SaveOutcome,
-    /// Names of what was stated and is not so.
+    /// Names of stated values that differ from the stored ones.
     pub(super) not_taken: Vec<&'static str>,
 }
 
@@ -83,7 +83,7 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// What was saved, as a caller sees it.
+    /// The result as a caller sees it.
     pub(super) fn saved(&self, SaveResult { memory_no, outcome, not_taken }: SaveResult) -> Result<Saved> {
         let not_taken = not_taken.into_iter().map(str::to_owned).collect();
         Ok(Saved { memory: self.shown(memory_no)?, outcome, not_taken })
@@ -104,7 +104,7 @@ impl MemoryOperation<'_, '_> {
         Ok(memory.row(MemoryId::new(self.now), MemoryStatus::Active, (said_at, self.now)))
     }
 
-    /// Writes a memory that is new, with all that stands beside it.
+    /// Writes a new memory with everything stored next to it.
     pub(super) fn add(&mut self, memory: &MeasuredMemory, mut row: MemoryRow) -> Result<MemoryNo> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let session_no = self.session_no(memory.new.birth.session_id)?;
@@ -125,7 +125,7 @@ impl MemoryOperation<'_, '_> {
         Ok(memory_no)
     }
 
-    /// Notes what a memory was made of. What somebody saves is made of that call, too: it stays when a turn is erased.
+    /// Records a memory's sources. What somebody saves has that call as a source too, so it stays when a turn is erased.
     fn add_sources(&mut self, memory: &MeasuredMemory, row: &MemoryRow) -> Result<()> {
         for source in &memory.sources {
             self.add_source(row.memory_no, source)?;
@@ -136,7 +136,7 @@ impl MemoryOperation<'_, '_> {
         Ok(())
     }
 
-    /// Notes something that a memory was made of.
+    /// Records one source of a memory.
     pub(super) fn add_source(&self, memory_no: MemoryNo, source: &SourceRow) -> Result<()> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         if let SourceFrom::Turn(turn, seq) = source.from
@@ -147,7 +147,7 @@ impl MemoryOperation<'_, '_> {
         sources::insert(sql, scope, memory_no, source)
     }
 
-    /// Notes that somebody said what a memory says.
+    /// Records that somebody stated a memory's text.
     pub(super) fn add_caller(&self, memory_no: MemoryNo, origin: Origin) -> Result<()> {
         let source = SourceRow {
             from: SourceFrom::Caller(*self.group.as_uuid()),
@@ -159,7 +159,8 @@ impl MemoryOperation<'_, '_> {
         sources::insert(self.tx.sql, &self.scope, memory_no, &source)
     }
 
-    /// Writes a memory that takes the place of another: one version more, its importance unless another is stated.
+    /// Writes a memory that supersedes another: its version is one higher, and it keeps the importance unless another is
+    /// stated.
     pub(super) fn add_in_place_of(
         &mut self,
         memory: &MeasuredMemory,
@@ -177,7 +178,7 @@ impl MemoryOperation<'_, '_> {
         Ok(row.memory_no)
     }
 
-    /// Says that another memory took the place of this one. Its number is noted once it has one.
+    /// Marks a memory as superseded by another one. The other's number is filled in once it has one.
     pub(super) fn retire(
         &mut self,
         old: &MemoryBefore,
@@ -192,14 +193,14 @@ impl MemoryOperation<'_, '_> {
         self.change(old, after, Note { op, old_value, new_value, reason }).map(drop)
     }
 
-    /// Names what took a memory's place, and has an edge say so.
+    /// Records a memory's successor, and adds the edge for it.
     pub(super) fn succeed(&mut self, old: &MemoryBefore, by: &MemoryRow) -> Result<()> {
         let (old_no, old_id) = (old.row.memory_no, old.row.id);
         row::set_superseded_by(self.tx.sql, &self.scope, old_no, by.memory_no)?;
         self.add_edge((by.memory_no, by.id), (old_no, old_id), (EdgeType::Supersedes, by.origin))
     }
 
-    /// Adds an edge that follows from what was done, unless it is there.
+    /// Adds an edge that follows from an operation, unless it already exists.
     pub(super) fn add_edge(
         &self,
         (from_no, from): (MemoryNo, MemoryId),
@@ -226,8 +227,8 @@ impl MemoryOperation<'_, '_> {
         edges::insert(sql, scope, (from_no, to_no), &edge)
     }
 
-    /// Writes a memory that contradicts what holds in its slot, and may not take its place: archived, it waits for a
-    /// person.
+    /// Writes a memory that contradicts the active one in its slot and may not take its place: it is archived and waits for
+    /// a person.
     pub(super) fn add_waiting(
         &mut self,
         memory: &MeasuredMemory,
@@ -239,11 +240,11 @@ impl MemoryOperation<'_, '_> {
         Ok(SaveResult::whole(row.memory_no, SaveOutcome::Waits(self.contradict(&row, holder)?)))
     }
 
-    /// Asks a person which of two holds.
+    /// Asks a person which of two memories holds.
     pub(super) fn contradict(&self, waiting: &MemoryRow, holder: &MemoryRow) -> Result<ReviewId> {
         let both = (waiting.memory_no, holder.memory_no);
         if let Some(review) = reviews::of_two(self.tx.sql, &self.scope, both)? {
-            return Ok(review); // It is asked already.
+            return Ok(review); // This is already asked.
         }
         let ends = ((waiting.memory_no, waiting.id), (holder.memory_no, holder.id));
         self.add_edge(ends.0, ends.1, (EdgeType::Contradicts, waiting.origin))?;

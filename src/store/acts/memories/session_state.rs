@@ -1,4 +1,4 @@
-//! What a session keeps for as long as it lasts: written over in place, without a unit, a revision or a history.
+//! A session's state, kept for as long as it lasts: overwritten in place, without a unit, a revision or a history.
 
 use crate::{
     error::{Error, Result},
@@ -22,20 +22,20 @@ use crate::{
     },
 };
 
-/// So much a session keeps at most: a plan, its context, its variables, not a memory of their own.
+/// The most entries that a session keeps: enough for a plan, its context and its variables, but not for a memory of its own.
 const MOST: usize = 64;
 
-/// What a session is to keep under a name.
+/// What a session should keep under a name.
 #[derive(Debug)]
 pub(crate) enum NewState {
-    /// This, in the place of what is there.
+    /// This, replacing what is there.
     Kept(Box<MeasuredMemory>),
-    /// Nothing more: by its slot.
+    /// Nothing any more; identified by its slot.
     Cleared(String),
 }
 
 impl NewState {
-    /// What is to be kept. Refuses what breaks a bound.
+    /// The entry to keep. Errors: it exceeds a bound.
     pub(crate) fn kept(slot: String, name: &str, text: &str) -> Result<Self> {
         let new = NewMemory::new(MemoryKind::General, name, text)
             .goal_signature(slot)
@@ -54,7 +54,7 @@ impl NewState {
 }
 
 impl WriteTx<'_> {
-    /// Writes what a session keeps under a name, where its talk goes on by now; that session.
+    /// Writes an entry of a session's state, in the session where its conversation continues by now. Returns that session.
     pub(crate) fn set_session_state(
         &mut self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! Having one memory take the place of another, by hand.
+//! Superseding one memory with another, by hand.
 
 use crate::{
     error::{Error, Result},
@@ -28,12 +28,12 @@ use crate::{
     },
 };
 
-/// Why, as the history says it.
+/// The reason in the history.
 const BY_HAND: &str = "by hand";
 
 impl WriteTx<'_> {
-    /// Saves a memory in the place of another. Of less trust, it waits for a person instead; of a tool or a document, it is
-    /// refused.
+    /// Saves a memory in the place of another. If it is trusted less, it waits for a person instead; from a tool or a
+    /// document, it is rejected.
     pub(crate) fn supersede_memory(
         &mut self,
         scope: &Scope,
@@ -45,7 +45,7 @@ impl WriteTx<'_> {
         operation.saved(kept)
     }
 
-    /// Has a memory that is there take the place of another.
+    /// Puts an existing memory in the place of another.
     pub(crate) fn supersede_memory_by(
         &mut self,
         scope: &Scope,
@@ -55,7 +55,7 @@ impl WriteTx<'_> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let (old, new) = (operation.memory(old)?, operation.memory(new)?);
         [&old, &new].into_iter().try_for_each(|held| check_may_change_words(&held.row, Trust::of(by)))?;
-        // Of two memories the user says which one holds, not how far it is trusted.
+        // The user says which of two memories holds, not how far it is trusted.
         let kept = operation.supersede_by(&old, &new, by == Origin::User)?;
         operation.saved(kept)
     }
@@ -66,7 +66,7 @@ impl MemoryOperation<'_, '_> {
         let old = self.memory(old)?;
         check_may_change_words(&old.row, memory.trust())?;
         let mut row = self.begin_row(memory)?;
-        // What is not said of the new one is as it was of the old one.
+        // What is not stated for the new memory is inherited from the old one.
         row.project = row.project.or_else(|| old.row.project.clone());
         row.task_type = row.task_type.or(old.row.task_type);
         if row.kind == old.row.kind && row.project == old.row.project {
@@ -89,7 +89,7 @@ impl MemoryOperation<'_, '_> {
                 )));
             }
             if old.superseded_by == Some(new.row.id) {
-                // It was done before.
+                // This was done before.
                 return Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)));
             }
             let new = self.raise(new, memory.voice())?;
@@ -99,7 +99,7 @@ impl MemoryOperation<'_, '_> {
         if !may_take_the_place(voice(&row), voice(&old.row)) {
             return self.add_waiting(memory, row, &old.row);
         }
-        // The slot that it is to have may be somebody else's.
+        // The slot it should get may belong to another memory.
         let holder = self.holder(&row)?.filter(|holder| holder.memory_no != old.row.memory_no);
         if let Some(holder) = holder {
             return Err(conflict(format!("{} holds in the same slot", holder.id)));
@@ -127,7 +127,7 @@ impl MemoryOperation<'_, '_> {
         Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 
-    /// Has a memory that is there take the place of another, whatever their trust.
+    /// Puts an existing memory in the place of another, whatever their trust.
     pub(super) fn take_the_place(
         &mut self,
         new: &MemoryBefore,

@@ -1,4 +1,4 @@
-//! Taking texts of memories out of the index: those that memories do not have any more, and those of erased ones.
+//! Removes texts of memories from the index: those that memories no longer have, and those of erased memories.
 
 use crate::{
     error::Result,
@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-/// Units of one slice: it holds the writer about 3 ms.
+/// Units per slice. A slice holds the writer for about 3 ms.
 const SLICE_UNITS: u32 = 32;
 
 impl JobTx<'_, '_> {
-    /// Takes some of the units of which no memory is of now out of the words, the vectors and the rows. False: there are
-    /// none.
+    /// Removes some of the units that are no memory's current text from the words, the vectors and the rows. Returns `false`
+    /// if there are none.
     pub(crate) fn sweep_memory_units(&mut self, scope: &Scope) -> SliceResult<bool> {
         self.lock(scope)?;
         let stale = units::stale(self.tx.sql, scope, SLICE_UNITS)?;
@@ -30,13 +30,13 @@ impl JobTx<'_, '_> {
             return Ok(false);
         }
         take_out(self.tx, scope, &stale)?;
-        // Whoever has them cached reads anew.
+        // Readers that have them cached must read again.
         users::raise_epoch(self.tx.sql, scope)?;
         Ok(true)
     }
 }
 
-/// Takes units of memories out of the words, the vectors and the rows.
+/// Removes memories' units from the words, the vectors and the rows.
 pub(super) fn take_out(tx: &mut WriteTx<'_>, scope: &Scope, seqs: &[Seq]) -> Result<()> {
     let sql = tx.sql;
     let mut gone = Vec::with_capacity(seqs.len());

@@ -1,6 +1,6 @@
-//! Tending: what a look at all memories found is done, some at a time, and what is old enough is kept no longer.
+//! Tending: carries out the moves that a look at all memories found, some at a time, and drops what is old enough.
 //!
-//! Each write reads again what it replaces, and decides again: what changed since the look stays as it is.
+//! Each write reads again what it replaces and decides again: what has changed since the look stays as it is.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
@@ -33,20 +33,20 @@ use crate::{
     },
 };
 
-/// As the history names it.
+/// The name used in the history.
 const TEND: &str = "tend";
-/// Memories that are looked at in one moment of the file.
+/// How many memories are looked at in one snapshot.
 const LOOKED_AT_ONCE: u32 = 256;
-/// Moves of one slice, uses of one slice: it holds the writer about 3 ms.
+/// Moves, or uses, per slice. A slice holds the writer for about 3 ms.
 pub(crate) const MOVED_AT_ONCE: usize = 8;
 const DROPPED_AT_ONCE: u32 = 256;
 const TRIMMED_AT_ONCE: usize = 16;
-/// How long a use waits for somebody who says whether it helped.
+/// How long a use waits for somebody to say whether it helped.
 const UNRATED: TimeDelta = TimeDelta::days(7);
-/// Of so many edits of a memory it is kept what was before.
+/// How many edits of a memory keep the state before them.
 const KEPT_EDITS: u32 = 20;
 
-/// One run over a user's memories: its moves are one group of the history, decided as of one moment.
+/// One run over a user's memories. Its moves are one group of the history, decided as of one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tending {
     pub(crate) group: GroupId,
@@ -58,18 +58,18 @@ impl Tending {
         Self { group: GroupId::new(now), now }
     }
 
-    /// The day for which it is.
+    /// The day it is for.
     pub(crate) fn day(&self) -> NaiveDate {
         self.now.date_naive()
     }
 }
 
-/// What a look at some memories found.
+/// The result of looking at some memories.
 #[derive(Debug)]
 pub(crate) struct TendFindings {
     pub(crate) seen: u64,
     pub(crate) found: Vec<PlannedMove>,
-    /// Where it goes on; none: these were the last.
+    /// Where to continue. `None` if these were the last.
     pub(crate) next: Option<MemoryNo>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct PlannedMove {
 }
 
 impl Snapshot<'_> {
-    /// Looks at some of a user's active memories behind one of them: what would become of each.
+    /// Looks at some of a user's active memories after one of them, and determines the move of each.
     pub(crate) fn look_at_some(
         &self,
         scope: &Scope,
@@ -101,7 +101,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// What is kept no longer: whether there are such uses, and whose old edits say what was before them.
+    /// What need not be kept any longer: whether there are such uses, and the memories whose old edits keep earlier states.
     pub(crate) fn what_is_old(&self, scope: &Scope, now: DateTime<Utc>) -> Result<(bool, Vec<MemoryNo>)> {
         self.ask(|sql| {
             let mut edited = Vec::new();
@@ -117,7 +117,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Some users whose memories are to be tended today, behind one of them.
+    /// Some users whose memories should be tended today, after one of them.
     pub(crate) fn users_to_tend(
         &self,
         today: NaiveDate,
@@ -128,7 +128,8 @@ impl Snapshot<'_> {
     }
 }
 
-/// What becomes of one memory, all of it read and held against its checksum. What cannot be read stays; doctor finds it.
+/// The move of one memory, which is read completely and checked against its checksum. One that cannot be read stays; doctor
+/// reports it.
 fn looked_at(
     sql: &dyn Sql,
     scope: &Scope,
@@ -163,7 +164,7 @@ fn looked_at(
 }
 
 impl WriteTx<'_> {
-    /// Does some of what a look found, as far as it would be found again; what was done.
+    /// Carries out some of the moves, if they would still be found, and returns what was done.
     pub(crate) fn tend_some(
         &mut self,
         scope: &Scope,
@@ -183,26 +184,26 @@ impl WriteTx<'_> {
         Ok(done)
     }
 
-    /// Removes some uses that nobody rated in time. How many; 0: there are no more.
+    /// Removes some uses that nobody rated in time, and returns how many. 0 if there are no more.
     pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: DateTime<Utc>) -> Result<u64> {
         self.lock(scope)?;
         rows::drop_unrated(self.sql, scope, now - UNRATED, DROPPED_AT_ONCE)
     }
 
-    /// Forgets what was before the older edits of memories; of how many edits.
+    /// Drops the states before older edits of memories, and returns for how many edits.
     pub(crate) fn forget_older_edits(&mut self, scope: &Scope, memories: &[MemoryNo]) -> Result<u64> {
         self.lock(scope)?;
         memories.iter().map(|memory_no| rows::forget_older(self.sql, scope, *memory_no, KEPT_EDITS)).sum()
     }
 
-    /// Says that a user's memories were looked at on a day. With that no job is owed for it.
+    /// Records that a user's memories were tended on a day, so that no job is owed for it.
     pub(crate) fn end_tending(&mut self, scope: &Scope, today: NaiveDate) -> Result<()> {
         self.lock(scope)?;
         rows::remove_failed(self.sql, scope)?;
         rows::set_tended(self.sql, scope, today)
     }
 
-    /// Queues the look at a user's memories, unless somebody was there meanwhile.
+    /// Queues a tend job for a user's memories, unless they were tended in the meantime.
     pub(crate) fn queue_tending(&mut self, (known, scope): &rows::UserToTend) -> Result<()> {
         self.lock(scope)?;
         if rows::tended_on(self.sql, scope)?.as_ref() == Some(known) {
@@ -212,7 +213,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// Memories whose older edits one slice forgets.
+/// The memories whose older edits one slice drops.
 pub(crate) fn trimmed_at_once(memories: &[MemoryNo]) -> impl Iterator<Item = &[MemoryNo]> {
     memories.chunks(TRIMMED_AT_ONCE)
 }

@@ -1,4 +1,4 @@
-//! Undo: the newest operation on a memory that is not undone is taken back, in all the memories that it changed or in none.
+//! Undo: takes back the newest operation on a memory that is not undone yet, in all the memories it changed or in none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +28,9 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Takes back the newest operation on a memory that is not undone: an edit, what took whose place, a merge, what was
-    /// done to its status or its frequency. What undid something is none of these: asked again, undo goes further back. What
-    /// somebody did who is trusted more than `by` stays.
+    /// Takes back the newest operation on a memory that is not undone yet: an edit, a superseding, a merge, or a change of
+    /// its status or frequency. An undo is not such an operation, so repeated calls go further back. Rejects operations by
+    /// somebody who is trusted more than `by`.
     pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
@@ -40,8 +40,8 @@ impl WriteTx<'_> {
         operation.undone(group, noted, by)
     }
 
-    /// Takes back one operation, by its group, in all the memories that it changed or in none: what a look at all of them
-    /// moved, a quarantine, a merge, or any that undo on one memory would find.
+    /// Takes back one operation, by its group, in all the memories it changed or in none: the moves of a tending run, a
+    /// quarantine, a merge, or any operation that undo on one memory would find.
     pub(crate) fn undo_memory_group(&mut self, scope: &Scope, group: GroupId, by: Origin) -> Result<Undone> {
         self.undo_group_if(scope, group, by, |_| Ok(()))
     }
@@ -80,8 +80,8 @@ impl WriteTx<'_> {
     }
 }
 
-/// Whether undo takes back such a change. That something was saved is undone only with what it took the place of; checks
-/// are facts, and what an undo did is not undone.
+/// Whether undo takes back such a change. A save is undone only together with what it superseded; checks are facts; and an
+/// undo cannot be undone.
 fn can_be_undone(op: ChangeOp) -> bool {
     match op {
         ChangeOp::Edit
@@ -94,13 +94,14 @@ fn can_be_undone(op: ChangeOp) -> bool {
     }
 }
 
-/// The error for an operation that is not there, or is somebody else's.
+/// The error for an operation that does not exist or belongs to another user.
 fn no_group() -> Error {
     Error::not_found("this user has no such group of changes")
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Takes back all that an operation did, by its changes, the newest of each memory first; the memories as they are then.
+    /// Takes back everything that an operation did, by its changes, the newest of each memory first. Returns the memories
+    /// afterwards.
     fn undone(&mut self, group: GroupId, noted: Vec<NumberedChange>, by: Origin) -> Result<Undone> {
         let changed = self.undo(group, noted, by)?;
         let memories = changed.into_iter().map(|no| self.shown(no)).collect::<Result<_>>()?;
@@ -130,13 +131,14 @@ impl MemoryOperation<'_, '_> {
             for NumberedChange { change, .. } in newest_first {
                 check_may_take_back(&now.row, &change.made_by, by)?;
             }
-            // A history that came out of a file may say anything.
+            // A history that was imported from a file may contain anything.
             after.check().map_err(|error| {
                 conflict(format!("what {} was before makes no memory: {error}", now.row.id))
             })?;
             restored.push((now, after));
         }
-        // What is not to hold gives way first, then what holds now and may leave its slot: of two in a slot one is active.
+        // First the memories that will not be active, then those that are active already and may leave their slot: only one
+        // memory in a slot may be active.
         restored.sort_by_key(|(now, after)| {
             let [was_active, is_active] = [now, after].map(|held| held.row.status == MemoryStatus::Active);
             (is_active, !was_active)
@@ -166,8 +168,8 @@ impl MemoryOperation<'_, '_> {
         Ok(of_memories.into_keys().collect())
     }
 
-    /// A memory as it is, and as it was before an operation, whose changes of it come newest first. What the operation
-    /// saved in the place of others was not there: it is forgotten.
+    /// A memory as it is, and as it was before an operation, whose changes of it come newest first. A memory that the
+    /// operation saved in the place of others did not exist before, so it becomes forgotten.
     fn before_group(
         &self,
         memory_no: MemoryNo,
@@ -194,7 +196,7 @@ impl MemoryOperation<'_, '_> {
         Ok((now, after))
     }
 
-    /// Refuses that what took a memory's place leads back to the memory.
+    /// Rejects a successor that leads back to the memory.
     fn check_no_ring(&self, now: &MemoryBefore, by: MemoryNo) -> Result<()> {
         let (mut at, mut walked) = (Some(by), BTreeSet::new());
         while let Some(no) = at {
@@ -209,7 +211,7 @@ impl MemoryOperation<'_, '_> {
         Ok(())
     }
 
-    /// Where a memory is not superseded any more, the edge goes that said so.
+    /// Removes the edge that says a memory is superseded, if it no longer is.
     fn separate(&self, now: &MemoryBefore, after: &MemoryBefore) -> Result<()> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         if let Some(by) = now.row.superseded_by.filter(|_| after.superseded_by != now.superseded_by)

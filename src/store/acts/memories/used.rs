@@ -1,7 +1,7 @@
-//! A use of a memory that somebody reports: counted once, rated once.
+//! A reported use of a memory: counted once, rated once.
 //!
-//! What use does is no change of the history and raises no revision: its numbers are facts, which undo leaves alone. But an
-//! archived memory that is used holds again, and that is a change.
+//! A use is not a change in the history and raises no revision: its numbers are facts, which undo leaves alone. But an
+//! archived memory that is used becomes active again, and that is a change.
 
 use uuid::Uuid;
 
@@ -39,8 +39,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Counts a use of a memory, once: by the report's own id, and by the context that showed the memory. A use that is
-    /// known and was not rated is rated by a report that says whether it helped.
+    /// Counts a use of a memory, once: identified by the report's own id, and by the context that showed the memory. A known
+    /// use without a rating is rated by a report that says whether it helped.
     pub(crate) fn use_memory(
         &mut self,
         scope: &Scope,
@@ -80,7 +80,7 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// Rates a use that was noted, unless somebody has, or the memory cannot be seen any more. Whether it did.
+    /// Rates a noted use, unless somebody has already rated it or the memory can no longer be seen. Returns whether it did.
     pub(super) fn rate_heard(&mut self, id: MemoryId, report: &Use) -> Result<bool> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let Some(row) = find::by_id(sql, &scope, id)?.filter(|row| check_is_seen(row).is_ok()) else {
@@ -114,21 +114,21 @@ impl MemoryOperation<'_, '_> {
         if let Some(outcome) = report.outcome {
             self.rate(row, outcome)?;
         }
-        // What was used and did not help is no better for it.
+        // A memory that was used and did not help is no better for it.
         if report.outcome.and_then(Outcome::helped) == Some(false) {
             return Ok(());
         }
         self.restore_used(row)
     }
 
-    /// The number of the session in which something was used, and what that is filed under.
+    /// The number and the project of the session in which something was used.
     fn used_in(&self, session: Option<SessionId>) -> Result<(Option<SessionNo>, Option<String>)> {
         let session = self.session(session)?;
         let session_no = session.as_ref().map(|session| session.session_no);
         Ok((session_no, session.and_then(|session| session.info.project)))
     }
 
-    /// Rates a use that is known, unless it says already whether it helped.
+    /// Rates a known use, unless it already says whether it helped.
     fn rate_known(&mut self, row: &MemoryRow, known: &EpisodeRow, report: &Use) -> Result<()> {
         let Some(outcome) = report.outcome else { return Ok(()) };
         let is_rated = |outcome: Option<Outcome>| outcome.and_then(Outcome::helped).is_some();
@@ -140,7 +140,7 @@ impl MemoryOperation<'_, '_> {
         if outcome.helped() == Some(true) { self.restore_used(row) } else { Ok(()) }
     }
 
-    /// Moves confidence and success rate by how a use ended, and counts anew where the memory helped.
+    /// Adjusts confidence and success rate by a use's outcome, and counts again where the memory helped.
     fn rate(&self, memory: &MemoryRow, outcome: Outcome) -> Result<()> {
         if outcome.helped().is_none() {
             return Ok(());
@@ -155,8 +155,8 @@ impl MemoryOperation<'_, '_> {
         state::recount(sql, scope, memory_no)
     }
 
-    /// Has an archived memory hold again that was used: not one that waits for a person, and not where another one says
-    /// the same or has the slot.
+    /// Makes an archived memory that was used active again, unless it waits for a person or another memory says the same or
+    /// has the slot.
     pub(super) fn restore_used(&mut self, row: &MemoryRow) -> Result<()> {
         let (sql, scope) = (self.tx.sql, self.scope);
         if row.status != MemoryStatus::Archived || reviews::is_waiting(sql, &scope, row.memory_no)? {
@@ -166,12 +166,12 @@ impl MemoryOperation<'_, '_> {
             Err(error) if error.kind() == ErrorKind::Conflict => return Ok(()),
             free => free?,
         }
-        let before = self.memory(row.id)?; // Its confidence may have moved.
+        let before = self.memory(row.id)?; // Its confidence may have changed.
         self.restore(&before, "used").map(drop)
     }
 }
 
-/// Refuses a use out of what did not find the memory.
+/// Rejects a use with a receipt that does not list the memory.
 fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
     let names = |item: &ReceiptItem| {
         is_memory(memory, item.kind, &item.owner_id)
@@ -186,14 +186,14 @@ fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
     )))
 }
 
-/// Whether a turn answered the context that showed a memory: that was counted, though its session was looked through since
-/// and the use, which nobody had rated, is gone.
+/// Whether a turn answered the context that showed a memory. That use was counted even if the session has been extracted
+/// since and the unrated use was removed.
 fn was_counted(receipt: &Receipt, memory: MemoryId) -> bool {
     let shows = |item: &ReceiptItem| is_memory(memory, item.kind, &item.owner_id) && item.packed_as.is_some();
     receipt.used_at.is_some() && receipt.items.iter().any(shows)
 }
 
-/// Whether something in a receipt is this memory.
+/// Whether an item of a receipt is this memory.
 fn is_memory(memory: MemoryId, kind: ItemKind, owner_id: &Uuid) -> bool {
     kind == ItemKind::Memory && owner_id == memory.as_uuid()
 }

@@ -1,4 +1,4 @@
-//! Whose words a memory has, and who may change them: what a tool or a document says changes nothing that is trusted more.
+//! Whose words a memory has, and who may change them: a tool or a document must not change anything that is trusted more.
 
 use crate::{
     error::Result,
@@ -18,7 +18,7 @@ pub(super) fn voice(row: &MemoryRow) -> Voice {
     Voice { origin: row.origin, trust: row.trust }
 }
 
-/// Refuses that words of this trust change a memory, if a tool or a document said them and it is trusted more.
+/// Rejects a change by a tool's or a document's words to a memory that is trusted more.
 pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()> {
     if trust > Trust::Foreign || row.trust == Trust::Foreign {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()
     )))
 }
 
-/// Refuses that a tool or a document does what is not a matter of words.
+/// Rejects operations other than saying something if a tool or a document asks for them.
 pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
     if Trust::of(by) > Trust::Foreign {
         return Ok(());
@@ -38,8 +38,8 @@ pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
     Err(conflict(format!("what a tool or a document says {what}; the {} did this", by.as_str())))
 }
 
-/// Refuses that somebody who is trusted less moves a memory to where it stands for something else. A person may move
-/// what a person approved.
+/// Rejects moving a memory to another slot, kind or project by somebody who is trusted less. A person may move what a person
+/// approved.
 pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor: Origin) -> Result<()> {
     let place = |row: &MemoryRow| (row.kind, row.project.clone(), row.goal_signature.clone());
     let is_trusted_less = Trust::of(editor) < before.trust && editor != Origin::User;
@@ -54,8 +54,7 @@ pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor
     )))
 }
 
-/// Refuses that somebody takes back what somebody did who is trusted more. What a job did, whoever may change the memory
-/// may take back.
+/// Rejects undoing what somebody who is trusted more did. What a job did may be undone by anybody who may change the memory.
 pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) -> Result<()> {
     check_may_change_words(row, Trust::of(by))?;
     match Origin::from_word(made_by) {
@@ -69,7 +68,7 @@ pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) ->
 }
 
 impl MemoryOperation<'_, '_> {
-    /// What somebody says again who is trusted further is theirs from then on.
+    /// Transfers a memory to somebody who says the same again and is trusted more.
     pub(super) fn raise(&mut self, held: MemoryBefore, by: Voice) -> Result<MemoryBefore> {
         let known = voice(&held.row);
         if !is_raised_by(known, by) {

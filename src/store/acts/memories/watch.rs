@@ -1,4 +1,4 @@
-//! What looks at a memory: having it look, and look no more.
+//! The sensors of a memory: adding and removing them.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -24,15 +24,15 @@ use crate::{
     text::measure::{check_name, check_text},
 };
 
-/// The most bytes of what a sensor expects.
+/// The maximum size of what a sensor expects, in bytes.
 pub(crate) const MAX_EXPECT_BYTES: usize = 16 << 10;
-/// How deep it may be nested.
+/// Its maximum nesting depth.
 const MAX_DEPTH: usize = 64;
-/// The most that look at one memory.
+/// The most sensors of one memory.
 const MAX_SENSORS: usize = 64;
 
 impl NewSensor {
-    /// Refuses what a row cannot have, or an import would refuse.
+    /// Rejects what a row cannot hold, or an import would reject.
     pub(crate) fn check(&self) -> Result<()> {
         check_name("sensor's name", Some(&self.sensor))?;
         check_text("sensor's name", &self.sensor, MAX_NAME_BYTES)?;
@@ -47,7 +47,7 @@ impl NewSensor {
 }
 
 impl WriteTx<'_> {
-    /// Has a sensor look at a memory that holds or is archived.
+    /// Adds a sensor to an active or archived memory.
     pub(crate) fn watch_memory(
         &mut self,
         scope: &Scope,
@@ -86,7 +86,7 @@ impl WriteTx<'_> {
         sensors::put(sql, scope, memory_no, new)
     }
 
-    /// Has a sensor look at a memory no more: at one subject, or at any.
+    /// Removes a sensor from a memory: for one subject, or for all.
     pub(crate) fn unwatch_memory(
         &mut self,
         scope: &Scope,

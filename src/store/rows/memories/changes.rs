@@ -1,4 +1,4 @@
-//! Rows of `memory_changes`: the history of memories, and what undo goes back to.
+//! Rows of `memory_changes`: the history of memories, from which undo restores.
 
 use chrono::{DateTime, Utc};
 
@@ -17,7 +17,8 @@ use crate::{
     },
 };
 
-/// What [`read`] reads of `memory_changes AS c`: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns of `memory_changes AS c` for [`read`]: those covered by the row's checksum, in the table's order, then the
+/// checksum.
 macro_rules! change_columns {
     () => {
         "c.user_no, c.memory_no, c.change_no, c.op, c.group_id, c.made_by, c.made_at, c.old_value, c.new_value, c.reason, \
@@ -25,10 +26,10 @@ macro_rules! change_columns {
     };
 }
 
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 12;
 
-/// A change to note.
+/// A change to record.
 pub(crate) struct NewChange<'c> {
     pub(crate) memory_no: MemoryNo,
     pub(crate) op: ChangeOp,
@@ -42,7 +43,7 @@ pub(crate) struct NewChange<'c> {
     pub(crate) before: Option<String>,
 }
 
-/// Notes a change, behind all others of its memory.
+/// Records a change after all others of its memory.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, change: &NewChange<'_>) -> Result<()> {
     sql.put(
         "INSERT INTO memory_changes
@@ -65,7 +66,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, change: &NewChange<'_>) -> Re
     )
 }
 
-/// A change of a memory, by its number.
+/// A change of a memory, with the memory's number.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedChange {
     pub(crate) memory_no: MemoryNo,
@@ -94,7 +95,7 @@ fn read(row: &SqlRow<'_>, memory_id: MemoryId) -> Result<NumberedChange> {
     Ok(NumberedChange { memory_no, change })
 }
 
-/// Some changes of a memory before one of them, newest first.
+/// Some changes of a memory before the given one, newest first.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -113,8 +114,8 @@ pub(crate) fn page(
     )
 }
 
-/// The newest operation on a memory that can be undone and is not: what was done to it by hand or by a job, but for its
-/// being saved, its checks, and what undoes something itself. What was saved in the place of another is undone with that.
+/// The newest operation on a memory that can be undone and is not: by hand or by a job, except saves, checks, and undos. A
+/// save that superseded another memory is undone with that.
 pub(crate) fn to_undo(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<GroupId>> {
     sql.one(
         "SELECT c.group_id FROM memory_changes AS c
@@ -129,7 +130,7 @@ pub(crate) fn to_undo(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// All that one operation did, in the order of memories, of each the newest first.
+/// All changes of one operation, by memory, newest first within each.
 pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Vec<NumberedChange>> {
     sql.list(
         concat!(
@@ -144,7 +145,7 @@ pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<V
     )
 }
 
-/// Whether what an operation did is all undone by now; `None`: it did nothing that is kept.
+/// Whether everything that an operation did is undone by now. `None` if no change of it is stored.
 pub(crate) fn is_undone(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Option<bool>> {
     let found: Option<(u64, u64)> = sql.one(
         "SELECT count(*), count(undone_by) FROM memory_changes WHERE user_no = ?1 AND group_id = ?2",
@@ -154,8 +155,8 @@ pub(crate) fn is_undone(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<
     Ok(found.filter(|(all, _)| *all > 0).map(|(all, undone)| all == undone))
 }
 
-/// What was done to a memory after one of its changes, and neither is undone nor undoes anything; checks and looks at it
-/// aside.
+/// The change of a memory after the given one that is neither undone nor an undo, except checks and answers to being shown
+/// again.
 pub(crate) fn later(
     sql: &dyn Sql,
     scope: &Scope,
@@ -170,7 +171,7 @@ pub(crate) fn later(
     )
 }
 
-/// Says that an operation was taken back by another, in all that it did.
+/// Marks an operation as undone by another one, in all its changes.
 pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: GroupId) -> Result<()> {
     sql.put(
         "UPDATE memory_changes SET undone_by = ?3 WHERE user_no = ?1 AND group_id = ?2 AND undone_by IS NULL",
@@ -179,8 +180,8 @@ pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: Group
     )
 }
 
-/// Forgets what a memory said before: it may repeat what was erased. A change that held no words can still be undone, and
-/// one that did is forgotten whole: half of an operation is never undone.
+/// Removes earlier texts of a memory from its history, because they may repeat what was erased. A change without texts can
+/// still be undone; one with texts loses its whole earlier state, because half of an operation is never undone.
 pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "UPDATE memory_changes SET before = NULL, reason = '' WHERE user_no = ?1 AND memory_no = ?2
@@ -191,7 +192,7 @@ pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
     )
 }
 
-/// Which status a memory had, active or archived, before its place was taken last.
+/// The status of a memory, active or archived, before it was last superseded.
 pub(crate) fn status_before_superseding(
     sql: &dyn Sql,
     scope: &Scope,
@@ -208,7 +209,7 @@ pub(crate) fn status_before_superseding(
     Ok(was_archived.map(|was| if was { MemoryStatus::Archived } else { MemoryStatus::Active }))
 }
 
-/// Says that another operation took back that the memory was superseded.
+/// Records that another operation undid the superseding of the memory.
 pub(crate) fn set_superseding_undone(
     sql: &dyn Sql,
     scope: &Scope,

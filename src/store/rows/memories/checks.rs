@@ -1,4 +1,4 @@
-//! What doctor asks of memories, of all users.
+//! Doctor's queries on the memories of all users.
 
 use crate::{
     error::Result,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What must hold, and a query that counts where it does not.
+/// Conditions that must hold, each with a query that counts the violations.
 pub(crate) const COUNTS: &[(&str, &str)] = &[
     (
         "every memory has its state and its beginning",
@@ -107,11 +107,11 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// A memory and whose it is, as far as it can be read.
+/// A memory and its user, as far as they can be read.
 pub(crate) type OwnedMemory = (i64, Result<(UserNo, MemoryRow)>);
 
-/// Some memories behind a number in the order of their numbers. Empty if there are no more. Damage that ends the pass is
-/// told with what was seen before.
+/// Some memories after a number, by number. Empty if there are no more. Damage that ends the pass is reported together with
+/// what was read before it.
 pub(crate) fn some_memories(sql: &dyn Sql, after: i64) -> (Vec<OwnedMemory>, Result<()>) {
     const SOME: &str = concat!(
         "SELECT ",
@@ -127,10 +127,10 @@ pub(crate) fn some_memories(sql: &dyn Sql, after: i64) -> (Vec<OwnedMemory>, Res
     (found, read)
 }
 
-/// A tag or an entity as its row has it: whether it is a tag, as it is compared, its place, as it was written.
+/// A tag or an entity in its row: whether it is a tag, its folded form, its position, and its original form.
 pub(crate) type TermRow = (bool, String, u32, String);
 
-/// The tags and entities of a memory, each in its order.
+/// The tags and entities of a memory, each in order.
 pub(crate) fn terms(sql: &dyn Sql, user_no: UserNo, memory_no: MemoryNo) -> Result<Vec<TermRow>> {
     sql.list(
         "SELECT kind = 'tag', term, position, name FROM memory_terms WHERE user_no = ?1 AND memory_no = ?2
@@ -140,14 +140,14 @@ pub(crate) fn terms(sql: &dyn Sql, user_no: UserNo, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// The words of a unit; `None`: there is no such row.
+/// The words of a unit. `None` if there is no such row.
 pub(crate) fn words(sql: &dyn Sql, user_no: UserNo, seq: Seq) -> Result<Option<Vec<u8>>> {
     sql.one("SELECT words FROM memory_units WHERE user_no = ?1 AND seq = ?2", values![user_no, seq], |row| {
         row.get(0)
     })
 }
 
-/// What took whose place: each memory with the number of its successor, and whether that is a memory of its user.
+/// Superseded memories, each with its successor's number, and whether that is a memory of the same user.
 pub(crate) fn successors(sql: &dyn Sql) -> Result<Vec<(i64, i64, bool)>> {
     sql.list(
         "SELECT m.memory_no, m.superseded_by, n.memory_no IS NOT NULL FROM user_memories AS m

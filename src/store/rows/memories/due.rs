@@ -1,4 +1,4 @@
-//! Memories that may be shown again to a person, by what their rows say.
+//! Memories that may be shown to a person again, according to their rows.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -11,16 +11,17 @@ use crate::{
     },
 };
 
-/// A memory that may be due, and what says when.
+/// A memory that may be due, and the data that decides when.
 pub(crate) struct DueCandidate {
     pub(crate) memory_no: MemoryNo,
-    /// The day on which a person answered it last, or on which it was saved.
+    /// The day of a person's last answer, or the day on which it was saved.
     pub(crate) last: NaiveDate,
     pub(crate) resurfaced_count: u32,
     pub(crate) dismiss_count: u32,
 }
 
-/// The active memories of a user that matter more than this, may be shown again, and are not only somebody else's words.
+/// The user's active memories that are more important than this, may be shown again, and are not just a tool's or a
+/// document's words.
 pub(crate) fn candidates(sql: &dyn Sql, scope: &Scope, importance: f64) -> Result<Vec<DueCandidate>> {
     sql.list(
         "SELECT m.memory_no, s.resurfaced_on, m.created_at, s.resurfaced_count, s.dismiss_count

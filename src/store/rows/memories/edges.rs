@@ -1,4 +1,4 @@
-//! Rows of `memory_edges`: how two memories of one user stand to each other.
+//! Rows of `memory_edges`: how two memories of one user relate.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -17,7 +17,8 @@ use crate::{
     },
 };
 
-/// What [`read`] reads of `memory_edges AS e`: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns of `memory_edges AS e` for [`read`]: those covered by the row's checksum, in the table's order, then the
+/// checksum.
 macro_rules! edge_columns {
     () => {
         "e.edge_no, e.id, e.user_no, e.from_no, e.to_no, e.type, e.strength, e.status, e.origin, e.created_at, \
@@ -25,11 +26,11 @@ macro_rules! edge_columns {
     };
 }
 
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 13;
 const COLUMNS: usize = CHECKED_COLUMNS + 1;
 
-/// An edge, with the numbers of its ends.
+/// An edge with the numbers of its ends.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EdgeRow {
     pub(crate) edge_no: i64,
@@ -38,7 +39,7 @@ pub(crate) struct EdgeRow {
     pub(crate) edge: Edge,
 }
 
-/// The edge of a row in which its columns stand behind `first` others.
+/// The edge in a row whose columns come after `first` others.
 fn read(row: &SqlRow<'_>, first: usize, (from, to): (MemoryId, MemoryId)) -> Result<EdgeRow> {
     let edge_no = row.get(first)?;
     if !row_check::holds_behind(row, first, CHECKED_COLUMNS)? {
@@ -82,7 +83,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<Option<E
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read_with_ends)
 }
 
-/// Some edges behind one of them, in the order of adding, between memories that stay. Empty if there are no more.
+/// Some edges after the given one between non-volatile memories, in the order they were added. Empty if there are no more.
 pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<EdgeRow>> {
     sql.list(
         select!(
@@ -93,7 +94,7 @@ pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<
     )
 }
 
-/// The edge of this type from one memory to another; one that holds both ways, whichever way it is kept.
+/// The edge of this type from one memory to another. A symmetric edge is found in either direction.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -113,7 +114,7 @@ pub(crate) fn between(
     }
 }
 
-/// Whether anything is said of how two memories stand to each other, by whomever.
+/// Whether any edge between two memories exists, whoever made it.
 pub(crate) fn is_any_between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -126,7 +127,7 @@ pub(crate) fn is_any_between(
     )
 }
 
-/// Writes an edge that is new.
+/// Writes a new edge.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -155,7 +156,7 @@ pub(crate) fn insert(
     )
 }
 
-/// Writes what may change of an edge.
+/// Writes the parts of an edge that may change.
 pub(crate) fn update(sql: &dyn Sql, scope: &Scope, edge: &Edge) -> Result<()> {
     sql.put(
         "UPDATE memory_edges
@@ -184,8 +185,8 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<()> {
     )
 }
 
-/// Some of what a memory stands beside, the strongest edges first, of equal ones the older, behind one of them. What was
-/// forgotten or is in quarantine is not among it; what is damaged is left out.
+/// Some neighbours of a memory after the given edge, strongest edges first, the older first among equals. Forgotten,
+/// quarantined and damaged memories are omitted.
 pub(crate) fn neighbours(
     sql: &dyn Sql,
     scope: &Scope,
@@ -214,7 +215,7 @@ pub(crate) fn neighbours(
         &mut |row| {
             match neighbour(row, (memory_no, memory_id)) {
                 Ok(neighbour) => found.push(neighbour),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor reports where.
                 Err(error) => return Err(error),
             }
             Ok(Flow::Next)

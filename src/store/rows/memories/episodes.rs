@@ -1,4 +1,4 @@
-//! Rows of `memory_episodes`: a memory began, a memory was used, or a note of the day.
+//! Rows of `memory_episodes`: the beginning of a memory, a use of a memory, or a note of the day.
 
 use chrono::{DateTime, Utc};
 
@@ -23,7 +23,8 @@ use crate::{
     },
 };
 
-/// What [`read`] reads of `memory_episodes AS e`: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns of `memory_episodes AS e` for [`read`]: those covered by the row's checksum, in the table's order, then the
+/// checksum.
 macro_rules! episode_columns {
     () => {
         "e.episode_no, e.id, e.user_no, e.role, e.memory_no, e.session_no, e.turn_number, e.receipt_id, e.happened_at, \
@@ -32,10 +33,10 @@ macro_rules! episode_columns {
     };
 }
 
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 19;
 
-/// An episode as its row has it.
+/// The row of an episode.
 #[derive(Clone, Debug)]
 pub(crate) struct EpisodeRow {
     pub(crate) episode_no: i64,
@@ -103,7 +104,7 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     sql.one(select!("e.caller_id = ?2"), values![scope.user_no, caller_id], read)
 }
 
-/// The use of a memory out of a context.
+/// The use of a memory from a context.
 pub(crate) fn by_receipt(
     sql: &dyn Sql,
     scope: &Scope,
@@ -120,7 +121,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EpisodeId) -> Result<Optio
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read)
 }
 
-/// Some episodes behind one of them, in the order of noting, but for those of volatile memories. Empty if there are no
+/// Some episodes after the given one, in the order of recording, except those of volatile memories. Empty if there are no
 /// more.
 pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<EpisodeRow>> {
     sql.list(
@@ -135,7 +136,7 @@ pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<
     )
 }
 
-/// Which episodes a page shows: those of these roles, as words between blanks, within a time, before one of them.
+/// Which episodes a page shows: those of these roles (words joined by spaces) within a time range, before the given one.
 pub(crate) struct EpisodePageFilter<'a> {
     pub(crate) roles: &'a str,
     pub(crate) since: Option<DateTime<Utc>>,
@@ -143,14 +144,14 @@ pub(crate) struct EpisodePageFilter<'a> {
     pub(crate) after: Option<&'a EpisodeRow>,
 }
 
-/// Some episodes, newest first. What is damaged is left out.
+/// Some episodes, newest first. Damaged ones are omitted.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
     asked: &EpisodePageFilter<'_>,
     limit: u32,
 ) -> Result<Vec<EpisodeRow>> {
-    // Behind every time that can be told.
+    // Sorts after every time.
     const LAST: &str = "a";
     let (last_at, last_no) =
         asked.after.map_or((None, i64::MAX), |row| (Some(row.happened_at), row.episode_no));
@@ -166,7 +167,7 @@ pub(crate) fn page(
         &mut |row| {
             match read(row) {
                 Ok(episode) => found.push(episode),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor reports where.
                 Err(error) => return Err(error),
             }
             Ok(Flow::Next)
@@ -175,7 +176,7 @@ pub(crate) fn page(
     Ok(found)
 }
 
-/// Episodes as callers see them: what is about a memory has its kind, its title, its tags, and what it says in a sentence.
+/// Episodes as callers see them. One about a memory has its kind, title, tags, and one-sentence summary.
 pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, rows: Vec<EpisodeRow>) -> Result<Vec<Episode>> {
     rows.into_iter().map(|row| shown_one(sql, scope, row)).collect()
 }
@@ -183,7 +184,7 @@ pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, rows: Vec<EpisodeRow>) -> Resu
 fn shown_one(sql: &dyn Sql, scope: &Scope, row: EpisodeRow) -> Result<Episode> {
     let memory = match row.memory_no {
         Some(memory_no) => match find::by_no(sql, scope, memory_no) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => None, // What happened is not damaged.
+            Err(error) if error.kind() == ErrorKind::Corrupt => None, // The episode itself is not damaged.
             memory => memory?,
         },
         None => None,
@@ -216,7 +217,7 @@ fn shown_one(sql: &dyn Sql, scope: &Scope, row: EpisodeRow) -> Result<Episode> {
     Ok(episode)
 }
 
-/// Notes that a memory began.
+/// Records the beginning of a memory.
 pub(crate) fn insert_birth(
     sql: &dyn Sql,
     scope: &Scope,
@@ -278,7 +279,7 @@ pub(crate) fn insert_note(
     )
 }
 
-/// The memories that were of use in a session.
+/// The memories that were used in a session.
 pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT DISTINCT memory_no FROM memory_episodes
@@ -288,8 +289,8 @@ pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -
     )
 }
 
-/// Takes what episodes say out of those that happened in a session that is erased: beginnings and uses stay, as numbers;
-/// of notes nothing would.
+/// Removes the texts from the episodes of a session that is being erased. Beginnings and uses stay as numbers; notes are
+/// deleted, because nothing of them would remain.
 pub(crate) fn empty(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
     let removed = sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'note' AND episode_no IN

@@ -1,4 +1,4 @@
-//! Rows of `erased_memories`: ids that are not to come back from a file.
+//! Rows of `erased_memories`: ids that must not come back from a file.
 
 use sha2::{Digest, Sha256};
 
@@ -11,16 +11,17 @@ use crate::{
     },
 };
 
-/// What is kept of the id of an erased memory.
+/// What remains of the id of an erased memory.
 pub(crate) type IdHash = [u8; 16];
 
-/// The first 16 bytes of SHA-256 of an id, which is random: nobody finds the id by it, but who has the id finds it.
+/// The first 16 bytes of the SHA-256 of an id. Since ids are random, nobody can find the id from its hash, but whoever has
+/// the id can find the hash.
 pub(crate) fn id_hash(id: MemoryId) -> IdHash {
     let hash = Sha256::digest(id.as_uuid().as_bytes());
     std::array::from_fn(|at| hash[at])
 }
 
-/// Notes that a memory was erased.
+/// Records that a memory was erased.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, id_hash: IdHash) -> Result<()> {
     sql.put(
         "INSERT INTO erased_memories (user_no, id_hash) VALUES (?1, ?2) ON CONFLICT (user_no, id_hash) DO NOTHING",
@@ -29,7 +30,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, id_hash: IdHash) -> Result<()
     )
 }
 
-/// Takes it back: an operator restores the memory.
+/// Removes that record, because an operator restores the memory.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<()> {
     sql.put(
         "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash = ?2",
@@ -46,7 +47,7 @@ pub(crate) fn is_erased(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<bo
     )
 }
 
-/// All that were erased, in an order that says nothing.
+/// All erased memories, in an order without meaning.
 pub(crate) fn all(sql: &dyn Sql, scope: &Scope) -> Result<Vec<IdHash>> {
     sql.list(
         "SELECT id_hash FROM erased_memories WHERE user_no = ?1 ORDER BY id_hash",

@@ -1,5 +1,4 @@
-//! Rows of `extracted_sessions`, and what a session is looked through beside: memories that say about the same, and uses
-//! that nobody rated.
+//! Rows of `extracted_sessions`, and what extraction also needs: memories with similar texts, and unrated uses.
 
 use chrono::{DateTime, Utc};
 
@@ -15,7 +14,7 @@ use crate::{
     },
 };
 
-/// Whether a session was looked through.
+/// Whether a session has been extracted.
 pub(crate) fn is_extracted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM extracted_sessions WHERE user_no = ?1 AND session_no = ?2)",
@@ -23,7 +22,7 @@ pub(crate) fn is_extracted(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) 
     )
 }
 
-/// Notes that it was.
+/// Records that a session has been extracted.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -38,8 +37,8 @@ pub(crate) fn insert(
     )
 }
 
-/// What memories say that hold, or that somebody took back or hid, and have one of these words, in lower case and of
-/// letters and digits alone.
+/// The texts of active, forgotten and quarantined memories that contain one of these words. The words must be in lower case
+/// and consist only of letters and digits.
 pub(crate) fn with_words(sql: &dyn Sql, scope: &Scope, words: [&str; 3]) -> Result<Vec<String>> {
     let [one, two, three] = words.map(|word| format!("%{word}%"));
     sql.list(
@@ -52,7 +51,7 @@ pub(crate) fn with_words(sql: &dyn Sql, scope: &Scope, words: [&str; 3]) -> Resu
     )
 }
 
-/// A use of a memory out of a context that a turn answered.
+/// A use of a memory from a context that a turn answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NotedUse {
     pub(crate) memory_no: MemoryNo,
@@ -62,7 +61,7 @@ pub(crate) struct NotedUse {
     pub(crate) is_rated: bool,
 }
 
-/// The uses that were noted in a session, in the order of its turns.
+/// The uses noted in a session, in the order of its turns.
 pub(crate) fn noted_uses(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<NotedUse>> {
     sql.list(
         "SELECT e.memory_no, m.id, e.receipt_id, e.turn_number, e.outcome IS NOT NULL
@@ -83,7 +82,7 @@ pub(crate) fn noted_uses(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) ->
     )
 }
 
-/// Takes away uses that were noted in a session and nobody rated; how many. They were counted when they were noted.
+/// Removes unrated uses noted in a session, and returns how many. They were counted when they were noted.
 pub(crate) fn remove_unrated(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
     sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN

@@ -1,4 +1,4 @@
-//! Finding one memory: by what names it, by what it says, by its slot.
+//! Finds one memory: by an identifier, by its text, or by its slot.
 
 use crate::{
     error::Result,
@@ -33,7 +33,7 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     one(sql, select!("m.caller_id = ?2"), values![scope.user_no, caller_id])
 }
 
-/// The active memory that says the same in the same project, if there is one that stays.
+/// The active, non-volatile memory with the same text in the same project.
 pub(crate) fn active_same(
     sql: &dyn Sql,
     scope: &Scope,
@@ -49,7 +49,7 @@ pub(crate) fn active_same(
     )
 }
 
-/// The newest memory that says the same in the same project and was put away like this.
+/// The newest memory with the same text in the same project and with this status.
 pub(crate) fn put_away_same(
     sql: &dyn Sql,
     scope: &Scope,
@@ -66,7 +66,7 @@ pub(crate) fn put_away_same(
     )
 }
 
-/// What holds in a slot.
+/// The active memory in a slot.
 pub(crate) fn in_slot(
     sql: &dyn Sql,
     scope: &Scope,
@@ -83,7 +83,7 @@ pub(crate) fn in_slot(
     )
 }
 
-/// The ids of two memories at most that lie within these bounds.
+/// The ids of at most two memories within these bounds.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -96,7 +96,7 @@ pub(crate) fn between(
     )
 }
 
-/// The ids of two memories at most that end with these digits, which no index can find.
+/// The ids of at most two memories that end with these digits. No index supports this.
 pub(crate) fn ending(sql: &dyn Sql, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
     let mut found: Vec<MemoryId> = Vec::new();
     sql.query("SELECT id FROM user_memories WHERE user_no = ?1", values![scope.user_no], &mut |row| {
@@ -109,7 +109,7 @@ pub(crate) fn ending(sql: &dyn Sql, scope: &Scope, digits: &str) -> Result<Vec<M
     Ok(found)
 }
 
-/// Whether a memory that is recalled is filed under a project.
+/// Whether any memory that can be recalled is filed under a project.
 pub(crate) fn is_any_of_project(sql: &dyn Sql, scope: &Scope, project: &str) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories
@@ -118,7 +118,7 @@ pub(crate) fn is_any_of_project(sql: &dyn Sql, scope: &Scope, project: &str) -> 
     )
 }
 
-/// What a memory took the place of.
+/// The memories that a memory superseded.
 pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT memory_no FROM user_memories WHERE user_no = ?1 AND superseded_by = ?2 ORDER BY memory_no",
@@ -127,7 +127,7 @@ pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
     )
 }
 
-/// What took the place of a memory.
+/// The successor of a memory.
 pub(crate) fn successor_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
     let found = sql.one(
         "SELECT superseded_by FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",

@@ -1,4 +1,5 @@
-//! Memories as callers see them: their rows, with tags, state, and what follows of it all at the moment of asking.
+//! Memories as callers see them: their rows with tags, state, and everything that follows from these at the moment of
+//! asking.
 
 use chrono::{DateTime, Utc};
 
@@ -17,7 +18,7 @@ use crate::{
     },
 };
 
-/// A memory by its number, all of it; `None`: there is none, or it cannot be read.
+/// A complete memory by its number. `None` if it does not exist or cannot be read.
 pub(crate) fn readable(
     sql: &dyn Sql,
     scope: &Scope,
@@ -34,7 +35,7 @@ pub(crate) fn one(sql: &dyn Sql, scope: &Scope, row: MemoryRow, now: DateTime<Ut
     Ok(memory.expect("a row is a memory"))
 }
 
-/// The memories of these rows, in their order.
+/// The memories of these rows, in order.
 pub(crate) fn many(
     sql: &dyn Sql,
     scope: &Scope,
@@ -93,7 +94,7 @@ pub(crate) fn many(
             entities: names.entities,
             extra: row.extra,
             state,
-            // What holds no more says nothing against anything.
+            // A memory that is no longer active or archived contradicts nothing.
             contested: contested && matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived),
             standing: Standing::default(),
         };
@@ -107,8 +108,8 @@ fn id_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<Mem
     super::find::id_of(sql, scope, memory_no)
 }
 
-/// Of each of these memories, whether another says otherwise and nobody has decided: a review of that is open, or it
-/// contradicts one that is active. What a tool or a document says puts nothing in doubt that is trusted more.
+/// For each of these memories, whether another contradicts it and nobody has decided: a review about it is open, or it
+/// contradicts an active memory. What a tool or a document says does not contest anything that is trusted more.
 pub(crate) fn contested(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<bool>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();

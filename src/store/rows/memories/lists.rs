@@ -1,4 +1,4 @@
-//! Lists of memories, newest first, by what a filter asks for.
+//! Lists of memories that pass a filter, newest first.
 
 use crate::{
     error::Result,
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// A filter as statements take it: what may be one of several words stands as those words between blanks.
+/// A filter as SQL parameters. Where one of several words may match, they are joined by spaces.
 pub(crate) struct FilterParams {
     kinds: String,
     frequencies: String,
@@ -39,13 +39,14 @@ impl FilterParams {
     }
 }
 
-/// ` solution fix `; empty: any.
+/// ` solution fix `; empty for any.
 fn words<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let words: Vec<&str> = words.collect();
     if words.is_empty() { String::new() } else { format!(" {} ", words.join(" ")) }
 }
 
-/// What a filter asks of `user_memories AS m`, behind the user, a number that the memory's is below, and a tag.
+/// A filter's conditions on `user_memories AS m`. The first parameters are the user, a number that the memory's must be
+/// below, and a tag.
 macro_rules! passes {
     () => {
         "(?4 = '' OR ?4 LIKE '% ' || m.kind || ' %') AND (?5 = '' OR ?5 LIKE '% ' || m.frequency || ' %')
@@ -55,7 +56,8 @@ macro_rules! passes {
     };
 }
 
-/// The numbers of memories before one that a filter lets pass, newest first: of its tags only the first is looked at.
+/// The numbers of memories before the given one that pass a filter, newest first. Only the first of the filter's tags is
+/// checked.
 fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
@@ -98,7 +100,7 @@ fn candidates(
     )
 }
 
-/// The same, with all of its tags. So many at most.
+/// Like `candidates`, with all tags checked. At most as many as the limit.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,

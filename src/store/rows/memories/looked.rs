@@ -1,5 +1,5 @@
-//! Memories as rules look at them: the columns that numbers are worked out from, and no text, so that a hundred thousand are
-//! read in passing. Not held against their checksums: what is written or shown is read whole first.
+//! Memories as rules see them: the columns that scores are computed from, without texts, so that a hundred thousand can be
+//! read quickly. Not checked against their checksums: what is written or shown is read completely first.
 
 use chrono::{DateTime, Utc};
 
@@ -19,8 +19,8 @@ use crate::{
     },
 };
 
-/// Some active memories behind a number, in the order of their numbers, but for volatile ones: what the rules go by.
-/// Whether they are contested is asked later, of few. Empty if there are no more.
+/// Some active non-volatile memories after a number, by number: the data that the rules need. Whether they are contested is
+/// asked later, for only a few. Empty if there are no more.
 pub(crate) fn some_active(
     sql: &dyn Sql,
     scope: &Scope,
@@ -75,7 +75,7 @@ fn read(row: &SqlRow<'_>) -> Result<(MemoryNo, MemoryFacts)> {
     Ok((row.get(0)?, facts))
 }
 
-/// How much one memory matters.
+/// A memory's score.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredMemory {
     pub(crate) memory_no: MemoryNo,
@@ -85,8 +85,8 @@ pub(crate) struct ScoredMemory {
     pub(crate) score: f64,
 }
 
-/// Shows how much each active memory matters at a moment, but for volatile ones: in the order of their numbers, in which
-/// their rows lie, for that is four times as fast as by kinds.
+/// Passes the score of each active non-volatile memory at a moment to `each`, by number. This is the order of the rows,
+/// which is four times as fast as by kind.
 pub(crate) fn for_each_score(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! The tables of memories, a file for each family of them.
+//! The tables of memories, one file per family.
 
 pub(crate) mod changes;
 pub(crate) mod checks;

@@ -1,4 +1,4 @@
-//! What pages about all memories count: tags, projects, accesses, insights, merges, reflections.
+//! Counts for pages about all memories: tags, projects, accesses, insights, merges, reflections.
 
 use chrono::{DateTime, Utc};
 
@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// By this task notes are known that say that somebody reflected.
+/// The task of the notes that record a reflection.
 pub(crate) const REFLECTED: &str = "reflect";
 
-/// A memory among all of them.
+/// One of all memories.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedMemory {
     pub(crate) memory_no: MemoryNo,
@@ -23,7 +23,7 @@ pub(crate) struct CountedMemory {
     pub(crate) access_count: u32,
 }
 
-/// The active memories that are trusted at least as the assistant's words, but for volatile ones, newest first.
+/// The active non-volatile memories that are trusted at least as much as the assistant's words, newest first.
 pub(crate) fn counted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<CountedMemory>> {
     sql.list(
         "SELECT m.memory_no, m.kind, m.project, s.access_count
@@ -42,7 +42,7 @@ pub(crate) fn counted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<CountedMemory>
     )
 }
 
-/// The tags of the user's memories as they are compared, each with its memory, in the order of that.
+/// The folded tags of the user's memories, each with its memory, ordered by memory.
 pub(crate) fn tags(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(MemoryNo, String)>> {
     sql.list(
         "SELECT memory_no, term FROM memory_terms WHERE user_no = ?1 AND kind = 'tag' ORDER BY memory_no, position",
@@ -51,7 +51,7 @@ pub(crate) fn tags(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(MemoryNo, String
     )
 }
 
-/// Merges that hold.
+/// How many merges are in effect.
 pub(crate) fn merges(sql: &dyn Sql, scope: &Scope) -> Result<u64> {
     sql.scalar(
         "SELECT count(DISTINCT group_id) FROM memory_changes

@@ -1,4 +1,4 @@
-//! What came of a source: of a session, of a call, of words from somewhere.
+//! What came from a source: a session, a call, or words of an origin.
 
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The memories that were made of turns of a session.
+/// The memories that were made from turns of a session.
 pub(crate) fn made_of_session(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT DISTINCT q.memory_no FROM memory_sources AS q
@@ -26,7 +26,7 @@ pub(crate) fn made_of_session(sql: &dyn Sql, scope: &Scope, session_no: SessionN
     )
 }
 
-/// The memories that were saved out of a session and are trusted less than this.
+/// The memories that were saved from a session and are trusted less than this.
 pub(crate) fn born_in(
     sql: &dyn Sql,
     scope: &Scope,
@@ -42,7 +42,7 @@ pub(crate) fn born_in(
     )
 }
 
-/// The memories that one call saved, or said anew.
+/// The memories that one call saved or confirmed.
 pub(crate) fn of_call(sql: &dyn Sql, scope: &Scope, call: &Uuid) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT memory_no FROM memory_sources

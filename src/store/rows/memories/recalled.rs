@@ -1,4 +1,4 @@
-//! What recall reads of memories: by their units, what ranks them, what they rest on, and what they stand beside.
+//! Reads memories for recall: by unit, with what ranks them, their sources, and their neighbours.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ use crate::{
     text::words::{EncodedWords, Word},
 };
 
-/// That the memory of a source `q` was given no other text since.
+/// The condition that the memory of a source `q` has not been given another text since.
 macro_rules! says_the_same {
     () => {
         "NOT EXISTS (SELECT 1 FROM memory_changes AS c WHERE c.user_no = q.user_no AND c.memory_no = q.memory_no
@@ -38,26 +38,26 @@ macro_rules! says_the_same {
     };
 }
 
-/// The memory of a unit, as far as ranking needs it. Not held against its checksum: its texts lie behind it, and only what
-/// is shown is read whole.
+/// The memory of a unit, as far as ranking needs it. Not checked against its checksum, because its texts are stored after
+/// these columns; only what is shown is read completely.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitMemory {
     pub(crate) memory_no: MemoryNo,
     pub(crate) id: MemoryId,
-    /// The unit with its text of now; none: it is not recalled.
+    /// The unit with its current text. `None` if it is not recalled.
     pub(crate) seq: Option<Seq>,
     pub(crate) facts: MemoryFacts,
-    /// The units of the turns that tell what it says, ascending: those that it rests on, unless it was given another text
-    /// since.
+    /// The units of the turns that say what it says, ascending: those it rests on, unless it was given another text since.
     pub(crate) turns: Vec<u32>,
-    /// Its words, where another memory that was met rests on the same turn.
+    /// Its words, if another memory that was found rests on the same turn.
     pub(crate) words: HashSet<Word>,
-    /// The unit of the memory beside which alone it may stand, which it contradicts; none: it stands by itself.
+    /// The unit of the memory that it contradicts, without which it must not be shown. `None` if it may be shown alone.
     pub(crate) only_with: Option<u32>,
 }
 
 impl UnitMemory {
-    /// Whether it says what another says that rests on the same turn: they share three fifths of the words of the longer.
+    /// Whether it says the same as another memory that rests on the same turn: they share three fifths of the words of the
+    /// longer one.
     pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
         let shared = self.words.intersection(&other.words).count();
         let most = self.words.len().max(other.words.len());
@@ -65,7 +65,7 @@ impl UnitMemory {
     }
 }
 
-/// The memories of these units, in their order; `None`: the unit is no text of a memory.
+/// The memories of these units, in order. `None` if the unit is not a text of a memory.
 pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
     let mut found: Vec<Option<UnitMemory>> = vec![None; units.len()];
     sql.query_many(
@@ -113,7 +113,7 @@ fn read(row: &SqlRow<'_>) -> Result<UnitMemory> {
         learning_source: row.get(14)?,
         pinned: row.get(15)?,
         is_volatile: row.get(16)?,
-        contested: false, // It ranks nothing.
+        contested: false, // Does not affect ranking.
         said_at: row.get(17)?,
         created_at: row.get(18)?,
         state,
@@ -129,7 +129,7 @@ fn read(row: &SqlRow<'_>) -> Result<UnitMemory> {
     })
 }
 
-/// Adds the turns that each rests on.
+/// Adds the turns that each memory rests on.
 fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<UnitMemory>]) -> Result<()> {
     let mut known: Vec<&mut UnitMemory> = memories.iter_mut().flatten().collect();
     let numbers: Vec<MemoryNo> = known.iter().map(|met| met.memory_no).collect();
@@ -148,7 +148,7 @@ fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<UnitMemory>]) ->
     )
 }
 
-/// The words of these units, each once; of one that is damaged none.
+/// The words of these units, each once. None for a damaged unit.
 pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<HashSet<Word>>> {
     let words = |seq: &u32| {
         let encoded = units::sound_words(sql, scope, Seq(*seq))?.unwrap_or_default();
@@ -158,8 +158,8 @@ pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Res
     units.iter().map(words).collect()
 }
 
-/// The units with the texts that these units of memories took the place of. No condition of the join compares the two
-/// units: SQLite would go by it, over all units of the user.
+/// The units with the texts that these memory units replaced. No join condition compares the two units, because SQLite would
+/// then go through all units of the user.
 pub(crate) fn units_before(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
     let mut before = Vec::new();
     sql.query_many(
@@ -175,12 +175,12 @@ pub(crate) fn units_before(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Resul
     Ok(before)
 }
 
-/// The units that are not of now, of all of the user's memories, ascending.
+/// The units with older texts of all of the user's memories, ascending.
 pub(crate) fn all_older_units(sql: &dyn Sql, scope: &Scope) -> Result<Vec<u32>> {
     Ok(units::stale(sql, scope, u32::MAX)?.into_iter().map(|seq| seq.0).collect())
 }
 
-/// The units of a memory that have older texts of it.
+/// The units with older texts of a memory.
 pub(crate) fn older_units(sql: &dyn Sql, scope: &Scope, memory: &UnitMemory) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM memory_units WHERE user_no = ?1 AND memory_no = ?2 AND seq <> ?3 ORDER BY seq",
@@ -189,7 +189,7 @@ pub(crate) fn older_units(sql: &dyn Sql, scope: &Scope, memory: &UnitMemory) -> 
     )
 }
 
-/// The units of the memories that a filter lets pass, ascending.
+/// The units of the memories that pass a filter, ascending.
 pub(crate) fn passing(sql: &dyn Sql, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
     let all = (MemoryNo(i64::MAX), u32::MAX);
     let numbers = lists::page(sql, scope, &FilterParams::of(filter), all)?;
@@ -206,7 +206,7 @@ pub(crate) fn passing(sql: &dyn Sql, scope: &Scope, filter: &MemoryFilter) -> Re
     Ok(units)
 }
 
-/// What a memory stands beside: the unit of the other, and how.
+/// A neighbour of a memory: its unit, and the edge to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RelatedUnit {
     pub(crate) seq: u32,
@@ -214,9 +214,9 @@ pub(crate) struct RelatedUnit {
     pub(crate) strength: f64,
 }
 
-/// What a memory stands beside over accepted edges, the strongest first, of equal ones the older: so many at most. What
-/// took its place, or it the place of which, is not among it. The join is crossed so that SQLite goes by the few edges: it
-/// would go by all of the user's memories.
+/// At most `limit` neighbours of a memory over accepted edges, strongest first, the older first among equals. Memories that
+/// it superseded or that superseded it are excluded. The CROSS JOIN makes SQLite start from the few edges instead of all of
+/// the user's memories.
 pub(crate) fn beside(
     sql: &dyn Sql,
     scope: &Scope,
@@ -237,7 +237,7 @@ pub(crate) fn beside(
     )
 }
 
-/// The names of what can look at whether a memory still holds.
+/// The names of the sensors that can check whether a memory still holds.
 pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<String>> {
     let mut names: Vec<String> = sql.list(
         "SELECT sensor FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2",
@@ -249,7 +249,7 @@ pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     Ok(names)
 }
 
-/// The turns that tell what a memory says, in the order of recording: their ids, as far as they are known.
+/// The turns that say what a memory says, in the order of recording, with their ids where known.
 pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SourceTurn>> {
     sql.list(
         concat!(
@@ -267,7 +267,8 @@ pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// The memory whose text of now a unit has, all of it, at a moment; `None`: it has an older one, or is no memory's.
+/// The complete memory whose current text is this unit, at a moment. `None` if the unit holds an older text or none of a
+/// memory.
 pub(crate) fn whole(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Rows of `memory_reviews`: what waits for a person.
+//! Rows of `memory_reviews`: questions that wait for a person.
 
 use chrono::{DateTime, Utc};
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// A review, with the numbers of what it is about.
+/// A review with the numbers of the memories it is about.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedReview {
     pub(crate) review_no: i64,
@@ -62,7 +62,7 @@ fn read(row: &SqlRow<'_>) -> Result<NumberedReview> {
     Ok(NumberedReview { review_no, memory_no: row.get(4)?, other_no: row.get(5)?, review })
 }
 
-/// The error for a review that is not there, or is somebody else's.
+/// The error for a review that does not exist or belongs to another user.
 pub(crate) fn no_review() -> Error {
     Error::not_found("this user has no such review")
 }
@@ -72,7 +72,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReviewId) -> Result<Option
     sql.one(select!("r.id = ?2"), values![scope.user_no, id], read)
 }
 
-/// Some reviews of these kinds, as words between blanks, behind one of them, oldest first. What is damaged is left out.
+/// Some reviews of these kinds (words joined by spaces) after the given one, oldest first. Damaged ones are omitted.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -89,7 +89,7 @@ pub(crate) fn page(
         &mut |row| {
             match read(row) {
                 Ok(asked) => found.push(asked.review),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor says where.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {} // Doctor reports where.
                 Err(error) => return Err(error),
             }
             Ok(Flow::Next)
@@ -113,18 +113,19 @@ pub(crate) fn decide(
     )
 }
 
-/// How a question to a person stands.
+/// The state of a question to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuestionState {
-    /// It is asked.
+    /// It is open.
     Open(ReviewId),
-    /// A person decided it lately, or nothing is new since.
+    /// A person decided it recently, or nothing is new since.
     Rests,
-    /// It may be asked: it never was, or may be again. What was withdrawn was not decided.
+    /// It may be asked: it never was, or it may be asked again. A withdrawn review does not count as decided.
     Free,
 }
 
-/// How a question of this kind stands, of one memory or of two. `has_news`: whether something is new since a person decided.
+/// The state of a question of this kind about one memory or two. `has_news` returns whether anything is new since a person
+/// decided.
 pub(crate) fn question(
     sql: &dyn Sql,
     scope: &Scope,
@@ -149,7 +150,7 @@ pub(crate) fn question(
     })
 }
 
-/// The open review of this kind that is about one memory alone.
+/// The open review of this kind about one memory alone.
 #[cfg(feature = "files")]
 pub(crate) fn open(
     sql: &dyn Sql,
@@ -165,7 +166,7 @@ pub(crate) fn open(
     )
 }
 
-/// Whether a memory waits for a person to say which of it and another holds. The other may be erased by now.
+/// Whether a memory waits for a person to say which of it and another one holds. The other may have been erased by now.
 pub(crate) fn is_waiting(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_reviews
@@ -190,7 +191,7 @@ pub(crate) fn insert(
     )
 }
 
-/// What a memory waits for that contradicts others, the newest first.
+/// The memories that a waiting memory contradicts, newest first.
 pub(crate) fn contradicted_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT other_no FROM memory_reviews
@@ -201,7 +202,7 @@ pub(crate) fn contradicted_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo)
     )
 }
 
-/// The open review that asks which of two holds.
+/// The open review that asks which of two memories holds.
 pub(crate) fn of_two(
     sql: &dyn Sql,
     scope: &Scope,
@@ -216,7 +217,7 @@ pub(crate) fn of_two(
     )
 }
 
-/// Withdraws what was asked of a memory, for it does not hold any more.
+/// Withdraws the open reviews of a memory, because it is no longer active or archived.
 pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: DateTime<Utc>) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
@@ -226,7 +227,7 @@ pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: D
     )
 }
 
-/// Withdraws what was asked of others beside a memory, whose place another took.
+/// Withdraws the open reviews of others that also concern a memory that was superseded.
 pub(crate) fn withdraw_of_other(
     sql: &dyn Sql,
     scope: &Scope,
@@ -241,8 +242,8 @@ pub(crate) fn withdraw_of_other(
     )
 }
 
-/// Asks again what was withdrawn at a moment, since a memory holds again that did not from then on; unless the other one
-/// still does not, or it is asked already.
+/// Reopens the reviews that were withdrawn at a moment because a memory ceased to hold, now that it holds again. Does
+/// nothing if the other memory still does not hold, or the question is already open.
 pub(crate) fn reopen(
     sql: &dyn Sql,
     scope: &Scope,
@@ -268,7 +269,7 @@ pub(crate) fn reopen(
     )
 }
 
-/// Withdraws what a memory waited for, for it holds.
+/// Withdraws the contradictions that a memory waited for, because it is active now.
 pub(crate) fn withdraw_waiting(
     sql: &dyn Sql,
     scope: &Scope,
@@ -283,8 +284,8 @@ pub(crate) fn withdraw_waiting(
     )
 }
 
-/// Has reviews name nobody where they name a memory that is erased: what waits is still to be decided. What was asked of
-/// two memories, and makes no sense of one, goes.
+/// Removes an erased memory from reviews that name it as the other one: what waits must still be decided. Reviews about two
+/// memories that make no sense for one are deleted.
 pub(crate) fn forget_other(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "DELETE FROM memory_reviews

@@ -1,5 +1,4 @@
-//! A row of `user_memories`, read and written: its checksum, and the memory that it is. Nowhere else stand all of its
-//! columns.
+//! Reads and writes a row of `user_memories`: its checksum, and its memory. Only this file lists all of its columns.
 
 use std::time::Duration;
 
@@ -27,7 +26,8 @@ use crate::{
     text::{measure::ContentHash, memory::MemoryText},
 };
 
-/// What [`read`] reads of `user_memories AS m`: what the row's checksum covers, in the table's order, then the checksum.
+/// The columns of `user_memories AS m` for [`read`]: those covered by the row's checksum, in the table's order, then the
+/// checksum.
 macro_rules! memory_columns {
     () => {
         "m.memory_no, m.id, m.user_no, m.seq, m.session_no, m.kind, m.status, m.superseded_by, m.frequency, \
@@ -39,19 +39,19 @@ macro_rules! memory_columns {
 }
 pub(crate) use memory_columns;
 
-/// How many of them the checksum covers.
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 37;
 pub(crate) const COLUMNS: usize = CHECKED_COLUMNS + 1;
 
-/// A memory as its row has it.
+/// The row of a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MemoryRow {
     /// 0 until it is inserted.
     pub(crate) memory_no: MemoryNo,
     pub(crate) id: MemoryId,
-    /// Its unit; none: it is not recalled.
+    /// Its unit. `None` if it cannot be recalled.
     pub(crate) seq: Option<Seq>,
-    /// Volatile: it goes with this session.
+    /// The session it goes with, if it is volatile.
     pub(crate) session_no: Option<SessionNo>,
     pub(crate) kind: MemoryKind,
     pub(crate) status: MemoryStatus,
@@ -88,19 +88,20 @@ pub(crate) struct MemoryRow {
 }
 
 impl MemoryRow {
-    /// What it says.
+    /// The memory's texts.
     pub(crate) fn text(&self) -> MemoryText<'_> {
         let Self { kind, title, content, procedure, .. } = self;
         MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
     }
 
-    /// Whether it may have a unit: what holds or is archived, and does not go with a session.
+    /// Whether it may have a unit: it is active or archived, and not volatile.
     pub(crate) fn is_recalled(&self) -> bool {
         matches!(self.status, MemoryStatus::Active | MemoryStatus::Archived) && self.session_no.is_none()
     }
 }
 
-/// The memory of a row that was read by [`memory_columns`]. Every value is taken once, for the checksum and for the memory.
+/// The memory in a row that was selected by [`memory_columns`]. Every value is fetched once, for both the checksum and the
+/// memory.
 pub(crate) fn read(row: &SqlRow<'_>) -> Result<MemoryRow> {
     let values: [_; COLUMNS] = row.values()?;
     if !row_check::is_whole(&values) {
@@ -157,7 +158,7 @@ pub(crate) fn damaged(memory_no: MemoryNo) -> Error {
     row_check::damaged(format_args!("memory number {}", memory_no.0))
 }
 
-/// The values of a memory's row: its user, what names it, and all that may change of it.
+/// The values of a memory's row: its user, its identifiers, and everything that may change.
 macro_rules! row_values {
     ($user_no:expr, $name:expr, $memory:ident) => {
         values![
@@ -201,7 +202,7 @@ macro_rules! row_values {
     };
 }
 
-/// Writes a memory that is new; its number.
+/// Writes a new memory, and returns its number.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result<MemoryNo> {
     sql.scalar(
         "INSERT INTO user_memories
@@ -216,7 +217,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
     )
 }
 
-/// Writes all of a memory that was changed.
+/// Writes everything about a changed memory.
 pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result<()> {
     sql.put(
         "UPDATE user_memories
@@ -232,7 +233,7 @@ pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
     )
 }
 
-/// Names what took a memory's place, which has its number by now.
+/// Sets a memory's successor, which has its number by now.
 pub(crate) fn set_superseded_by(
     sql: &dyn Sql,
     scope: &Scope,
@@ -246,7 +247,7 @@ pub(crate) fn set_superseded_by(
     )
 }
 
-/// Writes how likely a memory is true by now: being used raises no revision.
+/// Writes a memory's current confidence. A use raises no revision.
 pub(crate) fn set_confidence(
     sql: &dyn Sql,
     scope: &Scope,
@@ -260,7 +261,7 @@ pub(crate) fn set_confidence(
     )
 }
 
-/// Removes a memory, and with it all that stands beside it; its units are out of the index by then.
+/// Removes a memory and everything stored next to it. Its units must be out of the index by then.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
@@ -269,7 +270,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resul
     )
 }
 
-/// Archives a memory that cannot be read, and whose successor is gone.
+/// Archives a memory that cannot be read and whose successor is gone.
 pub(crate) fn release(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "UPDATE user_memories SET status = 'archived', superseded_by = NULL WHERE user_no = ?1 AND memory_no = ?2",
@@ -278,7 +279,7 @@ pub(crate) fn release(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// Removes what goes with a session that has ended.
+/// Removes the volatile memories of a session that has ended.
 pub(crate) fn remove_volatile(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "DELETE FROM user_memories WHERE user_no = ?1 AND session_no = ?2",

@@ -1,4 +1,4 @@
-//! Rows of `memory_sensors`: what can check memories, and against what.
+//! Rows of `memory_sensors`: the sensors that check memories, and what they expect.
 
 use chrono::{DateTime, Utc};
 
@@ -19,7 +19,7 @@ use crate::{
 /// How many columns the checksum covers.
 const CHECKED_COLUMNS: usize = 6;
 
-/// What looks at a memory.
+/// A sensor that looks at a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SensorWatchRow {
     pub(crate) what: NewSensor,
@@ -49,7 +49,7 @@ fn read(row: &SqlRow<'_>) -> Result<SensorWatchRow> {
     })
 }
 
-/// What looks at a memory, by names and subjects.
+/// The sensors of a memory, by name and subject.
 pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SensorWatchRow>> {
     let mut found = sql.list(select!(""), values![scope.user_no, memory_no], read)?;
     let key = |watched: &SensorWatchRow| (watched.what.sensor.clone(), watched.what.subject.clone());
@@ -57,7 +57,7 @@ pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
     Ok(found)
 }
 
-/// What looks at this subject by this name.
+/// The sensor with this name that looks at this subject.
 pub(crate) fn of_subject(
     sql: &dyn Sql,
     scope: &Scope,
@@ -71,8 +71,8 @@ pub(crate) fn of_subject(
     )
 }
 
-/// Has a sensor look at a memory; what was expected before is replaced. What was seen stays: seen again, and not held again,
-/// it says nothing new, whatever is expected of it.
+/// Adds a sensor to a memory, replacing an earlier expectation. What was seen is kept: if it is seen again and again does
+/// not hold, that is not news, whatever was expected.
 pub(crate) fn put(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, new: &NewSensor) -> Result<()> {
     sql.put(
         "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -82,7 +82,7 @@ pub(crate) fn put(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, new: &NewSe
     )
 }
 
-/// Has a sensor look no more: at one subject, or at all. How many that were.
+/// Removes a sensor from a memory, for one subject or for all, and returns how many were removed.
 pub(crate) fn remove(
     sql: &dyn Sql,
     scope: &Scope,
@@ -96,7 +96,7 @@ pub(crate) fn remove(
     )
 }
 
-/// Keeps the hash of what a check saw.
+/// Stores the hash of what a check saw.
 pub(crate) fn set_seen(
     sql: &dyn Sql,
     scope: &Scope,
@@ -112,7 +112,7 @@ pub(crate) fn set_seen(
     )
 }
 
-/// Some memories behind a number that hold or are archived, and that something looks at.
+/// Some active or archived memories after a number that have a sensor.
 pub(crate) fn watched_after(
     sql: &dyn Sql,
     scope: &Scope,
@@ -129,7 +129,7 @@ pub(crate) fn watched_after(
     )
 }
 
-/// The newest checks of a memory, by whomever, the newest first: when, and with what result.
+/// The newest checks of a memory by anybody, newest first: when, and with what result.
 pub(crate) fn looks(
     sql: &dyn Sql,
     scope: &Scope,
@@ -144,7 +144,7 @@ pub(crate) fn looks(
     )
 }
 
-/// The result of the newest check by one of them that could tell.
+/// The result of the newest check by the given checker that passed or failed.
 pub(crate) fn told_last(
     sql: &dyn Sql,
     scope: &Scope,

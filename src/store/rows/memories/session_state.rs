@@ -1,4 +1,4 @@
-//! What sessions keep for as long as they last: rows of `user_memories` with their session, in slots of their own.
+//! What sessions keep for as long as they last: rows of `user_memories` with their session, in their own slots.
 
 use crate::{
     error::Result,
@@ -10,10 +10,10 @@ use crate::{
     },
 };
 
-/// What the slots begin with: `state:plan`.
+/// The prefix of the slots, as in `state:plan`.
 pub(crate) const SLOT: &str = "state:";
 
-/// All that a session keeps, by name.
+/// Everything that a session keeps, by name.
 pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryRow>> {
     sql.list(
         concat!(

@@ -1,4 +1,4 @@
-//! Rows of `memory_sources`: what memories were made of.
+//! Rows of `memory_sources`: what memories were made from.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What a memory was made of.
+/// A source of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRow {
     pub(crate) from: SourceFrom,
@@ -25,16 +25,16 @@ pub(crate) struct SourceRow {
     /// Who found it: `caller`, `import`, `rules`, or the name of LLM#1.
     pub(crate) made_by: String,
     pub(crate) said_at: DateTime<Utc>,
-    /// The words in the turn that prove it; empty: there are none.
+    /// The words in the turn that prove it. Empty if there are none.
     pub(crate) quote: String,
 }
 
-/// Where a source is.
+/// Where a source comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SourceFrom {
     Turn(TurnId, Seq),
     Memory(MemoryId),
-    /// A call, by an id of its own.
+    /// A call, by its own id.
     Caller(Uuid),
 }
 
@@ -48,7 +48,7 @@ impl SourceFrom {
     }
 }
 
-/// Notes what a memory was made of; what is known stays as it is.
+/// Records a source of a memory. A known one stays unchanged.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: &SourceRow) -> Result<()> {
     let (kind, id, seq) = source.from.columns();
     sql.put(
@@ -71,7 +71,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: 
     )
 }
 
-/// The memories that were made of a turn or a memory.
+/// The memories that were made from a turn or a memory.
 pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT memory_no FROM memory_sources WHERE user_no = ?1 AND source_id = ?2 ORDER BY memory_no",
@@ -80,7 +80,7 @@ pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec
     )
 }
 
-/// Whether a job made a memory: nobody saved it, nor has said since what it says.
+/// Whether a job made a memory: nobody saved it, and nobody has said the same since.
 pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories AS m
@@ -92,7 +92,7 @@ pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> 
     )
 }
 
-/// Forgets that anything was made of a turn or a memory.
+/// Removes a turn or a memory as a source of anything.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<()> {
     sql.put(
         "DELETE FROM memory_sources WHERE user_no = ?1 AND source_id = ?2",

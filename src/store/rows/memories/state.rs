@@ -1,4 +1,4 @@
-//! Rows of `memory_state`: what use did to memories.
+//! Rows of `memory_state`: the effects of use on memories.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -18,7 +18,7 @@ use crate::{
 /// How many columns the checksum covers.
 const CHECKED_COLUMNS: usize = 15;
 
-/// The state of a memory that was never used.
+/// Inserts the state of a memory that was never used.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "INSERT INTO memory_state (user_no, memory_no) VALUES (?1, ?2)",
@@ -27,7 +27,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resul
     )
 }
 
-/// The states of these memories, in their order.
+/// The states of these memories, in order.
 pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<MemoryState>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();
@@ -70,7 +70,7 @@ fn read(row: &SqlRow<'_>) -> Result<MemoryState> {
     })
 }
 
-/// Whether the memory is shown again to a person after a time.
+/// Whether the memory is shown to a person again after a time.
 pub(crate) fn resurfacing(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Resurfacing> {
     sql.scalar(
         "SELECT resurfacing FROM memory_state WHERE user_no = ?1 AND memory_no = ?2",
@@ -78,7 +78,7 @@ pub(crate) fn resurfacing(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> 
     )
 }
 
-/// Says whether it is; one that is to be again was dismissed never.
+/// Sets whether it is shown again. Turning it on resets the number of dismissals.
 pub(crate) fn set_resurfacing(
     sql: &dyn Sql,
     scope: &Scope,
@@ -94,7 +94,7 @@ pub(crate) fn set_resurfacing(
     )
 }
 
-/// Writes what a person said who was shown a memory again: how often they looked, and how often they put it off.
+/// Writes a person's answer to a memory that was shown again: how often they looked at it, and how often they put it off.
 pub(crate) fn set_resurfaced(
     sql: &dyn Sql,
     scope: &Scope,
@@ -116,7 +116,7 @@ pub(crate) fn set_resurfaced(
     )
 }
 
-/// Counts anew, from the episodes that are left, in how many sessions and projects a memory helped.
+/// Counts again, from the remaining episodes, in how many sessions and projects a memory helped.
 pub(crate) fn recount(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "UPDATE memory_state
@@ -132,7 +132,7 @@ pub(crate) fn recount(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// Counts accesses: contexts that showed a memory and were answered, or uses that were reported.
+/// Counts accesses: answered contexts that showed a memory, or reported uses.
 pub(crate) fn count_access(
     sql: &dyn Sql,
     scope: &Scope,
@@ -148,7 +148,7 @@ pub(crate) fn count_access(
     )
 }
 
-/// Writes how many uses were rated, and in which share of them a memory helped.
+/// Writes how many uses were rated, and the share in which the memory helped.
 pub(crate) fn set_rated(
     sql: &dyn Sql,
     scope: &Scope,

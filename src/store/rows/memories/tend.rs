@@ -1,4 +1,4 @@
-//! What tending asks and forgets: whose turn it is, a memory's past, uses that nobody rated, what old edits changed.
+//! The queries and deletions of tending: which users are due, a memory's past, unrated uses, states before old edits.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -13,11 +13,11 @@ use crate::{
     },
 };
 
-/// A user whose memories are to be tended, with the day on which they were tended last; empty: never yet.
+/// A user whose memories should be tended, with the day of the last tending. Empty if it never happened.
 pub(crate) type UserToTend = (String, Scope);
 
-/// Some users whose memories were not tended on a day, nor on the next one, which may be today for another process; behind
-/// one of them, in the order of their days. Whose turn is queued already is not among them.
+/// Some users whose memories were not tended on this day nor on the next one, which may be today for another process. Starts
+/// after the given user, ordered by day. Users with a queued job are omitted.
 pub(crate) fn due(
     sql: &dyn Sql,
     today: NaiveDate,
@@ -38,7 +38,7 @@ pub(crate) fn due(
     )
 }
 
-/// The day on which a user's memories were tended last; empty: never yet; `None`: there are none.
+/// The day on which a user's memories were last tended. Empty if never, `None` if there are no memories.
 pub(crate) fn tended_on(sql: &dyn Sql, scope: &Scope) -> Result<Option<String>> {
     let found = sql.one(
         "SELECT tended_on FROM user_scopes WHERE user_no = ?1 AND user_id = ?2",
@@ -48,7 +48,7 @@ pub(crate) fn tended_on(sql: &dyn Sql, scope: &Scope) -> Result<Option<String>> 
     Ok(found.flatten())
 }
 
-/// Notes that a user has memories, which are to be tended.
+/// Records that a user has memories to tend.
 pub(crate) fn expect(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE user_scopes SET tended_on = '' WHERE user_no = ?1 AND user_id = ?2 AND tended_on IS NULL",
@@ -57,7 +57,7 @@ pub(crate) fn expect(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// Notes the day on which they were tended; where there is no memory left, that there is none.
+/// Records the day of tending or, if no memory is left, that there are none.
 pub(crate) fn set_tended(sql: &dyn Sql, scope: &Scope, today: NaiveDate) -> Result<()> {
     sql.put(
         "UPDATE user_scopes
@@ -68,7 +68,7 @@ pub(crate) fn set_tended(sql: &dyn Sql, scope: &Scope, today: NaiveDate) -> Resu
     )
 }
 
-/// Takes away the job of a user that was given up: what it was to do is done.
+/// Removes a user's job that was given up, because its work is done.
 pub(crate) fn remove_failed(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE user_id = ?1 AND kind = 'tend' AND state = 'failed'",
@@ -77,7 +77,7 @@ pub(crate) fn remove_failed(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// What of a memory's past decides whether it settles.
+/// The part of a memory's past that decides whether it settles.
 pub(crate) fn past(
     sql: &dyn Sql,
     scope: &Scope,
@@ -103,7 +103,7 @@ pub(crate) fn past(
     Ok(Past { birth: birth.flatten(), has_moved, has_success_since })
 }
 
-/// Whether a memory was at `high` once, and settled.
+/// Whether a memory once was at `high` and settled.
 pub(crate) fn has_left_high(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_changes
@@ -113,9 +113,9 @@ pub(crate) fn has_left_high(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
     )
 }
 
-/// Whether tending moved a memory on a day, and it was not taken back.
+/// Whether tending moved a memory on a day and that was not undone.
 pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: NaiveDate) -> Result<bool> {
-    // As text a day is before all of its instants, and `~` behind them.
+    // As text, a day sorts before all of its instants, and `~` after them.
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_changes
                         WHERE user_no = ?1 AND memory_no = ?2 AND made_by = 'tend' AND undone_by IS NULL
@@ -124,7 +124,7 @@ pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: 
     )
 }
 
-/// Removes some uses that nobody had rated and that were noted before a moment; how many.
+/// Removes some uses that nobody rated and that were noted before a moment, and returns how many.
 pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>, limit: u32) -> Result<u64> {
     sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
@@ -143,7 +143,7 @@ pub(crate) fn has_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>) -
     )
 }
 
-/// Some memories behind a number of which more edits than `keep` say what was before them.
+/// Some memories after a number that have more than `keep` edits with earlier states.
 pub(crate) fn often_edited(
     sql: &dyn Sql,
     scope: &Scope,
@@ -162,7 +162,7 @@ pub(crate) fn often_edited(
     )
 }
 
-/// Forgets what was before all but the newest edits of a memory; of how many edits.
+/// Removes the states before all but the newest edits of a memory, and returns for how many edits.
 pub(crate) fn forget_older(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, keep: u32) -> Result<u64> {
     sql.change(
         "UPDATE memory_changes SET before = NULL

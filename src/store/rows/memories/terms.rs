@@ -1,4 +1,4 @@
-//! Rows of `memory_terms`: tags and entities of memories, folded so that two spellings are one.
+//! Rows of `memory_terms`: tags and entities of memories, folded so that different spellings match.
 
 use crate::{
     error::Result,
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What a term says of a memory.
+/// Whether a term is a tag or an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryTermKind {
     Tag,
@@ -29,7 +29,7 @@ impl MemoryTermKind {
     }
 }
 
-/// The tags and entities of a memory as they were written, each in its order.
+/// The tags and entities of a memory as they were written, each in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TermNames {
     pub(crate) tags: Vec<String>,
@@ -58,7 +58,7 @@ pub(crate) fn names(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result
     Ok(of_many(sql, scope, &[memory_no])?.pop().unwrap_or_default())
 }
 
-/// Those of each of these memories.
+/// The tags and entities of each of these memories.
 pub(crate) fn of_many(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<TermNames>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();
@@ -86,7 +86,7 @@ fn read(row: &SqlRow<'_>) -> Result<(bool, String)> {
     Ok((kind == MemoryTermKind::Tag.as_str(), row.get(5)?))
 }
 
-/// Gives a memory these tags, or these entities, in the place of those that it has.
+/// Replaces a memory's tags, or its entities.
 pub(crate) fn set(
     sql: &dyn Sql,
     scope: &Scope,
@@ -117,7 +117,7 @@ pub(crate) fn has_tag(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, term: &
     )
 }
 
-/// Some of the user's tags or entities behind one of them, by their folded forms, and how many active memories have each.
+/// Some of the user's tags or entities after the given one, by folded form, and how many active memories have each.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! Rows of memories as an export shows them and an import writes them. Volatile memories stay behind, with all that is
-//! about them: they go with their sessions.
+//! Rows of memories for export and import. Volatile memories and everything about them are not exported: they go with their
+//! sessions.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ use crate::{
 /// How many memories are read at once.
 const PAGE: u32 = 100;
 
-/// Whether the user has anything that is no turn: a memory that stays, or a note.
+/// Whether the user has anything other than turns: a non-volatile memory, or a note.
 pub(crate) fn has_any(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories WHERE user_no = ?1 AND session_no IS NULL)
@@ -41,7 +41,7 @@ pub(crate) fn has_any(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     )
 }
 
-/// Some memories behind one of them, in the order of saving. Empty if there are no more.
+/// Some memories after the given one, in the order of saving. Empty if there are no more.
 pub(crate) fn memories_after(sql: &dyn Sql, scope: &Scope, after: MemoryNo) -> Result<Vec<MemoryRow>> {
     sql.list(
         concat!(
@@ -74,7 +74,7 @@ fn columns(name: &SourceName) -> (&'static str, &Uuid) {
     }
 }
 
-/// All that a memory was made of, by kinds.
+/// All sources of a memory, by kind.
 pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<MemorySource>> {
     sql.list(
         "SELECT source_kind, source_id, origin, made_by, said_at, quote FROM memory_sources
@@ -93,7 +93,7 @@ pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// Writes a source; of a turn with its unit here.
+/// Writes a source. A turn's gets its unit in this file.
 pub(crate) fn insert_source(
     sql: &dyn Sql,
     scope: &Scope,
@@ -120,7 +120,7 @@ pub(crate) fn insert_source(
     )
 }
 
-/// What use did to a memory that comes from elsewhere.
+/// Writes the state of an imported memory.
 pub(crate) fn insert_state(
     sql: &dyn Sql,
     scope: &Scope,
@@ -153,7 +153,7 @@ pub(crate) fn insert_state(
     )
 }
 
-/// A change with its place in the history.
+/// Writes a change at its position in the history.
 pub(crate) fn insert_change(
     sql: &dyn Sql,
     scope: &Scope,
@@ -183,13 +183,13 @@ pub(crate) fn insert_change(
     )
 }
 
-/// Who can check a memory, and against what.
+/// A sensor of a memory, and what it expects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SensorRow {
     pub(crate) sensor: String,
     pub(crate) subject: String,
     pub(crate) expect: serde_json::Map<String, serde_json::Value>,
-    /// Of what the last check saw, in hexadecimal.
+    /// The hash of what the last check saw, in hexadecimal.
     pub(crate) seen_hash: Option<String>,
 }
 
@@ -232,12 +232,12 @@ pub(crate) fn insert_sensor(
     )
 }
 
-/// What waits for a person, or was decided by one.
+/// A review that waits for a person or was decided by one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReviewRow {
     pub(crate) id: ReviewId,
     pub(crate) kind: ReviewKind,
-    /// The other memory, where there are two.
+    /// The other memory, if there are two.
     pub(crate) other_id: Option<MemoryId>,
     pub(crate) opened_at: DateTime<Utc>,
     pub(crate) why: String,
@@ -246,7 +246,7 @@ pub(crate) struct ReviewRow {
     pub(crate) decided_by: Option<String>,
 }
 
-/// The reviews of a memory, but for those in which the other one is volatile.
+/// The reviews of a memory, except those whose other memory is volatile.
 pub(crate) fn reviews(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<ReviewRow>> {
     sql.list(
         "SELECT r.id, r.kind, o.id, r.opened_at, r.why, r.decision, r.decided_at, r.decided_by
@@ -330,7 +330,7 @@ pub(crate) fn insert_episode(
     )
 }
 
-/// The sessions that were looked through for memories, in their order, and when.
+/// The sessions that have been extracted, in order, and when.
 pub(crate) fn extracted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(SessionId, DateTime<Utc>)>> {
     let read = |row: &SqlRow<'_>| Ok((row.get(0)?, row.get(1)?));
     sql.list(
@@ -355,7 +355,7 @@ pub(crate) fn insert_extracted(
     )
 }
 
-/// Whose rows have an id. Ids are unique in a file, over all of its users.
+/// The owners of an id. Ids are unique in a file, across all users.
 pub(crate) const OWNER_OF_MEMORY: &str = "SELECT user_no FROM user_memories WHERE id = ?1";
 pub(crate) const OWNER_OF_EDGE: &str = "SELECT user_no FROM memory_edges WHERE id = ?1";
 pub(crate) const OWNER_OF_EPISODE: &str = "SELECT user_no FROM memory_episodes WHERE id = ?1";

@@ -1,4 +1,4 @@
-//! Rows of `memory_units`: the texts of memories that are in the index, those of now and older ones.
+//! Rows of `memory_units`: the memories' texts in the index, current and older ones.
 
 use crate::{
     error::Result,
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Writes the words of a unit that is new.
+/// Writes the words of a new unit.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -30,7 +30,7 @@ pub(crate) fn insert(
     )
 }
 
-/// The memory whose text of now a unit has; `None`: it has an older one, or is no memory's.
+/// The memory whose current text is this unit. `None` if the unit holds an older text or none of a memory.
 pub(crate) fn memory_of(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<MemoryRow>> {
     sql.one(
         concat!(
@@ -45,12 +45,12 @@ pub(crate) fn memory_of(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option
     )
 }
 
-/// The words of a memory's text of now.
+/// The words of a memory's current text.
 pub(crate) fn words_of(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result<Vec<u8>> {
     Ok(memory.text().words(terms::names(sql, scope, memory.memory_no)?.iter()))
 }
 
-/// The words of a unit, if they are what was written; `None`: they are damaged, or gone.
+/// The words of a unit, if they are what was written. `None` if they are damaged or gone.
 pub(crate) fn sound_words(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<Vec<u8>>> {
     let found = sql.one(
         "SELECT user_no, seq, memory_no, words, row_check FROM memory_units WHERE user_no = ?1 AND seq = ?2",
@@ -60,7 +60,7 @@ pub(crate) fn sound_words(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
     Ok(found.flatten())
 }
 
-/// Writes other words of a unit.
+/// Replaces the words of a unit.
 pub(crate) fn set_words(sql: &dyn Sql, scope: &Scope, seq: Seq, words: &[u8]) -> Result<()> {
     sql.put(
         "UPDATE memory_units SET words = ?3 WHERE user_no = ?1 AND seq = ?2",
@@ -69,7 +69,7 @@ pub(crate) fn set_words(sql: &dyn Sql, scope: &Scope, seq: Seq, words: &[u8]) ->
     )
 }
 
-/// Some units of which no memory is of now.
+/// Some units that are no memory's current text.
 pub(crate) fn stale(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Seq>> {
     sql.list(
         "SELECT k.seq FROM memory_units AS k JOIN user_memories AS m
@@ -80,7 +80,7 @@ pub(crate) fn stale(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Seq>
     )
 }
 
-/// How many units of memories there are, and how many of them are not of now.
+/// How many units of memories there are, and how many of them are no current text.
 pub(crate) fn counts(sql: &dyn Sql, scope: &Scope) -> Result<(u64, u64)> {
     let found = sql.one(
         "SELECT count(*), CAST(coalesce(sum(CASE WHEN m.seq = k.seq THEN 0 ELSE 1 END), 0) AS BIGINT)
@@ -101,9 +101,9 @@ pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
     )
 }
 
-/// Those that have an older text of it.
+/// The units with older texts of a memory.
 pub(crate) fn stale_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Seq>> {
-    // Sorted here: for an order SQLite would go by all units of the user.
+    // Sorted here, because for an ORDER BY SQLite would go through all of the user's units.
     let mut found: Vec<Seq> = sql.list(
         "SELECT k.seq FROM memory_units AS k JOIN user_memories AS m
            ON m.user_no = k.user_no AND m.memory_no = k.memory_no

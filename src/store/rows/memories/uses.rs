@@ -1,4 +1,4 @@
-//! Uses of memories, as rows of `memory_episodes`: reported, or noted since a context that showed them was answered.
+//! Uses of memories, as rows of `memory_episodes`: reported, or noted when a context that showed them was answered.
 
 use chrono::{DateTime, Utc};
 
@@ -26,8 +26,8 @@ pub(crate) struct AnsweringTurn {
     pub(crate) said_at: DateTime<Utc>,
 }
 
-/// Notes, unrated, that a memory was used out of a context which a turn answers. `None`: it was noted before, or the
-/// memory was erased or hidden since.
+/// Records an unrated use of a memory from a context that a turn answers. `None` if it was recorded before, or the memory
+/// was erased or hidden since.
 pub(crate) fn insert_answered(
     sql: &dyn Sql,
     scope: &Scope,
@@ -55,7 +55,7 @@ pub(crate) fn insert_answered(
     )
 }
 
-/// Writes a use that somebody reports.
+/// Writes a reported use.
 pub(crate) fn insert_reported(
     sql: &dyn Sql,
     scope: &Scope,
@@ -86,7 +86,7 @@ pub(crate) fn insert_reported(
     )
 }
 
-/// Rates a use that nobody had rated, with what else the report says of it.
+/// Rates an unrated use, and writes what else the report says about it.
 pub(crate) fn rate(
     sql: &dyn Sql,
     scope: &Scope,
@@ -112,7 +112,7 @@ pub(crate) fn rate(
     )
 }
 
-/// The session of a receipt, if it has one. The receipt must be there.
+/// The session of a receipt, if it has one. Errors: the receipt does not exist.
 pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, receipt: ReceiptId) -> Result<Option<SessionId>> {
     let found = sql.one(
         "SELECT s.id FROM recall_receipts AS r
@@ -124,7 +124,7 @@ pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, receipt: ReceiptId) -> Re
     found.ok_or_else(|| Error::not_found("this user has no such receipt; only the newest are kept"))
 }
 
-/// Whether a memory holds, and if not, why.
+/// The status of a memory: whether it is active and, if not, why.
 pub(crate) fn status_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryStatus>> {
     sql.one(
         "SELECT status FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
@@ -133,8 +133,8 @@ pub(crate) fn status_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
     )
 }
 
-/// Whether a use of a memory that was noted since then is rated, or a check of it has failed since. By the system clock,
-/// which the ids of episodes sort by: when something was said says nothing of when it became known.
+/// Whether a use of a memory noted since then is rated, or a check of it has failed since. By the system clock, by which the
+/// ids of episodes sort: when something was said does not show when it became known.
 pub(crate) fn has_news_since(
     sql: &dyn Sql,
     scope: &Scope,
@@ -151,8 +151,8 @@ pub(crate) fn has_news_since(
     )
 }
 
-/// The least id of an episode that was noted then or later, by the system clock: what is said of when it happened may be
-/// long ago.
+/// The smallest id of an episode noted at or after this time, by the system clock. What it reports may have happened long
+/// before.
 pub(crate) fn first_of(at: DateTime<Utc>) -> [u8; 16] {
     let mut first = [0; 16];
     first[..6].copy_from_slice(&EpisodeId::new(at).as_uuid().as_bytes()[..6]);
