@@ -27,13 +27,15 @@ pub struct Client {
     stream: TcpStream,
     read: Vec<u8>,
     request: String,
+    /// Lines of headers beside those that every request has.
+    pub headers: String,
 }
 
 impl Client {
     pub async fn connect(server: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(server).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, read: Vec::new(), request: String::new() })
+        Ok(Self { stream, read: Vec::new(), request: String::new(), headers: String::new() })
     }
 
     /// Asks, and reads the whole answer. The error `UnexpectedEof` says that nothing of one came, `InvalidData` that it was
@@ -43,8 +45,9 @@ impl Client {
         self.request.clear();
         write!(
             self.request,
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{}\r\n{body}",
+            body.len(),
+            self.headers
         )
         .map_err(io::Error::other)?;
         self.stream.write_all(self.request.as_bytes()).await?;

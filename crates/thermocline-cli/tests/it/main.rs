@@ -34,6 +34,8 @@ mod memory_life;
 mod openai;
 mod paper;
 mod planning;
+#[cfg(feature = "service")]
+mod printed;
 mod recall;
 mod replay;
 mod reranking;

@@ -19,7 +19,7 @@ fn database(shell: &Shell) -> Connection {
 }
 
 /// A folder whose `old.db` another program made: two sessions, of which the one that started last was written first.
-fn with_database() -> Shell {
+pub fn with_database() -> Shell {
     let shell = Shell::new();
     let conn = database(&shell);
     conn.execute_batch(&format!("{TABLES}{INSERTS}")).unwrap();
