@@ -111,17 +111,19 @@ fn metrics_are_for_keys_that_may_inspect_all_users() {
 }
 
 #[test]
-fn every_metric_of_the_dashboard_is_there() {
+fn every_metric_of_the_dashboard_and_of_the_alerts_is_there() {
     let dashboard = include_str!("../../../../docs/grafana-dashboard.json");
     let dashboard: Value = serde_json::from_str(dashboard).unwrap();
-    let mut asked = BTreeSet::new();
-    for panel in dashboard["panels"].as_array().unwrap() {
-        for target in panel["targets"].as_array().into_iter().flatten() {
-            let query = target["expr"].as_str().unwrap();
-            let words = query.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            asked.extend(words.filter(|word| word.starts_with("thermocline_")).map(str::to_owned));
-        }
-    }
+    let targets =
+        dashboard["panels"].as_array().unwrap().iter().filter_map(|panel| panel["targets"].as_array());
+    let panels = targets.flatten().map(|target| target["expr"].as_str().unwrap());
+    let alerts = include_str!("../../../../contrib/alerts.yml").lines();
+    let alerts = alerts.filter_map(|line| line.trim_start().strip_prefix("expr: "));
+    let words = panels
+        .chain(alerts)
+        .flat_map(|query| query.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    let asked: BTreeSet<_> =
+        words.filter(|word| word.starts_with("thermocline_")).map(str::to_owned).collect();
     assert!(asked.len() > 8, "{asked:?}");
     let server = server();
     server.post("/v1/users/alex/turns", TURN);
