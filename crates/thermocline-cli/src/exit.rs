@@ -25,14 +25,14 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  something unexpected inside thermocline; please report it
-  2  the command line makes no sense
-  3  the input was refused, for example an id that has other text, or an ended session;
-     or an LLM or embedder refuses its configuration
+  2  the command line is invalid
+  3  the input was refused, for example an id that belongs to other text, or an ended session;
+     or an LLM or embedder rejected its configuration
   4  there is no such file, user, session, turn, anchor, receipt or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
   6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
-     (erase: bytes of what was erased are still to be overwritten; jobs that wait for an LLM
-     or embedder are no failure of jobs run: its report and jobs list name them)
+     (erase: some erased bytes still have to be overwritten; jobs that wait for an LLM or
+     embedder do not make jobs run fail: its report and jobs list name them)
   7  doctor found problems";
 
 impl Exit {

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// Where it listens: http://HOST:PORT, HOST:PORT, or unix:PATH.
+    /// The server's address: http://HOST:PORT, HOST:PORT, or unix:PATH.
     #[arg(default_value = "127.0.0.1:7411", env = "THERMOCLINE_SERVICE_LISTEN", value_name = "ADDRESS")]
     address: String,
 }
