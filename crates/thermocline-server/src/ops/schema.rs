@@ -157,7 +157,32 @@ fn plain(text: &str) -> String {
         };
     }
     plain.push_str(rest);
-    plain
+    in_json(&plain)
+}
+
+/// The text in JSON's terms: `` `Profile::Default` `` becomes `` `default` ``, and `None` becomes `null`.
+fn in_json(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(number, part)| match (number % 2, part) {
+        (1, "None") => "null".to_owned(),
+        (1, code) => code.rsplit_once("::").map_or_else(|| code.to_owned(), |(_, name)| json_word(name)),
+        (_, words) => words.replace("None:", "null:").replace("None if", "null if").replace("none:", "null:"),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// `UltraLow` becomes `ultra_low`; names in lower case and of constants stay.
+fn json_word(name: &str) -> String {
+    if !name.contains(|c: char| c.is_ascii_lowercase()) {
+        return name.to_owned();
+    }
+    let mut word = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.push(c.to_ascii_lowercase());
+    }
+    word
 }
 
 #[cfg(test)]
@@ -167,7 +192,9 @@ mod tests {
     #[test]
     fn what_documents_rust_reads_as_plain_text() {
         for (written, read) in [
-            ("See [`Session::end`](crate::Session::end).", "See `Session::end`."),
+            ("See [`Session::end`](crate::Session::end).", "See `end`."),
+            ("From [`Frequency::UltraLow`] on.", "From `ultra_low` on."),
+            ("`None` if it is gone. None: it is new.", "`null` if it is gone. null: it is new."),
             ("The [outcome](Saved::outcome) says, with [`Config`].", "The outcome says, with `Config`."),
             ("From 0 to 1.\n\n```\nlet a = 1;\n```\n", "From 0 to 1."),
             ("A list [1, 2", "A list [1, 2"),
