@@ -133,7 +133,7 @@ impl KeyScope {
         match self {
             Self::Read => "What was said and is known.",
             Self::Write => "Record, save, change, end.",
-            Self::Erase => "Take out of the bytes.",
+            Self::Erase => "Erase from the file's bytes.",
             Self::Inspect => "Counts, jobs, metrics and the list of users: nothing that anyone said.",
             Self::Admin => "Export, import, back up, check, run jobs, embed.",
         }
