@@ -29,7 +29,7 @@ pub(super) fn reply(reply: OperationReply) -> Response {
     response
 }
 
-/// The same with its ETag; without a reply the client already has it.
+/// The same with its `ETag`; without a reply the client already has it.
 pub(super) fn tagged(given: Option<OperationReply>, tag: Option<&str>) -> Response {
     let mut response = given.map_or_else(unchanged, reply);
     if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {

@@ -78,7 +78,7 @@ pub(super) fn is_tagged(spec: &Spec) -> bool {
         && !["receipts", "memories", "core", "due", "reflection"].contains(&spec.family())
 }
 
-/// The ETag of a response at this revision.
+/// The `ETag` of a response at this revision.
 ///
 /// `run` identifies this run of the server: another run may have another configuration, which shows the same rows
 /// differently.

@@ -156,7 +156,7 @@ impl Door {
     }
 }
 
-/// A response with an ETag, unless the client already has it.
+/// A response with an `ETag`, unless the client already has it.
 async fn tagged(
     http: &Http,
     admitted: Admitted,

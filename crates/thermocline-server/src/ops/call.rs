@@ -39,7 +39,7 @@ pub struct Call {
     pub caller: Arc<Caller>,
     /// The user: a name, or `id:<uuid>`.
     pub user: Option<String>,
-    /// That user, once looked up in the file, which happens once: ETags, the operation, logs and the audit file all use it.
+    /// That user, looked up in the file only once: the `ETag`, the operation, logs and the audit file all use it.
     pub found: Arc<OnceLock<User>>,
     /// The memory that the call forgets or erases, under whatever name it was given: for the audit file.
     pub gone: Arc<OnceLock<MemoryId>>,
