@@ -441,7 +441,7 @@ pub(crate) enum SessionVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserVerb {
-    /// List all users, in the order in which they were added: id, amounts, name.
+    /// List all users, in the order in which they were added: id, counts, name.
     ///
     /// turns: all turns ever recorded; tokens: their tokens as they were said. The name is - if only the id is known. Shows
     /// nothing that anybody said.
