@@ -1,4 +1,4 @@
-//! `thermocline jobs compress-again`: an LLM does again what the built-in summarizer did.
+//! `thermocline jobs compress-again`: an LLM redoes what the built-in summarizer did.
 
 use serde::Serialize;
 use thermocline::{JobKind, JobsReport, RunJobs};
@@ -16,10 +16,10 @@ use crate::{
 const NEEDS_LLM: &str = "no LLM#1 is named, and the built-in summarizer would do the same again; \
      add --llm-url and --llm-model";
 
-/// What was queued, and what became of it.
+/// What was queued, and the result.
 #[derive(Debug, Serialize)]
 struct DoneAgain {
-    /// Sessions restored, to be compressed again.
+    /// The number of sessions restored, to be compressed again.
     sessions: u64,
     #[serde(flatten)]
     report: JobsReport,
@@ -34,7 +34,7 @@ pub(crate) fn run(db: &Db, args: &CompressAgainArgs, out: &Output) -> Result<(),
         Some(session) => u64::from(find::session(&user, session)?.compress_again()? > 0),
         None => user.compress_again()?,
     };
-    // Of this user alone: the LLM that is named is for these texts.
+    // Only this user: the LLM was named for this user's texts.
     let options = RunJobs::default().only(JobKind::Compress).of_user(user.id());
     let (report, _) = jobs::with_progress(&memory, options, "compressing", out)?;
     out.answer(&DoneAgain { sessions, report }, text)?;

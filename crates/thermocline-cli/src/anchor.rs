@@ -1,4 +1,4 @@
-//! `thermocline anchor`: what is known of who the user is, with its evidence; set and taken back by hand.
+//! `thermocline anchor`: facts about who the user is, with their evidence; set and retracted by hand.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{
     pages, places, plain,
 };
 
-/// An anchor, its key and how it stands, in the words of `v_anchors`.
+/// An anchor, its key and its state, in the words of `v_anchors`.
 #[derive(Debug, Serialize)]
 struct ShownAnchor {
     key: String,
@@ -23,14 +23,14 @@ struct ShownAnchor {
     anchor: Anchor,
 }
 
-/// An anchor that was set or taken back, and what holds under its key by now.
+/// An anchor that was set or retracted, and what now holds under its key.
 #[derive(Debug, Serialize)]
 struct ChangedAnchor {
     anchor: ShownAnchor,
     current: Vec<ShownAnchor>,
 }
 
-/// How the command line names anchors.
+/// The ways to name anchors on the command line.
 enum AnchorNaming<'a> {
     Id(AnchorId),
     Key { subject: String, attribute: Attribute, value: Option<&'a str> },
@@ -88,7 +88,7 @@ pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result
     let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
     let mut anchors = matching(&user, &args.anchor)?;
-    // Whoever names an id means that anchor; a key means what holds under it.
+    // An id selects that very anchor; a key selects what holds under it.
     if args.anchor.parse::<AnchorId>().is_err() {
         anchors.retain(Anchor::is_current);
     }
@@ -104,7 +104,7 @@ pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result
     })
 }
 
-/// The anchors of the user that are meant, what holds before what held.
+/// The user's anchors with this name, current ones before past ones.
 fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
     let named = named(name)?;
     let is_meant = |anchor: &Anchor| match &named {
@@ -132,7 +132,7 @@ fn named(name: &str) -> Result<AnchorNaming<'_>, Failure> {
     Ok(AnchorNaming::Key { subject, attribute, value })
 }
 
-/// `user.name`: a subject may have points in it, an attribute has none.
+/// `user.name`: a subject may contain dots, an attribute has none.
 fn key(text: &str) -> Result<(String, Attribute), Failure> {
     let Some((subject, attribute)) = text.rsplit_once('.') else {
         return Err(Failure::refused("an anchor is named by its id, or like user.name: SUBJECT.ATTRIBUTE"));
@@ -144,7 +144,7 @@ fn key(text: &str) -> Result<(String, Attribute), Failure> {
     Ok((folded(subject), attribute))
 }
 
-/// As the library compares subjects: in lower case, with single blanks.
+/// As the library compares subjects: in lower case, with single spaces.
 fn folded(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -155,7 +155,7 @@ fn no_anchor() -> Failure {
     )
 }
 
-/// Names them by their ids: their values are what users said.
+/// Lists the candidates by their ids: their values are what users said.
 fn ambiguous(anchors: &[Anchor]) -> Failure {
     let ids: Vec<String> = anchors.iter().map(|anchor| anchor.id.to_string()).collect();
     Failure::refused(format!(
@@ -188,7 +188,7 @@ fn changed(user: &User, id: AnchorId) -> Result<ChangedAnchor, Failure> {
     Ok(ChangedAnchor { anchor: shown(anchor), current })
 }
 
-/// A table of anchors; if `all`, with what became of them.
+/// A table of anchors; if `all`, with what became of past ones.
 fn listed(anchors: &[ShownAnchor], all: bool) -> String {
     /// Longer ones are cut, or push their line to the right.
     const WIDEST: usize = 40;
@@ -225,7 +225,7 @@ fn day(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d").to_string()
 }
 
-/// The day on which it ceased to hold, or was taken back.
+/// The day on which it ceased to hold or was retracted.
 fn until(anchor: &Anchor) -> String {
     anchor.valid_until.or(anchor.retracted_at).map(day).unwrap_or_default()
 }
@@ -264,7 +264,7 @@ fn whole(of: &ShownAnchor, places: &[String]) -> String {
     text
 }
 
-/// Where the evidence stands, as turn show takes it, and who found it.
+/// The place of the evidence, as turn show takes it, and who found it.
 fn place(user: &User, evidence: &Evidence) -> Result<String, Failure> {
     let Some(id) = evidence.turn_id else { return Ok("set by hand".to_owned()) };
     let by = plain::line(&evidence.made_by, 40);

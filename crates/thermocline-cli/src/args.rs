@@ -1,4 +1,4 @@
-//! What each verb takes, and what the help says of it.
+//! The arguments of each verb and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ use crate::{
     sensor_file::SensorArgs,
 };
 
-/// Whose memory a verb reads or writes.
+/// The user whose memory a verb reads or writes.
 #[derive(Args, Debug)]
 pub(crate) struct UserArg {
-    /// The user's name; a UUID is taken for the user's id.
+    /// The user's name; a UUID is taken as the user's id.
     #[arg(long, value_name = "NAME")]
     pub(crate) user: String,
 }
@@ -27,20 +27,20 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "FILE")]
     pub(crate) transcript: PathBuf,
 
-    /// What the file is.
+    /// The file's format.
     #[arg(long, value_enum, default_value_t = TranscriptFormat::Jsonl, value_name = "FORMAT")]
     pub(crate) format: TranscriptFormat,
 
-    /// With --format openai, what conversations without an id are called: NAME/1, NAME/2 ... by their place in the file
-    /// [default: the file's name, without what follows its last point].
+    /// With --format openai, the name for conversations without an id: NAME/1, NAME/2 ... by their position in the file
+    /// [default: the file's name without its extension].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// Also record turns that are dated more than a day ahead of the clock.
+    /// Also record turns dated more than a day ahead of the clock.
     #[arg(long)]
     pub(crate) future: bool,
 
-    /// Of a database with turns of several users: the id of the one whose turns are replayed.
+    /// For a database with turns of several users: the id of the user whose turns are replayed.
     #[arg(long, value_name = "ID")]
     pub(crate) from_user: Option<String>,
 
@@ -55,7 +55,7 @@ pub(crate) struct ReplayArgs {
 /// How much of a list a verb shows.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct LimitArg {
-    /// Show so many at most [default: all].
+    /// Show at most this many [default: all].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
 }
@@ -65,17 +65,17 @@ pub(crate) struct UserListArgs {
     #[command(flatten)]
     pub(crate) limit: LimitArg,
 
-    /// Begin behind this user.
+    /// Start after this user.
     #[arg(long, value_name = "NAME")]
     pub(crate) after: Option<String>,
 }
 
-/// What a transcript may be.
+/// The formats of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TranscriptFormat {
-    /// JSON Lines, a turn a line
+    /// JSON Lines, one turn per line
     Jsonl,
-    /// An export of ChatGPT (conversations.json), or lists of messages as the chat API takes them
+    /// A ChatGPT export (conversations.json), or lists of messages in the chat API's format
     Openai,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct SessionListArgs {
     #[command(flatten)]
     pub(crate) limit: LimitArg,
 
-    /// Begin behind this session: its id, or its key, which means the last part of a talk that went on.
+    /// Start after this session: its id, or its key, which selects the key's last part.
     #[arg(long, value_name = "SESSION")]
     pub(crate) after: Option<String>,
 }
@@ -97,11 +97,11 @@ pub(crate) struct SessionTurnsArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// Show so many turns at most, 1 to 1,000.
+    /// Show at most this many turns, 1 to 1,000.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
 
-    /// Begin behind the turn with this number.
+    /// Start after the turn with this number.
     #[arg(long, value_name = "NUMBER", conflicts_with = "before")]
     pub(crate) after: Option<u32>,
 
@@ -119,7 +119,7 @@ pub(crate) struct JobsListArgs {
     #[command(flatten)]
     pub(crate) limit: LimitArg,
 
-    /// Begin behind the job with this number.
+    /// Start after the job with this number.
     #[arg(long, value_name = "JOB_NO")]
     pub(crate) after: Option<i64>,
 }
@@ -138,10 +138,10 @@ pub(crate) struct SessionStateArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// What it is called, 1 to 200 bytes.
+    /// The entry's name, 1 to 200 bytes.
     pub(crate) name: Option<String>,
 
-    /// What it says, at most 64 KiB.
+    /// The entry's text, at most 64 KiB.
     pub(crate) text: Option<String>,
 }
 
@@ -150,7 +150,7 @@ pub(crate) struct SessionShowArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// Show only so many turns, the newest [default: all].
+    /// Show only the newest turns, this many [default: all].
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<u32>,
 }
@@ -160,7 +160,7 @@ pub(crate) struct TurnShowArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The turn's id, the id that its caller gave it, or SESSION/NUMBER (its place, from 1).
+    /// The turn's id, the caller's id for it, or SESSION/NUMBER (its place, from 1).
     pub(crate) turn: String,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct AnchorListArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Also what was superseded, ended or retracted.
+    /// Also show what was superseded, ended or retracted.
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -180,7 +180,7 @@ pub(crate) struct AnchorListArgs {
     #[command(flatten)]
     pub(crate) limit: LimitArg,
 
-    /// Begin behind the anchor with this id.
+    /// Start after the anchor with this id.
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<AnchorId>,
 }
@@ -190,7 +190,7 @@ pub(crate) struct AnchorShowArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The anchor's id, or its key, like user.name; of a key all values are shown, also those of the past.
+    /// The anchor's id, or its key, like user.name; a key shows all values, including past ones.
     #[arg(value_name = "ID|KEY")]
     pub(crate) anchor: String,
 }
@@ -222,7 +222,7 @@ pub(crate) struct EraseArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Erase only this session: its id, or a key, which means all parts of a talk that went on under it.
+    /// Erase only this session: its id, or a key, which selects all parts under that key.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
 
@@ -237,19 +237,19 @@ pub(crate) struct EraseArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct JobsRunArgs {
-    /// Stop after so many jobs [default: when none is due].
+    /// Stop after this many jobs [default: when none is due].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max: Option<u64>,
 
-    /// Wait for the jobs that other processes work on, and for those that they leave.
+    /// Wait for jobs that other processes are working on, and run those that they leave undone.
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// What becomes of the originals of summarized turns.
+    /// What to do with the originals of summarized turns.
     #[arg(long, value_enum, default_value_t = OriginalsArg::Archive, value_name = "WHAT")]
     pub(crate) originals: OriginalsArg,
 
-    /// What ended sessions are looked through for memories by, at most 5 of each; each is looked through once.
+    /// How ended sessions are searched for memories, at most 5 by each method; each session is searched once.
     #[arg(long, value_enum, default_value_t = ExtractArg::Off, value_name = "BY")]
     pub(crate) extract: ExtractArg,
 
@@ -265,11 +265,11 @@ pub(crate) struct JobsRunArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ExtractArg {
-    /// Nothing: memories are what somebody saves
+    /// No search: only explicitly saved memories exist
     Off,
-    /// Rules of English: decisions, what mended a problem, steps that worked
+    /// English rules: decisions, what fixed a problem, steps that worked
     Rules,
-    /// The same, and what the LLM proposes and the session proves
+    /// Rules, and what the LLM proposes and the session confirms
     Llm,
 }
 
@@ -285,9 +285,10 @@ impl From<ExtractArg> for Extract {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OriginalsArg {
-    /// Keep them, compressed: they can be read and restored to the byte
+    /// Keep them, compressed: they can be read and restored byte for byte
     Archive,
-    /// Delete those that the LLM summarized, for ever: only summary, keywords and the caller's id stay. The others are kept
+    /// Delete those that the LLM summarized, permanently: only summary, keywords and the caller's id stay. The others are
+    /// kept
     Delete,
 }
 
@@ -315,7 +316,7 @@ pub(crate) struct CompressAgainArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct JobsRetryArgs {
-    /// The job's number, as jobs list shows it [default: all jobs that were put off or given up].
+    /// The job's number, as shown by jobs list [default: all jobs that were postponed or given up].
     #[arg(value_name = "JOB_NO")]
     pub(crate) job_no: Option<i64>,
 }
@@ -325,14 +326,14 @@ pub(crate) struct UserExportArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Where the export is to lie; nothing may lie there yet. - writes to stdout.
+    /// The file to write; it must not exist yet. - writes to stdout.
     #[arg(value_name = "FILE")]
     pub(crate) to: PathBuf,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
-    /// The name of the user here, who must not have a memory yet.
+    /// The user's name here; the user must not have a memory yet.
     #[arg(long, value_name = "NAME")]
     pub(crate) user: String,
 
@@ -343,7 +344,7 @@ pub(crate) struct ImportArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BackupArgs {
-    /// Where the copy is to lie; nothing may lie there yet.
+    /// The file to write; it must not exist yet.
     pub(crate) to: PathBuf,
 }
 
@@ -355,7 +356,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct HelpArgs {
-    /// The verb [default: all of them].
+    /// The verb [default: all verbs].
     pub(crate) verb: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `thermocline chat`: a conversation in the terminal, in which a person sees what is recalled.
+//! `thermocline chat`: a conversation in the terminal that shows what is recalled.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -22,10 +22,10 @@ use crate::{
     session, why,
 };
 
-/// What stands above the memory in LLM#2's instructions.
+/// Precedes the memory in LLM#2's instructions.
 const INSTRUCTIONS: &str = "You talk with a user. What you remember of them and of this talk stands below; what the user \
     says now is not part of it. Use it where it helps, and do not speak of it as data.\n\n";
-/// What can be typed instead of a message.
+/// The commands that can be typed instead of a message.
 const COMMANDS: &str = "/why explains what was recalled last, /context shows the last context, /end ends the session and \
     leaves, /quit leaves";
 
@@ -59,7 +59,7 @@ pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure>
         match chat.take(line.trim_end_matches(['\n', '\r'])) {
             Ok(true) => {}
             Ok(false) => break,
-            // A person sees it and goes on; a script is told by the exit code.
+            // A person sees the failure and continues; a script gets the exit code.
             Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn is not recorded")),
             Err(failure) => return Err(failure),
         }
@@ -78,18 +78,18 @@ struct Chat<'a> {
     out: &'a Output,
 }
 
-/// One message and what became of it, as JSON.
+/// One message and its result, as JSON.
 #[derive(Debug, Serialize)]
 struct Exchange<'a> {
     message: &'a str,
-    /// None: nobody was there to reply.
+    /// `None` without an LLM#2.
     reply: Option<&'a str>,
     context: &'a Context,
     recorded: &'a Recorded,
 }
 
 impl Chat<'_> {
-    /// Takes a line. False: it was the last.
+    /// Handles a line. False if it was the last.
     fn take(&mut self, line: &str) -> Result<bool, Failure> {
         match line.trim() {
             "" => {}
@@ -121,7 +121,7 @@ impl Chat<'_> {
         Ok(true)
     }
 
-    /// Recalls for a message, has it answered, and records both.
+    /// Recalls for a message, gets a reply, and records both.
     fn answer(&mut self, message: &str) -> Result<(), Failure> {
         let mut options = ContextOptions::default();
         options.budget_tokens = self.budget_tokens;
@@ -161,7 +161,7 @@ impl Chat<'_> {
     }
 }
 
-/// Who replies.
+/// The LLM that replies.
 struct Talker {
     llm: Option<OpenAiCompatible>,
 }
@@ -173,7 +173,7 @@ impl Talker {
         Ok(Self { llm })
     }
 
-    /// None: nobody is there to reply.
+    /// `None` without an LLM#2.
     fn reply(&self, context: &Context, message: &str) -> Result<Option<String>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let prompt = ChatPrompt::text([INSTRUCTIONS, &context.text].concat(), message);

@@ -1,4 +1,4 @@
-//! The verbs of the command line, and what their help says.
+//! The command line's verbs and their help texts.
 #![expect(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{env, path::PathBuf};
@@ -19,16 +19,16 @@ use crate::{
     vault::VaultVerb,
 };
 
-/// The file that is meant when none is named.
+/// The default file if none is named.
 const DEFAULT_DB: &str = "thermocline.db";
-/// Names the file for a whole shell session.
+/// The environment variable that names the file for a whole shell session.
 const DB_VARIABLE: &str = "THERMOCLINE_DB";
 
 /// Hot, warm and cold memory for conversations, in one SQLite file.
 ///
-/// A turn is a user message and the reply to it. The last turns of an open session are hot: at most 5, and 1,500
-/// tokens. Older ones are warm. A context packs both into a token budget for the LLM that answers. The turns of a
-/// session that has ended become cold: jobs run compresses them into summaries, anchors and an archive.
+/// A turn is a user message and its reply. The latest turns of an open session are hot: at most 5, and 1,500 tokens. Older
+/// turns are warm. A context packs both into a token budget for the LLM that answers. When a session has ended, its turns
+/// become cold: jobs run compresses them into summaries, anchors and an archive.
 ///
 /// Start with `thermocline demo`: it tells a short story and shows what the memory makes of it.
 #[derive(Debug, Parser)]
@@ -49,17 +49,17 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
     )
 )]
 pub(crate) struct Cli {
-    /// The file that holds the memory; only demo, replay, chat, import, memory save, serve and mcp make it if it is missing [default:
-    /// $THERMOCLINE_DB, else thermocline.db in this folder].
+    /// The memory file; if it is missing, only demo, replay, chat, import, memory save, serve and mcp create it [default:
+    /// $THERMOCLINE_DB, else thermocline.db in the current folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
 
-    /// Print one JSON document on stdout instead of text; a failure is a line of JSON on stderr, the last.
+    /// Print one JSON document on stdout instead of text; a failure is reported as the last line on stderr, as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Only look at the file: nothing is written, made or migrated, and no receipt is kept. Verbs that look do so by
-    /// themselves where the file or its folder cannot be written; verbs that write are refused.
+    /// Open the file for reading only: write, create and migrate nothing, and keep no receipts. Verbs that only read do this
+    /// automatically if the file or its folder is not writable; verbs that write are refused.
     #[arg(long, global = true)]
     pub(crate) read_only: bool,
 
@@ -68,7 +68,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// The file that the command line names, else the environment, else the usual one.
+    /// The file from the command line, else from the environment, else the default.
     pub(crate) fn db_or_default(&self) -> Db {
         let from_environment =
             || env::var_os(DB_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -81,50 +81,50 @@ impl Cli {
 pub(crate) enum Verb {
     /// Tell a short story to a new memory, and show what it makes of it.
     ///
-    /// Three conversations, 25 turns: you see which turns leave hot for warm and why (turn_limit, token_budget,
-    /// session_end), how ended sessions are compressed, where all turns live then, and what is known. Then a new
-    /// conversation asks for what was said weeks before: the context that an LLM would get, and why each part is in it. The
-    /// file stays, so that you can look into it. Without --db it lies in a new folder for temporary files, whatever
-    /// THERMOCLINE_DB says.
+    /// Three conversations, 25 turns. You see which turns move from hot to warm and why (turn_limit, token_budget,
+    /// session_end), how ended sessions are compressed, where every turn is stored afterwards, and what is known. Then a new
+    /// conversation asks about something said weeks before: you see the context that an LLM would get, and why each part is
+    /// in it. The file is kept, so that you can explore it. Without --db it is created in a new temporary folder, even if
+    /// THERMOCLINE_DB is set.
     #[command(after_help = "Examples:\n  thermocline demo\n  thermocline --db demo.db demo")]
     Demo,
 
-    /// Record the conversations of a transcript: JSON Lines, a turn a line; or an export of ChatGPT.
+    /// Record the conversations of a transcript: JSON Lines with one turn per line, or a ChatGPT export.
     ///
-    /// A line is {"session":"s1","id":"1","at":"2026-03-02T18:10:00Z","user":"...","assistant":"..."}, optionally
-    /// with user_name and assistant_name. session, id and user are needed; without assistant the reply is empty;
-    /// without at (RFC 3339) the turn is dated by the clock. Other fields are ignored, and so are empty lines.
+    /// A line is {"session":"s1","id":"1","at":"2026-03-02T18:10:00Z","user":"...","assistant":"..."}, optionally with
+    /// user_name and assistant_name. session, id and user are required. Without assistant the reply is empty; without at
+    /// (RFC 3339) the turn gets the current time. Other fields and empty lines are ignored.
     ///
-    /// A new session value ends the session before it, at the time of its last turn; what a later file says in it goes on
-    /// in its next part. A turn's id makes it known: replaying a file again changes nothing, so a replay that was
-    /// interrupted is simply run again. A bad line stops the replay; nothing of it is written, and the lines before it stay
-    /// recorded. Sessions that have ended are compressed by jobs run. A turn that is dated more than a day ahead of the
-    /// clock is such a bad line, unless --future is given: it would count as the newest for years.
+    /// A new session value ends the previous session, at the time of its last turn; if a later file continues that session,
+    /// its turns go into a new part. Turns are identified by their ids: replaying a file again changes nothing, so after an
+    /// interruption just run the replay again. A bad line stops the replay; nothing of it is written, and the lines before
+    /// it stay recorded. A turn dated more than a day ahead of the clock counts as a bad line, because it would be the
+    /// newest turn for years; --future allows it. jobs run compresses the ended sessions.
     ///
-    /// With --format openai: an export of ChatGPT (conversations.json), of which the branches are replayed that it shows;
-    /// or messages as the chat API takes them: [{"role":"user","content":"..."}, ...], {"messages":[...]}, lists or lines
-    /// of these. A session is a conversation, a turn a message of the user with the replies to it, its id that of the
-    /// conversation and of its last message: a reply that a later export has anew, or has for the first time, is a turn
-    /// more. Instructions, calls of tools and what they gave, hidden messages and other branches are left out, and counted.
-    /// All of the file is read before the first turn is recorded, the oldest conversation first.
+    /// With --format openai, the file is a ChatGPT export (conversations.json), of which the displayed branches are
+    /// replayed, or messages in the chat API's format: [{"role":"user","content":"..."}, ...], {"messages":[...]}, or lists
+    /// or lines of these. A session is one conversation. A turn is a user message with the replies to it; its id combines
+    /// the ids of the conversation and of the turn's last message, so a reply that a later export regenerates or adds
+    /// becomes another turn. Instructions, tool calls and their results, hidden messages and other branches are left out,
+    /// and counted. The whole file is read before the first turn is recorded; the oldest conversation comes first.
     ///
-    /// An SQLite database with the tables that the tiering paper prints (conversation_turns, conversation_sessions) is
-    /// read instead of a transcript, and never written: its ids become the ids and the session keys.
+    /// Instead of a transcript, an SQLite database with the tables from the tiering paper (conversation_turns,
+    /// conversation_sessions) is also accepted. It is only read; its ids become the turns' ids and the session keys.
     #[command(after_help = "Examples:\n  thermocline replay chat.jsonl --user alex --end\n  \
                             thermocline replay conversations.json --user alex --format openai --end\n  \
                             zcat chat.jsonl.gz | thermocline --db alex.db replay - --user alex\n  \
                             thermocline --db memory.db replay old.db --user alex")]
     Replay(ReplayArgs),
 
-    /// Print the context that an LLM is to be handed with a message.
+    /// Print the context to give to an LLM together with a message.
     ///
-    /// Recent turns come first; of the earlier ones, what the message refers back to ("you mentioned", "earlier"),
-    /// then the newest; then who the user is, and what is recalled of all that was ever said. The text never exceeds
-    /// the budget. On stdout is exactly the context; stderr says what it cost, what found no room and what was
-    /// recalled. Leaves a receipt, which why explains; nothing else is written.
+    /// Recent turns come first. Of the earlier ones, those that the message refers back to ("you mentioned", "earlier") come
+    /// next, then the newest; then who the user is, and what is recalled from everything said before. The text never exceeds
+    /// the budget. Stdout contains exactly the context; stderr reports its token count, what did not fit, and what was
+    /// recalled. The only thing written is a receipt, which why explains.
     ///
-    /// With --plan an LLM reads the message and the last turns first, and says what to search for. It adds to what is found
-    /// by the message itself; if it is late or says nothing usable, the context is the one without it.
+    /// With --plan, an LLM first reads the message and the last turns, and says what to search for. Its plan adds to what
+    /// the message itself finds; if the LLM is late or its answer is unusable, the context is the same as without --plan.
     #[command(after_help = "Examples:\n  \
         thermocline context --user alex \"You mentioned a knot earlier, what was it?\"\n  \
         thermocline context --user alex --session s1 --budget-tokens 800 --now 2026-06-01 \"And then?\"\n  \
@@ -134,16 +134,16 @@ pub(crate) enum Verb {
         thermocline context --user alex --without recent-turns --since 2026-01-01 \"And then?\"")]
     Context(ContextArgs),
 
-    /// Print what fits a query among all that a user ever said, and why.
+    /// Search everything a user ever said for a query, and print the results and why they match.
     ///
-    /// Searches every session and tier, by words and by meaning; a time in the query ("last week", "in March") lifts what
-    /// was said then, and a time alone asks for what was said then. Each result shows its score, the day, its place
-    /// (SESSION/NUMBER, as turn show takes it), its tier, the parts of its score, and how it begins.
+    /// Searches every session and tier, by words and by meaning. A time in the query ("last week", "in March") raises what
+    /// was said then; a query that is only a time asks for what was said then. Each result shows its score, its date, its
+    /// place (SESSION/NUMBER, as turn show takes it), its tier, the parts of its score, and its first words.
     ///
-    /// With a reranker (a cross-encoder) the best 50 come in the order that it gives them, each with what it gave beside
-    /// its own score, and anchors keep their places. Where it does not answer, the order of recall stands.
+    /// With a reranker (a cross-encoder), the best 50 are shown in its order, each with the reranker's score in addition to
+    /// its own; anchors keep their places. If the reranker does not answer, the original order stays.
     ///
-    /// Leaves a receipt, which why explains; nothing else is written, and what ranks does not change.
+    /// The only thing written is a receipt, which why explains; the ranking data does not change.
     #[command(after_help = "Examples:\n  \
         thermocline recall --user alex \"What is my sister's name?\"\n  \
         thermocline recall --user alex --profile paper -k 5 --now 2026-06-01 \"the boat\"\n  \
@@ -156,10 +156,10 @@ pub(crate) enum Verb {
 
     /// Explain a recall or a context: what was found, what was left out, and why.
     ///
-    /// How the question was understood, how it was ranked and by which weights, what was missing; then everything that
-    /// was considered, in order, each with its day, its place, what became of it and what it was found by. Last, the
-    /// scores are worked out again from their parts. Without a receipt, lists the newest of them. The file keeps the
-    /// newest 1,000 of each user. With --json, the receipt itself. Nothing is written.
+    /// Shows how the question was understood, how it was ranked and with which weights, and what was missing; then every
+    /// candidate in order, with its date, its place, what became of it and how it was found. At the end, the scores are
+    /// recomputed from their parts. Without a receipt, lists the newest ones. The file keeps the newest 1,000 per user. With
+    /// --json, prints the receipt itself. Writes nothing.
     #[command(after_help = "Examples:\n  \
         thermocline why --user alex\n  \
         thermocline why --user alex last\n  \
@@ -168,40 +168,40 @@ pub(crate) enum Verb {
 
     /// Talk in the terminal, and see what is recalled.
     ///
-    /// Each line is a message. Shows what its context recalled (the day, the score, how much of it is there, its place,
-    /// its first words), then the reply of an LLM#2, if one is given, and records the turn as the answer to that
-    /// context. Without an LLM#2 it shows the context that one would have been sent, and records the turn with an
-    /// empty reply. What is typed may also come from a pipe: then the first failure ends it.
+    /// Each line is a message. Shows what its context recalled (date, score, how much of it is included, place, first words)
+    /// and the reply of LLM#2, if one is given, and records the turn as the answer to that context. Without an LLM#2, it
+    /// shows the context that one would have received, and records the turn with an empty reply. Input may also come from a
+    /// pipe; then the first failure ends the chat.
     ///
-    /// Commands: /why explains what was recalled last; /context shows the last context; /end ends the session and
-    /// leaves; /quit leaves, and the session stays open. A message that begins with / is sent with a blank before it.
-    /// With --json a line for each message.
+    /// Commands: /why explains the last recall; /context shows the last context; /end ends the session and leaves; /quit
+    /// leaves, and the session stays open. To send a message that starts with /, put a space before it. With --json, prints
+    /// one line for each message.
     #[command(after_help = "Examples:\n  \
         thermocline chat --user alex\n  \
         thermocline chat --user alex --session boat --budget-tokens 2000\n  \
         echo \"Where did I moor the boat?\" | thermocline chat --user alex")]
     Chat(ChatArgs),
 
-    /// Measure how well recall finds what answers, on a user's own history.
+    /// Measure how well recall finds the turns that answer, on a user's own history.
     ///
-    /// Reads questions whose evidence is known: the turns that answer them, by the ids that they were recorded with.
-    /// Each is asked of every profile, 100 deep.
+    /// Reads questions with known evidence: the turns that answer them, by the ids they were recorded with. Each question is
+    /// asked with every profile, to a depth of 100.
     ///
     /// recall@k: the share of a question's evidence among the first k turns. hit@10: whether any of it is. NDCG@10: the
-    /// same, higher places counting more (1 / log2(place + 1), over the best possible). Session recall@5: the share of
-    /// the evidence's sessions among the first 5, ranked by their best turn. All evidence in a cold part: the share of
-    /// questions of which a context with a cold part of 900 tokens shows every evidence turn whole, its user's half or an
-    /// extract to the letter; a summary does not count, and is reported beside it. All are means over the questions;
-    /// times are of recall alone, once the user's index is in memory. main leaves out the categories adversarial and
-    /// abstention, whose evidence is a trap. A question with evidence that the memory does not know is left out and
-    /// counted. Nothing is written.
+    /// same, with higher places counting more (1 / log2(place + 1), divided by the best possible). Session recall@5: the
+    /// share of the evidence's sessions among the first 5, ranked by their best turn. All evidence in a cold part: the share
+    /// of questions for which a context with a cold part of 900 tokens shows every evidence turn verbatim: whole, its user's
+    /// half, or an extract; summaries do not count, and are reported separately. All values are means over the questions;
+    /// times cover recall alone, once the user's index is in memory. main leaves out the categories adversarial and
+    /// abstention, whose evidence is a trap. Questions with evidence that the memory does not know are left out and counted.
+    /// Writes nothing.
     #[command(after_help = "Examples:\n  \
         thermocline eval --user alex questions.jsonl\n  \
         thermocline eval --user alex questions.jsonl --categories --profile default\n  \
         thermocline eval --user alex questions.jsonl --weight neighbours=0 --json")]
     Eval(EvalArgs),
 
-    /// See how far turns are embedded, or make all vectors anew.
+    /// Show how far turns are embedded, or rebuild all vectors.
     #[command(subcommand, after_help = "Examples:\n  thermocline embed status\n  thermocline embed rebuild")]
     Embed(EmbedVerb),
 
@@ -217,12 +217,12 @@ pub(crate) enum Verb {
     #[command(subcommand, after_help = "Example:\n  thermocline turn show --user alex s1/3")]
     Turn(TurnVerb),
 
-    /// List, show, set or retract anchors: what is known of who the user is.
+    /// List, show, set or retract anchors: facts about who the user is.
     ///
-    /// Anchors are found in what users say, when their sessions are compressed. user.name, say: a subject (user,
-    /// assistant, or a name) and an attribute. One value at a time have name, pronouns, birthday, age, home, hometown,
-    /// employer, job, field, school and relationship: a new one supersedes the old, which is kept with its dates. Many
-    /// have family, pets, likes, dislikes, hobbies, languages, health, diet, goals and note.
+    /// Anchors are found in what users say, when their sessions are compressed. An anchor's key, such as user.name, is a
+    /// subject (user, assistant, or a name) and an attribute. One value at a time: name, pronouns, birthday, age, home,
+    /// hometown, employer, job, field, school and relationship; a new value supersedes the old one, which is kept with its
+    /// dates. Many values: family, pets, likes, dislikes, hobbies, languages, health, diet, goals and note.
     #[command(
         subcommand,
         after_help = "Examples:\n  thermocline anchor list --user alex\n  \
@@ -230,12 +230,12 @@ pub(crate) enum Verb {
     )]
     Anchor(AnchorVerb),
 
-    /// Save, show, list, change, relate, forget or erase memories: what is known beside what was said.
+    /// Save, show, list, change, relate, forget or erase memories: knowledge in addition to what was said.
     ///
-    /// A memory has a title, a text and a kind, and says whose words it has: those of the user are trusted more than the
-    /// assistant's, and those more than what a tool or a document says. What is typed at a terminal counts as the user's;
-    /// what a script or an agent saves is the assistant's, unless --origin says otherwise. Memories are named by their
-    /// ids (mem_...), by the first or last digits of that, or by the caller's own id.
+    /// A memory has a title, a text and a kind, and an origin: the user's words are trusted more than the assistant's, and
+    /// the assistant's more than a tool's or a document's. What is typed at a terminal counts as the user's words; what a
+    /// script or an agent saves counts as the assistant's, unless --origin says otherwise. Refer to a memory by its id
+    /// (mem_...), by the first or last digits of its id, or by the caller's own id.
     #[command(
         subcommand,
         after_help = "Examples:\n  thermocline memory save --user alex \"Redis timeouts\" \"Keepalive fixes them.\" --kind fix\n  \
@@ -246,34 +246,34 @@ pub(crate) enum Verb {
 
     /// Keep a user's memories as a folder of markdown files: to read, to edit, for Obsidian and git.
     ///
-    /// The file of Thermocline stays the truth; sync takes in what people changed in the folder, and writes what is known.
-    /// Being used changes no file that git keeps.
+    /// Thermocline's file stays the source of truth; sync imports what people changed in the folder, and writes what is
+    /// known. Using a memory changes no file that git tracks.
     #[command(
         subcommand,
         after_help = "Examples:\n  thermocline vault init notes --user alex\n  thermocline vault sync notes --user alex"
     )]
     Vault(VaultVerb),
 
-    /// List, run or retry the jobs that wait in the file.
+    /// List, run or retry the jobs queued in the file.
     ///
-    /// A session that ends leaves a job: to compress it. Programs that use the library run jobs by themselves;
-    /// where none is running, jobs run does.
+    /// When a session ends, a job is queued to compress it. Programs that use the library run jobs on their own; if none is
+    /// running, use jobs run.
     #[command(subcommand, after_help = "Examples:\n  thermocline jobs list\n  thermocline jobs run")]
     Jobs(JobsVerb),
 
-    /// Erase a turn, a session, or all of a user: out of the rows and out of the bytes of the file.
+    /// Erase a turn, a session, or everything of a user: its rows, and its bytes in the file.
     ///
-    /// Turns wherever they are, their words, summaries, moves and jobs go; of a user also the anchors and the name.
-    /// Anchors that an erased turn or session shares with others are made anew from those; with a turn goes what it had
-    /// replaced. It cannot be undone. Asks first,
-    /// unless --yes is given; where nobody sits at a terminal, it only says what would go, and exits with 3.
+    /// Removes turns in every tier, with their words, summaries, moves and jobs; for a user also the anchors and the name.
+    /// Anchors that an erased turn or session shares with others are derived again from those others. Erasing a turn also
+    /// erases the turns it had replaced. This cannot be undone. Asks first, unless --yes is given; without a terminal and
+    /// without --yes, it only says what would be erased, and exits with 3.
     ///
-    /// Cut short by a crash, it is finished by jobs run. Exits with 6 if the log of the file still holds old bytes,
-    /// since another program reads the file: end that, and jobs run empties the log.
+    /// If a crash interrupts it, jobs run finishes it. Exits with 6 if the file's log still holds old bytes because another
+    /// program is reading the file: end that program, then jobs run empties the log.
     ///
-    /// What it cannot reach: backups and exports that were made before, what other processes hold in memory until
-    /// their next look at the file, and copies that the disk or its file system keeps below the file. A vault's folder
-    /// follows at its next sync; where the whole user is erased, remove it yourself.
+    /// It cannot reach backups and exports made before, what other processes hold in memory until they next read the file,
+    /// and copies that the disk or its file system keeps below the file. A vault's folder follows at its next sync; if the
+    /// whole user is erased, delete the folder yourself.
     #[command(after_help = "Examples:\n  thermocline erase --user alex --session s1\n  \
                             thermocline erase --user alex --turn s1/3\n  \
                             thermocline erase --user alex --yes")]
@@ -281,52 +281,52 @@ pub(crate) enum Verb {
 
     /// Count what is in the file.
     ///
-    /// Users, sessions, moves between tiers, and the turns, tokens and text of each tier: of all users together, and
-    /// nothing of what anybody said. Sizes are in B, KiB (1,024 B), MiB ..., with --json in bytes.
+    /// Users, sessions, moves between tiers, and the turns, tokens and text of each tier: for all users together, and
+    /// without anything that anybody said. Sizes are in B, KiB (1,024 B), MiB ..., with --json in bytes.
     ///
-    /// Of contexts that answered a turn: what was of use; how the rules fare that keep turns verbatim, of which one with
-    /// 200 chances and no use keeps no more for its user; and by month which tiers were reached: hot by contexts that
-    /// showed hot turns, warm and cold by those that showed something from there for what it says.
+    /// For contexts that answered a turn: what was of use; how well the rules work that keep turns verbatim (a rule with 200
+    /// chances and no use for a user keeps no more turns for that user); and by month which tiers were reached: hot by
+    /// contexts that showed hot turns, warm and cold by those that showed something from there because its content matched.
     #[command(after_help = "Examples:\n  thermocline stats\n  thermocline --json stats")]
     Stats,
 
     /// Check whether the whole file is sound.
     ///
-    /// Its pages, the counts that must agree, and every text against its hash; then its settings. Reads all of it,
-    /// which takes minutes for gigabytes; others may go on meanwhile. Exits with 7 if something does not hold: then
-    /// keep the file, and restore a backup.
+    /// Checks its pages, the counts that must agree, every text against its hash, and its settings. Reads the whole file,
+    /// which takes minutes for gigabytes; others may use it meanwhile. Exits with 7 if a check fails: then keep the file,
+    /// and restore a backup.
     #[command(after_help = "Example:\n  thermocline doctor && echo sound")]
     Doctor,
 
-    /// Write a whole copy of the file as of this moment.
+    /// Write a complete copy of the file as of this moment.
     ///
-    /// Others may read and write meanwhile (cp would then copy a broken file). The copy appears under its name only
-    /// once it is on the disk, and never replaces a file.
+    /// Others may read and write meanwhile (copying with cp could then produce a broken file). The copy appears under its
+    /// name only once it is on disk, and never replaces a file.
     #[command(after_help = "Example:\n  thermocline backup thermocline-2026-06-01.db")]
     Backup(BackupArgs),
 
-    /// Write all of a user's memory into a file: JSON Lines, to move it or to keep it.
+    /// Write all of a user's memory to a file: JSON Lines, to move it or to keep it.
     ///
-    /// Sessions, turns (also those in the archive), summaries, anchors with their evidence, moves between tiers, and
-    /// memories with their history, edges and episodes, as of one moment; others may read and write meanwhile. Its last line says that it is whole. What was deleted is not
-    /// in it, nor are jobs. Whoever has the export has all that the user said: only its owner may read it, and erase
-    /// does not reach it. To stdout, the counts are told on stderr.
+    /// Contains sessions, turns (including archived ones), summaries, anchors with their evidence, moves between tiers, and
+    /// memories with their history, edges and episodes, as of one moment; others may read and write meanwhile. The last line
+    /// confirms that the export is complete. Deleted originals and jobs are not included. The export contains everything the
+    /// user said: only its owner may read it, and erase does not reach it. When writing to stdout, the counts go to stderr.
     #[command(after_help = "Examples:\n  thermocline export --user alex alex.jsonl\n  \
                             thermocline export --user alex - | gzip > alex.jsonl.gz")]
     Export(UserExportArgs),
 
-    /// Read what export wrote, as the memory of a user who has none yet.
+    /// Read an export as the memory of a user who has none yet.
     ///
-    /// All of it or nothing: an export with a wrong line, cut short, or with ids that the file has already, changes
-    /// nothing. Sessions that have ended but were not compressed wait for jobs run.
+    /// All or nothing: an export that has a wrong line, is cut short, or has ids that the file already has changes nothing.
+    /// Sessions that have ended but were not compressed wait for jobs run.
     #[command(after_help = "Examples:\n  thermocline --db other.db import --user alex alex.jsonl\n  \
                             zcat alex.jsonl.gz | thermocline import --user alex -")]
     Import(ImportArgs),
 
-    /// Answer HTTP and MCP, for programs that do not link the library.
+    /// Serve HTTP and MCP, for programs that do not link the library.
     ///
-    /// Listens on this machine's own address and needs no key there: what is asked may read, write and inspect, and may not
-    /// erase, export or back up. /openapi.json says what can be asked. Ctrl-C ends it, when what runs is done.
+    /// Listens on the loopback address and needs no key there: requests may read, write and inspect, but not erase, export
+    /// or back up. /openapi.json describes all operations. Ctrl-C stops it once running requests are done.
     #[cfg(feature = "service")]
     #[command(after_help = "Examples:\n  thermocline serve --db memory.db\n  \
                             curl -s localhost:7411/v1/users/alex/recall -H 'content-type: application/json' -d '{\"query\":\"the boat\"}'")]
@@ -339,7 +339,7 @@ pub(crate) enum Verb {
     )]
     Health(crate::service::health::HealthArgs),
 
-    /// Who may ask a server: make, list and revoke keys.
+    /// Create, list and revoke the keys that give access to a server.
     #[cfg(feature = "service")]
     #[command(
         subcommand,
@@ -347,7 +347,7 @@ pub(crate) enum Verb {
     )]
     Key(crate::service::key::KeyVerb),
 
-    /// Speak MCP on standard input and output, for one user: what desktop clients start.
+    /// Speak MCP on standard input and output, for one user, as started by desktop clients.
     #[cfg(feature = "service")]
     #[command(after_help = "Example:\n  thermocline mcp --db memory.db --user alex")]
     Mcp(crate::service::mcp::McpArgs),
@@ -361,14 +361,14 @@ pub(crate) enum Verb {
 
     /// Print a completion script for a shell.
     ///
-    /// Always plain text, also with --json.
+    /// Always plain text, even with --json.
     #[command(after_help = "Examples:\n  \
         thermocline completions bash > ~/.local/share/bash-completion/completions/thermocline\n  \
         thermocline completions zsh > ~/.zfunc/_thermocline\n  \
         thermocline completions fish > ~/.config/fish/completions/thermocline.fish")]
     Completions(CompletionsArgs),
 
-    /// Print the help of a verb, as its --help does.
+    /// Print a verb's help, like its --help.
     #[command(after_help = "Examples:\n  thermocline help replay\n  thermocline help session show")]
     Help(HelpArgs),
 }
@@ -377,74 +377,74 @@ pub(crate) enum Verb {
 pub(crate) enum SessionVerb {
     /// List a user's sessions, newest first.
     ///
-    /// Times are UTC, tokens those of the texts as they were said. Page by page: --limit 50, then --after with the last
-    /// one.
+    /// Times are UTC; tokens count the texts as they were said. To page, use --limit 50, then --after with the last session
+    /// shown.
     #[command(after_help = "Examples:\n  thermocline session list --user alex\n  \
                             thermocline --json session list --user alex --limit 50 --after s1")]
     List(SessionListArgs),
 
     /// Show a session: its turns by tier, oldest first, and why they moved.
     ///
-    /// Each turn with its place in the session, the time it was said (UTC), its tokens, the reason of its last move
-    /// between tiers, and how it begins. A cold turn says how it is kept: verbatim, since it is critical (by which
-    /// rule) or short; in the archive; or only as a summary, if its original was deleted. With --json the turns are
-    /// whole, and every move has its time.
+    /// Each turn is shown with its place in the session, the time it was said (UTC), its tokens, the reason for its last
+    /// move between tiers, and its first words. A cold turn also shows how it is kept: verbatim because it is critical (and
+    /// by which rule) or short; in the archive; or only as a summary, if its original was deleted. With --json, turns are
+    /// shown in full, and every move has its time.
     #[command(after_help = "Examples:\n  thermocline session show --user alex s1\n  \
                             thermocline session show --user alex --last 20 s1")]
     Show(SessionShowArgs),
 
-    /// Read what was said in a session, oldest first, wherever its turns live.
+    /// Read what was said in a session, oldest first, in any tier.
     ///
-    /// 50 turns from the beginning, unless --limit, --after, --before or --last say otherwise. A turn whose original was
-    /// deleted is its summary; one that is damaged is named. With --json, kind is turn, summary or damaged.
+    /// Shows 50 turns from the beginning, unless --limit, --after, --before or --last say otherwise. A turn whose original
+    /// was deleted is shown as its summary; a damaged one is named. With --json, kind is turn, summary or damaged.
     #[command(after_help = "Examples:\n  thermocline session turns --user alex s1 --after 50\n  \
                             thermocline session turns --user alex s1 --last --limit 10")]
     Turns(SessionTurnsArgs),
 
-    /// Show or set what a session keeps for as long as it lasts: an agent's plan, its variables.
+    /// Show or set a session's state, such as an agent's plan or variables.
     ///
-    /// Without NAME all of it, with NAME that, with TEXT it is written over. An empty text, "", clears it, and so does the
-    /// end of the session. It is neither searched nor shown to an LLM, and has no history.
+    /// Without NAME, shows all of it; with NAME, that entry; with TEXT, overwrites the entry. An empty text, "", clears it;
+    /// the end of the session clears everything. State is neither searched nor shown to an LLM, and has no history.
     #[command(
         after_help = "Examples:\n  thermocline session state --user alex s1 plan \"1. look 2. leap\"\n  \
                             thermocline session state --user alex s1"
     )]
     State(SessionStateArgs),
 
-    /// End a session now: its hot turns become warm, and it never reopens; by its key its talk goes on in a next part.
+    /// End a session now: its hot turns become warm. It never reopens; a later turn under its key starts a new part.
     ///
     /// Ending it again changes nothing. A session ends by itself after 24 hours of silence.
     #[command(after_help = "Example:\n  thermocline session end --user alex s1")]
     End(SessionArgs),
 
-    /// Show the summaries that stand for the turns of a compressed session.
+    /// Show the summaries that replace the turns of a compressed session.
     ///
-    /// Each with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in means;
-    /// "extractive-fallback": the same, since the LLM failed), and its topics. turn show has the original, if it was not
-    /// deleted.
+    /// Each is shown with the place of its turn, when that was said (UTC), who wrote the summary ("extractive": the built-in
+    /// summarizer; "extractive-fallback": the same, because the LLM failed), and its topics. turn show prints the original,
+    /// unless it was deleted.
     #[command(after_help = "Example:\n  thermocline session summaries --user alex s1")]
     Summaries(SessionArgs),
 
-    /// Undo the compression of an ended session: its turns come back out of the archive, its summaries go.
+    /// Undo the compression of an ended session: restore its turns from the archive, and remove its summaries.
     ///
-    /// The turns become warm, and no job compresses them again until session compress asks for it. Turns whose
-    /// originals were deleted stay summaries. Anchors stay.
+    /// The turns become warm, and no job compresses them again until session compress asks for it. Turns whose originals
+    /// were deleted stay summaries. Anchors stay.
     #[command(after_help = "Example:\n  thermocline session restore --user alex s1")]
     Restore(SessionArgs),
 
-    /// Queue the compression of an ended session that was restored; jobs run does it.
+    /// Queue the compression of an ended session that was restored; jobs run performs it.
     ///
-    /// Other sessions need no such call: theirs is queued when they end.
+    /// Other sessions do not need this: their compression is queued when they end.
     #[command(after_help = "Example:\n  thermocline session compress --user alex s1 && thermocline jobs run")]
     Compress(SessionArgs),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserVerb {
-    /// List all users, in the order in which they were added: id, how much there is of each, name.
+    /// List all users, in the order in which they were added: id, counts, name.
     ///
-    /// turns: all that were ever recorded; tokens: theirs, as they were said. A name is shown as - if only the id is
-    /// known. Nothing of what anybody said.
+    /// turns: all turns ever recorded; tokens: their tokens as they were said. The name is - if only the id is known. Shows
+    /// nothing that anybody said.
     #[command(after_help = "Examples:\n  thermocline user list\n  \
                             thermocline --json user list --limit 100 --after alex")]
     List(UserListArgs),
@@ -452,28 +452,28 @@ pub(crate) enum UserVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AnchorVerb {
-    /// List a user's anchors that hold, by subject, attribute and value.
+    /// List a user's current anchors, by subject, attribute and value.
     ///
-    /// strength is 1 - 0.5^n for n turns that say so; since: when it was first said, and not ended since.
+    /// strength is 1 - 0.5^n for n turns that state it; since is when it was first said and has held without a break.
     #[command(after_help = "Examples:\n  thermocline anchor list --user alex\n  \
                             thermocline anchor list --user alex --all --subject \"sister anna\"")]
     List(AnchorListArgs),
 
-    /// Show anchors with their evidence: the turns that say so, when, in which words, and who found it.
+    /// Show anchors with their evidence: the turns that state them, when, in which words, and who found it.
     #[command(after_help = "Example:\n  thermocline anchor show --user alex user.home")]
     Show(AnchorShowArgs),
 
     /// Set an anchor by hand.
     ///
-    /// Under an attribute with one value it supersedes what held. What was retracted counts again.
+    /// If the attribute has one value, the new value supersedes the current one. A retracted value counts again.
     #[command(after_help = "Examples:\n  thermocline anchor set --user alex user.home Lisbon\n  \
                             thermocline anchor set --user alex \"sister anna.birthday\" \"4 May\"")]
     Set(AnchorSetArgs),
 
-    /// Take an anchor back: nothing that was said up to now counts for it.
+    /// Retract an anchor: nothing said up to now counts as evidence for it.
     ///
-    /// What it had superseded holds again; what is said later counts. A key stands for what holds under it: if that is
-    /// several values, add =VALUE, or name one by its id.
+    /// What it had superseded holds again; what is said later counts. A key selects the current value; if there are several,
+    /// add =VALUE, or name one by its id.
     #[command(after_help = "Examples:\n  thermocline anchor retract --user alex user.home\n  \
                             thermocline anchor retract --user alex user.likes=tea")]
     Retract(AnchorRetractArgs),
@@ -483,14 +483,14 @@ pub(crate) enum AnchorVerb {
 pub(crate) enum JobsVerb {
     /// List the jobs of all users, in the order in which they were queued.
     ///
-    /// A job that is done is gone from the list. compress: a session has ended. erase: an erase was cut short. scrub: the
-    /// file or its log still holds bytes of what was erased. index, embed: words and vectors of new turns are to go where
-    /// recall reads them. mend: a damaged index or damaged vectors are to be made anew. derive: what older rules derived of
-    /// turns is to be derived anew. prune: what older versions kept for ever is to go. validate: memories
-    /// that are stale were shown, and sensors are to look whether they hold. tend: a
-    /// new day has begun for the user's memories. extract: an ended session is to be looked
-    /// through for memories (jobs run --extract). Each with the turns it has done, its
-    /// tries, when it runs next (UTC), and why its last try failed. Users are shown by their ids, which --user takes too.
+    /// Finished jobs disappear from the list. Each job is shown with the turns done so far, its tries, when it runs next
+    /// (UTC), and why its last try failed. Users are shown by their ids, which --user also accepts.
+    ///
+    /// compress: compress an ended session. erase: finish an interrupted erase. scrub: overwrite erased bytes that the file
+    /// or its log still holds. index, embed: add the words and vectors of new turns to what recall reads. mend: rebuild a
+    /// damaged index or damaged vectors. derive: derive again what older rules derived from turns. prune: remove what older
+    /// versions kept forever. validate: have sensors check stale memories that were shown. tend: apply the daily rules to
+    /// the user's memories. extract: look through an ended session for memories (jobs run --extract).
     #[command(
         after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list --limit 100 --after 17"
     )]
@@ -498,59 +498,59 @@ pub(crate) enum JobsVerb {
 
     /// Run the jobs that are due, until none is.
     ///
-    /// Ends the sessions that silence has ended, then compresses what has ended: critical and short turns stay
-    /// verbatim, the others are summarized and their originals go into the archive; and makes the index of words and the
-    /// vectors that are missing, also those of an embedder that is named here. A job that does not succeed is put
-    /// off and tried again later, at last given up; the report counts both, and the exit code is 0. It may be
-    /// interrupted at any time: what is done is done, the rest waits. Other programs may use the file meanwhile: of a job
-    /// that one of them works on it says until when that one has it, and with --wait it waits.
+    /// Ends the sessions that silence has ended, then compresses ended sessions: critical and short turns stay verbatim, the
+    /// others are summarized and their originals go into the archive. Also builds missing index entries and vectors,
+    /// including those of an embedder named here. A job that fails is postponed and retried, and eventually given up; the
+    /// report counts both, and the exit code is 0. You may interrupt it at any time: finished work stays, the rest waits.
+    /// Other programs may use the file meanwhile. If another process works on a job, the report says until when it holds the
+    /// job; with --wait, the command waits.
     #[command(
         after_help = "Examples:\n  thermocline jobs run\n  thermocline jobs run --wait\n  thermocline jobs run --max 100\n  \
                             thermocline jobs run --originals delete --llm-url http://localhost:11434/v1 --llm-model qwen3:8b"
     )]
     Run(Box<JobsRunArgs>),
 
-    /// Have an LLM do again what the built-in summarizer did, because the LLM was down or none was named.
+    /// Have an LLM redo what the built-in summarizer did because the LLM was down or none was named.
     ///
-    /// Restores the sessions in which the built-in summarizer wrote a summary, a session of the user or all, and has the
-    /// LLM that is named compress what waits of the user; other users' sessions are left alone. It may be interrupted at
-    /// any time: nothing is lost, and the same command goes on.
+    /// Restores the sessions in which the built-in summarizer wrote a summary (one session or all of the user's), and has
+    /// the named LLM compress the user's waiting sessions; other users' sessions are left alone. You may interrupt it at any
+    /// time: nothing is lost, and the same command continues.
     #[command(after_help = "Examples:\n  \
         thermocline jobs compress-again --user alex --llm-url http://localhost:11434/v1 --llm-model qwen3:8b\n  \
         thermocline jobs compress-again --user alex --session s1")]
     CompressAgain(CompressAgainArgs),
 
-    /// Make jobs due that were given up or put off.
+    /// Make jobs due that were given up or postponed.
     #[command(after_help = "Examples:\n  thermocline jobs retry\n  thermocline jobs retry 17")]
     Retry(JobsRetryArgs),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EmbedVerb {
-    /// Make the vectors of the embedder that is named anew, or those of the built-in one.
+    /// Rebuild the vectors of the named embedder, or of the built-in one.
     ///
-    /// After a change of the model it is not needed: jobs run sees to that. It is, where a model changed behind its name.
-    /// Vectors of other models stay, unless --drop-others is given. Meanwhile recall goes on by words and by the built-in
-    /// embedder. It may be interrupted at any time: jobs run does the rest.
+    /// Not needed after a change of model: jobs run takes care of that. It is needed if a model changed under the same name.
+    /// Vectors of other models stay, unless --drop-others is given. Meanwhile recall works by words and with the built-in
+    /// embedder. You may interrupt it at any time: jobs run does the rest.
     #[command(
         after_help = "Examples:\n  thermocline embed rebuild\n  thermocline embed rebuild --drop-others"
     )]
     Rebuild(EmbedArgs),
 
-    /// Show how far each user's turns are embedded, by each model.
+    /// Show how far each user's turns are embedded, by model.
     ///
-    /// Users are shown by their ids, which --user takes too. refused: turns that the model would not take; they are found
-    /// by words, and tried again. What the newest turns lack of the built-in model's vectors, recall makes itself.
+    /// Users are shown by their ids, which --user also accepts. refused: turns that the model rejected; they are found by
+    /// words, and tried again. Vectors of the built-in model that the newest turns lack are computed during recall.
     #[command(after_help = "Example:\n  thermocline embed status")]
     Status,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TurnVerb {
-    /// Show a turn whole: what was said, when, its tokens, and where it lives.
+    /// Show a turn in full: what was said, when, its tokens, and where it is stored.
     ///
-    /// Of a summarized turn also its summary; if its original was deleted, only that. With --json, original is kept
-    /// (verbatim among the turns), archived or deleted.
+    /// A summarized turn is shown with its summary; if its original was deleted, only the summary is shown. With --json,
+    /// original is kept (verbatim among the turns), archived or deleted.
     #[command(after_help = "Examples:\n  thermocline turn show --user alex msg-17\n  \
                             thermocline turn show --user alex s1/3")]
     Show(TurnShowArgs),

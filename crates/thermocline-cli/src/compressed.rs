@@ -1,4 +1,4 @@
-//! `thermocline session restore`, `compress` and `summaries`: what compression made of a session, and back.
+//! `thermocline session restore`, `compress` and `summaries`: the results of compressing a session, and undoing it.
 
 use std::fmt::Write as _;
 
@@ -15,13 +15,13 @@ use crate::{
     pages, plain, session,
 };
 
-/// A session that was restored, and what could not be.
+/// A restored session, and what could not be restored.
 #[derive(Debug, Serialize)]
 struct RestoredSession {
     session: SessionInfo,
-    /// Turns that are warm again.
+    /// The number of turns that are warm again.
     turns: u64,
-    /// Turns whose originals were deleted: their summaries stay.
+    /// The number of turns whose originals were deleted: their summaries stay.
     deleted: usize,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn summaries(db: &Db, args: &SessionArgs, out: &Output) -> Result<(),
     out.answer(&summaries, |summaries| summaries.iter().map(summarized).collect())
 }
 
-/// The place, the date and who wrote it; below, the summary.
+/// The place, the date and the author; below, the summary.
 fn summarized(summary: &Summary) -> String {
     let mut text = format!(
         "{:>6}  {}  {} tokens, by {}\n",

@@ -1,4 +1,4 @@
-//! `thermocline context`: prints what an LLM is to be handed with a message. Writes a receipt, and nothing else.
+//! `thermocline context`: prints what to give to an LLM together with a message. Writes only a receipt.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failu
     out.answer(&context, |context| context.text.clone())
 }
 
-/// What it cost, what is in it, what had no room, and what could not be had, in one line.
+/// The token count, the contents, what did not fit, and what was missing, in one line.
 pub(crate) fn about(context: &Context) -> String {
     let mut about = format!(
         "{} of {} tokens, {}",

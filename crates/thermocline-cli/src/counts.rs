@@ -1,4 +1,4 @@
-//! Counts, places and durations, as people read them.
+//! Counts, places and durations, formatted for people.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
         .join(", ")
 }
 
-/// What some work gives, and the microseconds that it took.
+/// The result of some work, and the microseconds it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
     #[expect(clippy::disallowed_methods, reason = "durations are monotonic, and start here only")]
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! `thermocline demo`: a short story, told to a new memory, and what the memory makes of it.
+//! `thermocline demo`: a short story told to a new memory, and what the memory makes of it.
 
 use std::{
     env,
@@ -30,18 +30,18 @@ use crate::{
 };
 
 const STORY: &str = include_str!("story.jsonl");
-/// Whose story it is.
+/// The user in the story.
 const USER: &str = "demo";
 /// The conversation in which the question is asked.
 const NEW_SESSION: &str = "the-morning";
 const ASKED_AT: &str = "2026-06-20T08:30:00Z";
-/// Asked at the end, in a new conversation: its parts were said five and fourteen weeks before, and one was saved.
+/// Asked at the end, in a new session: parts of the answer were said five and fourteen weeks before, and one was saved.
 const MESSAGE: &str = "My sister marries today! When do we push off, which knot was it for the iron ring, and what keeps the oars quiet?";
-/// Small enough that what was said competes for it.
+/// Small enough that what was said competes for space.
 const BUDGET_TOKENS: u32 = 380;
-/// Reasons that are shown: as many as fit the screen.
+/// How many reasons are shown: as many as fit on the screen.
 const REASONS: usize = 3;
-/// What a terminal shows in a line.
+/// The width of a terminal line.
 const WIDTH: usize = 100;
 
 const INTRODUCTION: &str = "\
@@ -66,7 +66,7 @@ struct DemoReport {
     reasons: String,
 }
 
-/// A turn that entered hot, and what had to leave for it.
+/// A turn that became hot, and the turns that had to leave for it.
 #[derive(Debug, Serialize)]
 struct Entered {
     session: String,
@@ -78,14 +78,14 @@ struct Entered {
     moves: Vec<Transition>,
 }
 
-/// Where the turns of a session live in the end.
+/// Where the turns of a session are stored in the end.
 #[derive(Debug, Default, Serialize)]
 struct Home {
     session: String,
     hot: Amount,
     warm: Amount,
     cold: Amount,
-    /// Of the cold ones: those that a summary stands for.
+    /// How many of the cold ones are replaced by a summary.
     summarized: usize,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn run(db: Option<&Path>, out: &Output) -> Result<(), Failure> {
         Some(file) => file.to_owned(),
         None => temporary_file()?,
     };
-    // The story's own time, so that it is the same on every day.
+    // The story's own clock, so that the result is the same on every day.
     let clock = Arc::new(ManualClock::new(DateTime::UNIX_EPOCH));
     let mut config = Config::default();
     config.worker = false;
@@ -118,7 +118,7 @@ fn story() -> Result<Vec<TranscriptLine>, Failure> {
         .map_err(|(number, failure)| failure.within(&format!("line {number} of the story: "), ""))
 }
 
-/// A file in a new folder, which only its owner can enter.
+/// A file in a new folder that only its owner can access.
 fn temporary_file() -> Result<PathBuf, Failure> {
     let mut number = 0;
     loop {
@@ -146,7 +146,7 @@ fn check_is_new(memory: &Thermocline) -> Result<(), Failure> {
     }
 }
 
-/// The story on its way into the memory, and onto the screen.
+/// The story while it is told to the memory and shown on the screen.
 struct Telling<'a> {
     memory: &'a Thermocline,
     clock: &'a ManualClock,
@@ -162,7 +162,7 @@ impl Telling<'_> {
         for lines in story.chunk_by(|before, line| before.session == line.session) {
             let is_first = turns.is_empty();
             turns.extend(self.tell_session(&user, lines, is_first)?);
-            // The last session stays open: what is hot is hot there.
+            // The last session stays open, so that it has hot turns.
             if lines.last().map(|line| line.number) != story.last().map(|line| line.number) {
                 self.end_session(&user, &lines[0].session)?;
             }
@@ -194,7 +194,7 @@ impl Telling<'_> {
         })
     }
 
-    /// Of the first session the turns that show the rules; of the others what moved.
+    /// For the first session, the turns that show the rules; for the others, what moved.
     fn tell_session(
         &self,
         user: &User,
@@ -209,7 +209,7 @@ impl Telling<'_> {
         for line in lines {
             self.clock.set(said_at(line));
             let entered = enter(&session, line)?;
-            // The first turn, and those for which others had to leave.
+            // The first turn, and those that made others leave.
             if is_first && (all.is_empty() || !entered.moves.is_empty()) {
                 self.say(&row(&entered, &plain::line(&line.user, 38)))?;
             }
@@ -223,7 +223,7 @@ impl Telling<'_> {
         Ok(all)
     }
 
-    /// Ends a session, and compresses it, as a job does.
+    /// Ends a session, and compresses it as a job does.
     fn end_session(&self, user: &User, key: &str) -> Result<(), Failure> {
         let session = user.session_named(key)?;
         let before = pages::transitions_from(&session, 1)?;
@@ -232,12 +232,12 @@ impl Telling<'_> {
         self.memory.run_jobs(RunJobs::default().on_progress(move |progress| shown.at(progress)))?;
         let mut moves = pages::transitions_from(&session, 1)?;
         moves.retain(|moved| !before.contains(moved));
-        // Each turn left for warm and then for cold: of all of them the one, then the other.
+        // Each turn became warm and then cold: all moves to warm come first.
         moves.sort_by_key(|moved| (moved.to != MemoryTier::Warm, moved.turn_number));
         self.say(&format!("  it ends: {}\n", moved(&moves)))
     }
 
-    /// As it goes, for people; for programs all comes at the end.
+    /// Printed at once for people; programs get everything at the end.
     fn say(&self, text: &str) -> Result<(), Failure> {
         if self.out.is_json() { Ok(()) } else { self.out.print(text) }
     }
@@ -304,7 +304,7 @@ fn moved(moves: &[Transition]) -> String {
     moves.chunk_by(|a, b| (a.to, a.reason) == (b.to, b.reason)).map(group).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands below the story: the tiers, what is known, the question, its context, why, and what to try.
+/// The end of the story: the tiers, what is known, the question, its context, why, and what to try.
 fn ending(told: &DemoReport) -> String {
     let asked = format!("20 June 2026, a new conversation. Nora asks: \"{}\"", told.message);
     [
@@ -369,7 +369,7 @@ fn bold(text: &str) -> String {
     console::style(text).bold().to_string()
 }
 
-/// The tier's name, in its colour where there are colours.
+/// The tier's name, in colour if the terminal has colours.
 fn tier(tier: MemoryTier) -> String {
     let name = console::style(tier.as_str());
     match tier {
@@ -380,7 +380,7 @@ fn tier(tier: MemoryTier) -> String {
     .to_string()
 }
 
-/// Commands, as they work from where this one was started.
+/// Commands that work in the folder where the demo was started.
 fn to_try(file: &str) -> String {
     let file = in_shell(&plain::line(file, usize::MAX));
     let started = env::args().next().filter(|word| word.contains(std::path::MAIN_SEPARATOR));
@@ -394,7 +394,7 @@ fn to_try(file: &str) -> String {
     )
 }
 
-/// The word as a shell takes it.
+/// The word quoted for a shell.
 fn in_shell(word: &str) -> String {
     if word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)) {
         return word.to_owned();

@@ -38,7 +38,7 @@ pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
     Err(Failure::new(Exit::Unhealthy, format!("{checks} not hold; keep the file, and restore a backup")))
 }
 
-/// Damaged rows that a person is shown; `--json` has more.
+/// How many damaged rows are shown to a person; `--json` lists more.
 const MOST_PLACES: usize = 20;
 
 fn text(report: &DoctorReport) -> String {

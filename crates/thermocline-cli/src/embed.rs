@@ -1,4 +1,4 @@
-//! `thermocline embed`: how far turns are embedded, and making all vectors anew.
+//! `thermocline embed`: how far turns are embedded, and rebuilding all vectors.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `thermocline erase`: takes a turn, a session, or all of a user, out of the bytes of the file.
+//! `thermocline erase`: removes a turn, a session, or everything of a user from the file's bytes.
 
 use std::fmt::Write as _;
 
@@ -17,12 +17,12 @@ use crate::{
     pages, turn,
 };
 
-/// What is to be erased.
+/// What to erase.
 enum EraseTarget {
     User(User),
-    /// One session, or all the parts of a talk that went on under the same key.
+    /// One session, or all parts under the same key.
     Sessions(Vec<Session>),
-    /// One turn, and where it stands.
+    /// One turn, and its place.
     Turn(User, TurnId, String),
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
     answer(&erased, out)
 }
 
-/// Prints the receipt of an erase; one that is pending is to be tried again.
+/// Prints the receipt of an erase; a pending one should be tried again.
 pub(crate) fn answer(erased: &Erased, out: &Output) -> Result<(), Failure> {
     out.answer(erased, text)?;
     if !erased.is_pending {
@@ -73,7 +73,7 @@ fn erase(target: &EraseTarget) -> Result<Erased, Failure> {
     Ok(all)
 }
 
-/// Asks whoever sits at the terminal; where nobody does, nothing is erased without `--yes`.
+/// Asks at the terminal; without one, nothing is erased unless `--yes` is given.
 fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
     let what = what(target)?;
     match out.ask(&format!("Erase {what}? It cannot be undone. Type yes: "))? {
@@ -83,7 +83,7 @@ fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
     }
 }
 
-/// What there is to erase, in numbers.
+/// What would be erased, in numbers.
 fn what(target: &EraseTarget) -> Result<String, Failure> {
     match target {
         EraseTarget::User(user) => {

@@ -1,4 +1,4 @@
-//! `thermocline eval`: whether the turns that answer are found, by each profile, on a user's own history. Writes nothing.
+//! `thermocline eval`: whether each profile finds the turns that answer, on a user's own history. Writes nothing.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -25,11 +25,11 @@ use crate::{
     session,
 };
 
-/// How many are ranked: sessions are ranked by their best turn among these.
+/// How many results are ranked: sessions are ranked by their best turn among these.
 const DEPTH: usize = 100;
-/// Their evidence is a trap: it is not to be found. Left out of `main`.
+/// Categories whose evidence is a trap that should not be found. Left out of `main`.
 const TRAPS: [&str; 2] = ["adversarial", "abstention"];
-/// How a line of the questions looks.
+/// The format of a line of questions.
 const FORM: &str = r#"{"query":"...","evidence":["..."]}, optionally with "now" and "category""#;
 
 #[derive(Debug, Deserialize)]
@@ -52,11 +52,11 @@ struct EvalQuestion {
     sessions: HashSet<String>,
 }
 
-/// What is printed.
+/// The report.
 #[derive(Debug, Serialize)]
 struct EvalReport {
     questions: usize,
-    /// Questions with evidence that this user's memory does not have.
+    /// The number of questions with evidence that this user's memory does not have.
     unknown: usize,
     profiles: Vec<OfProfile>,
 }
@@ -103,7 +103,7 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
     out.answer(&report, |report| text(report, args.categories))
 }
 
-/// Which profiles are measured, side by side.
+/// The profiles to measure, side by side.
 fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
     let mut profiles: Vec<Profile> = args.profiles.iter().map(|&arg| arg.into()).collect();
     if profiles.is_empty() {
@@ -116,7 +116,7 @@ fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
     Ok(profiles.into_iter().map(|profile| (profile.as_str().to_owned(), profile)).collect())
 }
 
-/// Turns by their callers' ids, as far as they were asked for.
+/// Turns by their callers' ids, as far as they have been looked up.
 struct KnownTurns<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
@@ -130,7 +130,7 @@ impl<'u> KnownTurns<'u> {
         Ok(Self { user, sessions, turns: HashMap::new() })
     }
 
-    /// The questions that can be measured, and how many cannot.
+    /// The questions that can be measured, and the number that cannot.
     fn questions(
         mut self,
         lines: Vec<(usize, EvalLine)>,
@@ -178,20 +178,20 @@ impl<'u> KnownTurns<'u> {
     }
 }
 
-/// Asks questions, each for a ranking and for a context.
+/// Asks each question for a ranking and for a context.
 struct EvalRunner<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
-    /// The cold part, and the lines that stand around every context.
+    /// The cold part, and the lines around every context.
     budget_tokens: u32,
-    /// The turns that memories rest on, as far as they were asked for.
+    /// The turns that memories rest on, as far as they have been looked up.
     rest_on: HashMap<MemoryId, Vec<TurnId>>,
-    /// What recalls had to do without, a reranker that was late say, and how often.
+    /// What recalls had to do without, for example a reranker that was late, and how often.
     missing: BTreeMap<String, usize>,
 }
 
 impl<'u> EvalRunner<'u> {
-    /// Asks once before anything is measured, so that the user's index is in memory.
+    /// Asks once before measuring, so that the user's index is in memory.
     fn new(user: &'u User, first: &EvalQuestion) -> Result<Self, Failure> {
         let sessions =
             pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info))).collect();
@@ -253,7 +253,7 @@ impl<'u> EvalRunner<'u> {
     }
 }
 
-/// The pieces of an answer, best first: the turns of each, its session, if it is of one, and its tokens. A memory counts as
+/// The pieces of an answer, best first: the turns of each, its session, if it has one, and its tokens. A memory counts as
 /// the turns that it rests on.
 fn ranked(recall: &Recall) -> Vec<(Vec<TurnId>, Option<SessionId>, u32)> {
     let pieces = recall.items.iter().filter_map(|recalled| match &recalled.item {
@@ -272,8 +272,8 @@ fn ranked(recall: &Recall) -> Vec<(Vec<TurnId>, Option<SessionId>, u32)> {
 }
 
 impl EvalRunner<'_> {
-    /// The turns of which a context shows something in a form that counts. A summary whose turn is gone is one, and a memory
-    /// is those that it rests on.
+    /// The turns that a context shows in a form that counts. A summary whose turn is gone counts as that turn, and a memory
+    /// as those that it rests on.
     fn packed(
         &mut self,
         context: &Context,
@@ -349,7 +349,7 @@ fn text(report: &EvalReport, categories: bool) -> String {
     text
 }
 
-/// What a table shows, and how.
+/// A row of a table, and how to format it.
 type EvalRow = (&'static str, fn(&Means) -> String);
 
 const ROWS: [EvalRow; 12] = [

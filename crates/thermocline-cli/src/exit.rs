@@ -1,17 +1,17 @@
-//! How a run can end: one exit code for each thing that the caller can do about it.
+//! How a run can end: one exit code for each reaction that the caller can have.
 
 use std::{error::Error as StdError, fmt, io, path::Path, process::ExitCode};
 
 use serde_json::{Value, json};
 use thermocline::{Error, ErrorKind};
 
-/// What the shell is told. The numbers are a promise to scripts: they never change their meaning.
+/// The process's exit code. The numbers are a promise to scripts: they never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done = 0,
-    /// Something of ours that nobody expected.
+    /// An error of ours that nobody expected.
     Unexpected = 1,
-    /// Told by clap: the command line makes no sense.
+    /// Reported by clap: the command line is invalid.
     Misused = 2,
     Refused = 3,
     NotFound = 4,
@@ -25,14 +25,14 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  something unexpected inside thermocline; please report it
-  2  the command line makes no sense
-  3  the input was refused, for example an id that has other text, or an ended session;
-     or an LLM or embedder refuses its configuration
+  2  the command line is invalid
+  3  the input was refused, for example an id that belongs to other text, or an ended session;
+     or an LLM or embedder rejected its configuration
   4  there is no such file, user, session, turn, anchor, receipt or job
   5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
   6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
-     (erase: bytes of what was erased are still to be overwritten; jobs that wait for an LLM
-     or embedder are no failure of jobs run: its report and jobs list name them)
+     (erase: some erased bytes still have to be overwritten; jobs that wait for an LLM or
+     embedder do not make jobs run fail: its report and jobs list name them)
   7  doctor found problems";
 
 impl Exit {
@@ -51,7 +51,8 @@ impl Exit {
             | ErrorKind::NewerSchema
             | ErrorKind::Unsupported => Self::FileUnusable,
             ErrorKind::Busy | ErrorKind::TimedOut | ErrorKind::Provider => Self::TryAgain,
-            // Closed and Poisoned: we close only at the end, so neither is the caller's doing. Internal, and what is new.
+            // Closed and Poisoned: we close only at the end, so neither is the caller's fault. Also Internal, and kinds that
+            // are new.
             _ => Self::Unexpected,
         }
     }
@@ -63,13 +64,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb could not do its work. Reads after "failed: "; never holds what users said, nor their keys.
+/// Why a verb failed. Reads after "failed: "; never contains what users said, or their keys.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
-    /// What the library calls it, if it comes from there.
+    /// The library's kind, if the error comes from there.
     kind: Option<ErrorKind>,
-    /// The line of the input, or whatever it is made of, and its number from 1.
+    /// The kind of place in the input, `line` or another unit, and its number from 1.
     place: Option<(&'static str, u64)>,
     message: String,
     cause: Option<Box<dyn StdError>>,
@@ -97,12 +98,12 @@ impl Failure {
         Self::caused(Exit::NotFound, format!("there is no {what} {}", path.display()), cause)
     }
 
-    /// The same failure, met at this place of the input: `("line", 17)`.
+    /// The same failure at this place of the input: `("line", 17)`.
     pub(crate) fn at(self, what: &'static str, number: u64) -> Self {
         Self { place: Some((what, number)), ..self.within(&format!("{what} {number}: "), "") }
     }
 
-    /// The same failure, with what went before it and what follows from it.
+    /// The same failure, with text before and after it.
     pub(crate) fn within(self, before: &str, after: &str) -> Self {
         Self { message: format!("{before}{}{after}", self.message), ..self }
     }
@@ -111,12 +112,12 @@ impl Failure {
         self.exit
     }
 
-    /// What the library calls it, if it comes from there.
+    /// The library's kind, if the error comes from there.
     pub(crate) fn kind(&self) -> Option<ErrorKind> {
         self.kind
     }
 
-    /// For programs: `kind` is the library's word, `read_only` say, and what it would call what comes from elsewhere.
+    /// For programs: `kind` is the library's word, for example `read_only`, also for failures from elsewhere.
     pub(crate) fn to_json(&self) -> Value {
         let kind = match (self.kind, self.exit) {
             (Some(kind), _) => snake_case(&format!("{kind:?}")),
@@ -156,7 +157,7 @@ fn snake_case(name: &str) -> String {
 }
 
 impl fmt::Display for Failure {
-    /// The message, and of its causes those that say something more.
+    /// The message, followed by those of its causes that add something.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = self.message.clone();
         let mut next: Option<&dyn StdError> = self.cause.as_deref();

@@ -1,4 +1,5 @@
-//! Finds what the command line names: the file, the user, the session. Looks only, and makes nothing.
+//! Finds what the command line names: the file, the user, the session. Only reads, except `made` and `user_or_new`, which
+//! create what is missing.
 
 use std::path::PathBuf;
 
@@ -9,16 +10,16 @@ use thermocline::{
 
 use crate::{args::UserArg, exit::Failure, pages, plain};
 
-/// The file that a verb is about, as the command line names it.
+/// The file that a verb works on, as the command line names it.
 #[derive(Debug)]
 pub(crate) struct Db {
     pub(crate) path: PathBuf,
-    /// Whether it is to be looked at only.
+    /// Whether to open it for reading only.
     pub(crate) read_only: bool,
 }
 
 impl Db {
-    /// Fails if the file is to be looked at only: for verbs that write.
+    /// For verbs that write. Errors: the file should only be read.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
         if self.read_only {
             let message = "--read-only was given, and this verb writes; leave one of them out";
@@ -28,20 +29,20 @@ impl Db {
     }
 }
 
-/// How every verb opens the file: jobs run when `jobs run` says so, not beside a look.
+/// The configuration with which every verb opens the file: jobs run only when `jobs run` says so, not in the background.
 pub(crate) fn verb_config() -> Config {
     let mut config = Config::default();
     config.worker = false;
     config
 }
 
-/// Opens a file that has a memory, to look at it. None is made, neither in a missing file nor in a backend's own. Where it
+/// Opens an existing memory for reading. None is created, neither in a missing file nor in a backend's own. If the file
 /// cannot be written it is opened for reading only, and no receipt is kept.
 pub(crate) fn memory(db: &Db) -> Result<Thermocline, Failure> {
     memory_with(db, verb_config())
 }
 
-/// As [`memory`], by another configuration.
+/// Like [`memory`], with another configuration.
 pub(crate) fn memory_with(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     if !db.read_only {
         match opened(db, config.clone()) {
@@ -53,18 +54,18 @@ pub(crate) fn memory_with(db: &Db, mut config: Config) -> Result<Thermocline, Fa
     opened(db, config)
 }
 
-/// Opens a file that has a memory, to write to it. None is made.
+/// Opens an existing memory for writing. None is created.
 pub(crate) fn writable(db: &Db) -> Result<Thermocline, Failure> {
     writable_with(db, verb_config())
 }
 
-/// As [`writable`], by another configuration.
+/// Like [`writable`], with another configuration.
 pub(crate) fn writable_with(db: &Db, config: Config) -> Result<Thermocline, Failure> {
     db.check_writable()?;
     opened(db, config)
 }
 
-/// Opens the file to write to it, or makes it.
+/// Opens the file for writing, or creates it.
 pub(crate) fn made(db: &Db, config: Config) -> Result<Thermocline, Failure> {
     db.check_writable()?;
     Ok(Thermocline::open_with(&db.path, config)?)
@@ -83,7 +84,7 @@ fn opened(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     })
 }
 
-/// The user, who must be there.
+/// The user, who must exist.
 pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
     known_user(memory, &arg.user)?.ok_or_else(|| {
         Failure::not_found(format!(
@@ -93,7 +94,7 @@ pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure>
     })
 }
 
-/// The user, added if there is none.
+/// The user, added if new.
 pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
     Ok(match (known_user(memory, &arg.user)?, arg.user.parse::<UserId>()) {
         (Some(user), _) => user,
@@ -102,7 +103,7 @@ pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, F
     })
 }
 
-/// By id, if it reads as one; else by name. A backend may well name its users by UUIDs of its own.
+/// By id, if it parses as one; otherwise by name. A backend may name its users by its own UUIDs.
 fn known_user(memory: &Thermocline, name: &str) -> Result<Option<User>, Failure> {
     let Ok(id) = name.parse::<UserId>() else { return Ok(memory.find_user(name)?) };
     match memory.find_user_by_id(id)? {
@@ -134,7 +135,7 @@ pub(crate) fn parts(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failur
     ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
 }
 
-/// What may be missing.
+/// Turns a not-found error into `None`.
 pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Failure> {
     match wanted {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

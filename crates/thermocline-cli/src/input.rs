@@ -1,4 +1,4 @@
-//! Files that a verb reads line by line, a line of JSON each. What is said of a bad line names its place, never its text.
+//! Files read line by line, one JSON document per line. Errors name the place of a bad line, never its text.
 
 use std::{fs, io, path::Path};
 
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::exit::{Exit, Failure};
 
-/// The lines that are not blank, each with its place from 1; - is stdin. `form` says how a line is to look.
+/// The non-blank lines, each with its place from 1; - is stdin. `form` describes the format of a line.
 pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result<Vec<(usize, T)>, Failure> {
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
@@ -18,7 +18,7 @@ pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
-            // serde_json may quote the line: only the place is passed on.
+            // serde_json may quote the line, so only the place is passed on.
             let refused = |error: serde_json::Error| {
                 Failure::refused(format!("line {number}, column {}: a line is {form}", error.column()))
             };

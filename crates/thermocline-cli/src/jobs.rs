@@ -1,4 +1,4 @@
-//! `thermocline jobs`: the work that waits in the file, and doing it.
+//! `thermocline jobs`: lists and runs the work that waits in the file.
 
 use std::{collections::HashMap, fmt::Write as _, thread, time::Duration};
 
@@ -30,7 +30,7 @@ const NOBODY_PROPOSES: &str = "memories are to be proposed by LLM#1, and no LLM#
 struct ListedJob {
     #[serde(flatten)]
     job: JobInfo,
-    /// The session's key, else its id; none: the job is about all of a user, or the file.
+    /// The session's key, else its id; `None` if the job is about all of a user, or the file.
     session: Option<String>,
 }
 
@@ -40,9 +40,9 @@ struct Ran {
     #[serde(flatten)]
     report: JobsReport,
     seconds: f64,
-    /// Of the jobs that are done.
+    /// Counts the jobs that are done.
     jobs_per_second: f64,
-    /// What other processes work on.
+    /// Jobs that other processes work on.
     held: Vec<LeasedJob>,
 }
 
@@ -51,13 +51,13 @@ struct Ran {
 struct LeasedJob {
     job_no: i64,
     kind: JobKind,
-    /// Then its lease ends, unless that process renews it; whoever runs jobs next takes it up.
+    /// When its lease ends, unless that process renews it; then the next process that runs jobs takes it over.
     until: DateTime<Utc>,
 }
 
 #[derive(Debug, Serialize)]
 struct RetriedJobs {
-    /// Jobs that are due now, and were not.
+    /// The number of jobs that are due now and were not before.
     queued: u64,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn run(db: &Db, args: &JobsRunArgs, out: &Output) -> Result<(), Failu
     Ok(())
 }
 
-/// Says what a run leaves behind, and what to do about it.
+/// Prints what a run left undone, and what to do about it.
 pub(crate) fn tell_left(memory: &Thermocline, out: &Output) -> Result<(), Failure> {
     for line in left(&pages::jobs(memory)?) {
         out.talk(&line);
@@ -100,11 +100,11 @@ pub(crate) fn tell_left(memory: &Thermocline, out: &Output) -> Result<(), Failur
     Ok(())
 }
 
-/// While it waits for other processes, how often it looks whether they have ended.
+/// While waiting for other processes: how often to check whether they are done.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Runs what is due; if it is to wait, also what other processes work on now and leave undone. With the seconds that the
-/// work took, and what others work on still.
+/// Runs what is due and, with `--wait`, also what other processes work on now and leave undone. Returns the report, the
+/// seconds of work, and what others still work on.
 fn run_all(
     memory: &Thermocline,
     args: &JobsRunArgs,
@@ -134,13 +134,13 @@ fn begun(report: &JobsReport) -> u64 {
     report.done + report.later + report.failed
 }
 
-/// What somebody works on, when this process does not.
+/// The jobs that somebody works on while this process does not.
 fn held(jobs: &[JobInfo], now: DateTime<Utc>) -> Vec<LeasedJob> {
     let held = jobs.iter().filter(|job| job.state == JobState::Running && job.next_run_at > now);
     held.map(|job| LeasedJob { job_no: job.job_no, kind: job.kind, until: job.next_run_at }).collect()
 }
 
-/// Runs jobs with a bar for them; gives back the seconds that it took, too.
+/// Runs jobs with a progress bar; also returns the seconds that it took.
 pub(crate) fn with_progress(
     memory: &Thermocline,
     options: RunJobs,
@@ -173,7 +173,7 @@ pub(crate) fn retry(db: &Db, args: &JobsRetryArgs, out: &Output) -> Result<(), F
     })
 }
 
-/// How the command line names the sessions of jobs. Users have no name that can be asked for by their id.
+/// The names of jobs' sessions on the command line. Users' names cannot be looked up by id.
 struct SessionNames<'a> {
     memory: &'a Thermocline,
     users: HashMap<UserId, Option<User>>,
@@ -193,7 +193,7 @@ impl<'a> SessionNames<'a> {
         if !self.users.contains_key(&user_id) {
             self.users.insert(user_id, self.memory.find_user_by_id(user_id)?);
         }
-        // It may have been erased since the jobs were read.
+        // It may have been erased after the jobs were read.
         let session = match &self.users[&user_id] {
             Some(user) => find::found(user.session_by_id(session_id))?,
             None => None,
@@ -287,7 +287,7 @@ pub(crate) fn summaries(report: &JobsReport) -> String {
     text
 }
 
-/// What a run leaves behind, and what to do about it.
+/// What a run left undone, and what to do about it.
 fn left(jobs: &[JobInfo]) -> Vec<String> {
     let count = |state| jobs.iter().filter(|job| job.state == state).count();
     let waiting = count(JobState::Queued) + count(JobState::Running);

@@ -1,4 +1,4 @@
-//! The `thermocline` command: one verb a file, all over the library's blocking handles.
+//! The `thermocline` command: one file per verb, all on the library's blocking handles.
 
 mod again;
 mod anchor;
@@ -68,12 +68,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for is its help, or it makes no sense; what is said then is JSON too, if that is asked for.
+/// Handles a request for help, or an invalid command line; with --json the error is JSON too.
 fn misused(error: &clap::Error) -> ! {
     if !error.use_stderr() || !std::env::args_os().any(|arg| arg == "--json") {
         error.exit();
     }
-    // A group of verbs without one of them shows its help.
+    // A group of verbs without a verb shows its help.
     let message = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "a verb is missing; help lists them".to_owned()
@@ -85,7 +85,7 @@ fn misused(error: &clap::Error) -> ! {
     std::process::exit(Exit::Misused as i32)
 }
 
-/// Prints the help of a verb, or says that there is none such.
+/// Prints the help of a verb, or says that there is no such verb.
 fn help(verb: &[String]) -> ! {
     let args = ["thermocline"].into_iter().chain(verb.iter().map(String::as_str)).chain(["--help"]);
     match Cli::try_parse_from(args) {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use serde::Serialize;
 
-/// What is measured of one question. Shares are from 0 to 1.
+/// The measures of one question. Shares are from 0 to 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) recall_5: f64,
@@ -17,9 +17,9 @@ pub(crate) struct Measured {
     /// Tokens of the ten best.
     pub(crate) tokens_10: u32,
     pub(crate) took_us: u64,
-    /// Whether all evidence is in the context to the letter ...
+    /// Whether the context has all evidence verbatim ...
     pub(crate) is_packed: bool,
-    /// ... or there at least by its summary.
+    /// ... or at least as a summary.
     pub(crate) is_packed_or_summarized: bool,
     /// Tokens of the context.
     pub(crate) context_tokens: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Means {
 }
 
 impl Means {
-    /// Of at least one question.
+    /// The means. There must be at least one question.
     pub(crate) fn of(rows: &[&Measured]) -> Self {
         let mean = |of: &dyn Fn(&Measured) -> f64| {
             let sum: f64 = rows.iter().map(|row| of(row)).sum();
@@ -73,24 +73,24 @@ impl Means {
     }
 }
 
-/// The share of what is wanted that is among the first `k` pieces.
+/// The share of the wanted items among the first `k` pieces.
 pub(crate) fn recall<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     let found: HashSet<&T> = ranked.iter().take(k).flatten().filter(|found| wanted.contains(found)).collect();
     share(found.len(), wanted.len())
 }
 
-/// 1 if anything that is wanted is among the first `k`.
+/// 1 if any wanted item is among the first `k`.
 pub(crate) fn hit<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     if ranked.iter().take(k).flatten().any(|found| wanted.contains(found)) { 1.0 } else { 0.0 }
 }
 
-/// Normalised discounted cumulative gain: what is found at place i counts 1 / log2(i + 1), over the best that could be.
-/// A piece counts once, if it has something that none before it has.
+/// Normalised discounted cumulative gain: what is found at place i counts 1 / log2(i + 1), divided by the best possible. A
+/// piece counts once, if it has something that no earlier piece has.
 pub(crate) fn ndcg<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     let gain = |at: u32| 1.0 / f64::from(at + 2).log2();
     let mut known = HashSet::new();
     let found = (0..).zip(ranked.iter().take(k)).filter(|(_, piece)| {
-        // All of them are looked at: each is known from then on.
+        // No short circuit: every item of the piece must be marked as known.
         piece.iter().filter(|one| wanted.contains(one) && known.insert(*one)).count() > 0
     });
     let best: f64 = (0..).take(wanted.len().min(k)).map(gain).sum();

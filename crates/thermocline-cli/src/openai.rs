@@ -1,8 +1,8 @@
-//! Reads conversations as OpenAI's programs write them: an export of ChatGPT (`conversations.json`), and lists of messages
-//! as its chat API takes them. What it says of a bad one names its place, never its text.
+//! Reads conversations in OpenAI's formats: a ChatGPT export (`conversations.json`), and lists of messages from its chat
+//! API. Errors name the place of a bad conversation, never its text.
 //!
-//! What the user said, and what was replied to that, are turns. Instructions, calls of tools and what these gave, thoughts,
-//! what the program hid, and branches that were left are left out, and counted.
+//! User messages and the replies to them become turns. Instructions, tool calls and their results, thoughts, hidden
+//! messages, and abandoned branches are left out, and counted.
 
 #![expect(clippy::doc_markdown, reason = "names of products are no code")]
 
@@ -25,7 +25,7 @@ use crate::{
     transcript::TranscriptLine,
 };
 
-/// All conversations of a file, oldest first, as the turns that they are.
+/// All conversations of a file, oldest first, as turns.
 #[derive(Debug)]
 pub(crate) struct Conversations {
     /// Their numbers are those of the conversations in the file.
@@ -33,18 +33,18 @@ pub(crate) struct Conversations {
     pub(crate) left_out: LeftOut,
 }
 
-/// Messages that are in no turn.
+/// The number of messages that are in no turn.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
-    /// Of the system, the developer, or the user's settings.
+    /// From the system, the developer, or the user's settings.
     instructions: usize,
-    /// Calls of tools, and what these gave.
+    /// Tool calls and their results.
     tools: usize,
-    /// What the program did not show: thoughts, what stands in for something, what it hid.
+    /// What the program did not show: thoughts, placeholders, hidden messages.
     hidden: usize,
-    /// On branches that were left by an edit or another reply.
+    /// On branches that were abandoned by an edit or another reply.
     branches: usize,
-    /// Images, sound and files, of messages that may have text too.
+    /// Images, sound and files, in messages that may have text too.
     attachments: usize,
 }
 
@@ -57,7 +57,7 @@ impl LeftOut {
         self.attachments += other.attachments;
     }
 
-    /// A line for a person; none if nothing is left out.
+    /// A line for a person; `None` if nothing is left out.
     pub(crate) fn line(&self) -> Option<String> {
         let counts = [
             (self.instructions, "instruction"),
@@ -80,8 +80,8 @@ impl LeftOut {
     }
 }
 
-/// Reads all of `input` before anything is recorded. Conversations without an id are called `name/1`, `name/2` ..., by
-/// their place in the file.
+/// Reads all of `input` before anything is recorded. Conversations without an id are called `name/1`, `name/2` ..., by their
+/// position in the file.
 pub(crate) fn read(input: impl Read, name: Option<&str>) -> Result<Conversations, Failure> {
     let mut found = Vec::new();
     let mut left_out = LeftOut::default();
@@ -101,13 +101,13 @@ pub(crate) fn read(input: impl Read, name: Option<&str>) -> Result<Conversations
     Ok(Conversations { lines: found.into_iter().flat_map(|(_, lines)| lines).collect(), left_out })
 }
 
-/// The conversations of a file, in its order. A list of them is read one by one: an export is far larger than what is said
-/// in it.
+/// The conversations of a file, in its order. A list of them is read one by one: an export is far larger than the text in
+/// it.
 fn conversations(input: impl Read) -> Result<Vec<Parsed>, Failure> {
     let (mut all, mut lines) = (Vec::new(), Vec::new());
     for document in serde_json::Deserializer::from_reader(BufReader::new(input)).into_iter() {
         match document.map_err(|error| no_document(&error))? {
-            // A message a line: they are one conversation.
+            // One message per line: together they are one conversation.
             Document::Message(message) => lines.push(message),
             Document::Conversations(conversations) => {
                 all.extend(of_messages(&std::mem::take(&mut lines)));
@@ -119,7 +119,7 @@ fn conversations(input: impl Read) -> Result<Vec<Parsed>, Failure> {
     Ok(all)
 }
 
-/// What is wrong with the JSON, without what it says.
+/// What is wrong with the JSON, without its content.
 fn no_document(error: &serde_json::Error) -> Failure {
     let place = format!("at line {}, column {}", error.line(), error.column());
     match error.classify() {
@@ -135,7 +135,7 @@ fn no_document(error: &serde_json::Error) -> Failure {
     }
 }
 
-/// A value of the file: all of it, or a line.
+/// A value in the file: all of it, or a line.
 enum Document {
     Message(Value),
     Conversations(Vec<Parsed>),
@@ -185,7 +185,7 @@ fn is_message(fields: &Map<String, Value>) -> bool {
     fields.contains_key("role") && !fields.contains_key("mapping") && !fields.contains_key("messages")
 }
 
-/// A conversation, and what is left out of it; or why it is none. Nothing else of an export is held.
+/// A conversation, and what is left out of it; or why it is invalid. Nothing else of an export is kept.
 type Parsed = Result<(Conversation, LeftOut), String>;
 
 fn of_fields(fields: &Map<String, Value>) -> Parsed {
@@ -200,7 +200,7 @@ fn of_fields(fields: &Map<String, Value>) -> Parsed {
     Ok((Conversation { id: id.map(str::to_owned), created_at, turns: turns(messages) }, left_out))
 }
 
-/// Of no messages, none.
+/// `None` if there are no messages.
 fn of_messages(messages: &[Value]) -> Option<Parsed> {
     let mut left_out = LeftOut::default();
     let of = |messages| Conversation { id: None, created_at: None, turns: turns(messages) };
@@ -217,7 +217,7 @@ struct Conversation {
 
 #[derive(Debug, Default)]
 struct OpenAiTurn {
-    /// Of its last message: another reply to the same message is another turn.
+    /// The id of its last message: another reply to the same message makes another turn.
     id: String,
     user: String,
     assistant: String,
@@ -272,8 +272,7 @@ struct OpenAiMessage {
     said_at: Option<DateTime<Utc>>,
 }
 
-/// Each message of the user with all that was replied to it before the next; what was said before the first is a reply to
-/// nothing.
+/// Each user message with all replies before the next one; replies before the first message get an empty one.
 fn turns(messages: Vec<OpenAiMessage>) -> Vec<OpenAiTurn> {
     let mut turns: Vec<OpenAiTurn> = Vec::new();
     for OpenAiMessage { id, is_reply, name, text, said_at } in messages {
@@ -295,7 +294,7 @@ fn turns(messages: Vec<OpenAiMessage>) -> Vec<OpenAiTurn> {
     turns
 }
 
-/// The messages of an export that ChatGPT shows: of the tree of nodes the branch that ends in `current_node`.
+/// The messages of an export that ChatGPT shows: the branch of the node tree that ends in `current_node`.
 fn exported(
     fields: &Map<String, Value>,
     mapping: &Map<String, Value>,
@@ -324,8 +323,7 @@ fn exported(
     Ok(messages)
 }
 
-/// For exports that do not name the current node: where the message stands that was said last, of those that nothing
-/// follows.
+/// For exports that do not name the current node: the leaf whose message is the newest.
 fn newest_leaf(mapping: &Map<String, Value>) -> Option<&str> {
     let leaves = mapping.iter().filter(|(_, node)| node["children"].as_array().is_none_or(Vec::is_empty));
     let said_at = |node: &Value| node["message"]["create_time"].as_f64().unwrap_or_default();
@@ -339,7 +337,7 @@ fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<Ope
     let is_hidden = message["metadata"]["is_visually_hidden_from_conversation"] == true
         || message["weight"].as_f64() == Some(0.0)
         || matches!(message["channel"].as_str(), Some("analysis" | "commentary"));
-    // The assistant speaks to a tool where it names one.
+    // The assistant addresses a tool if it names one as recipient.
     let is_call = message["recipient"].as_str().is_some_and(|recipient| recipient != "all");
     let count = match (role, content["content_type"].as_str()) {
         (Some("system"), _) | (_, Some("user_editable_context" | "model_editable_context")) => {
@@ -358,14 +356,14 @@ fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<Ope
             let message = OpenAiMessage { id: id.to_owned(), is_reply, name: None, text, said_at };
             return Ok(Some(message).filter(has_text));
         }
-        // Thoughts, and what is made of them; errors; what later versions know.
+        // Thoughts and what is derived from them; errors; types that later versions add.
         _ => &mut left_out.hidden,
     };
     *count += 1;
     Ok(None)
 }
 
-/// The messages of a list that the user and the assistant said to each other.
+/// The messages in a list that are between the user and the assistant.
 fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<OpenAiMessage>, String> {
     let mut messages = Vec::new();
     for (number, message) in (1..).zip(list) {
@@ -375,7 +373,7 @@ fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<OpenAiMessage>, 
     Ok(messages)
 }
 
-/// A message as the chat API takes it, if it is the user's or the assistant's and has text.
+/// A message in the chat API's format, if it is the user's or the assistant's and has text.
 fn said(number: u64, message: &Value, left_out: &mut LeftOut) -> Result<Option<OpenAiMessage>, String> {
     let is_reply = match message["role"].as_str() {
         Some("user") => false,
@@ -412,7 +410,8 @@ fn has_text(message: &OpenAiMessage) -> bool {
     !message.text.trim().is_empty()
 }
 
-/// Text stands in parts as it is, or as a field: what was said aloud, for example. Others are images, sound and files.
+/// A part's text is the part itself or one of its fields: a transcript of speech, for example. Others are images, sound and
+/// files.
 fn text_of_parts(parts: &Value, left_out: &mut LeftOut) -> String {
     let mut texts = Vec::new();
     for part in parts.as_array().into_iter().flatten() {

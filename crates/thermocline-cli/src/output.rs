@@ -1,4 +1,4 @@
-//! The only code that prints: data on stdout, as text or as one JSON document; talk on stderr.
+//! The only code that prints: data on stdout, as text or as one JSON document; messages to people on stderr.
 
 use std::{
     fmt::Write as _,
@@ -15,10 +15,10 @@ use crate::{
     plain,
 };
 
-/// Where no bar can be shown, a log gets a line so often.
+/// Without a terminal for a bar: how often a log gets a line.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Where a verb's words go.
+/// The output of a verb.
 #[derive(Debug)]
 pub(crate) struct Output {
     json: bool,
@@ -29,18 +29,18 @@ impl Output {
         Self { json }
     }
 
-    /// Whether stdout is to be one JSON document.
+    /// Whether stdout should be one JSON document.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Whether a person sits there: what is typed and what is printed both go through a terminal.
+    /// Whether a person is there: both input and output are a terminal.
     #[expect(clippy::unused_self, reason = "whoever asks was handed the output")]
     pub(crate) fn has_person(&self) -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Prints a verb's answer: as text for people, or as JSON.
+    /// Prints a verb's result: as text for people, or as JSON.
     pub(crate) fn answer<T: Serialize>(
         &self,
         answer: &T,
@@ -54,14 +54,14 @@ impl Output {
         self.print(&(escaped(&json) + "\n"))
     }
 
-    /// Prints one answer of many as a line of JSON.
+    /// Prints one of many results as a line of JSON.
     pub(crate) fn line<T: Serialize>(&self, answer: &T) -> Result<(), Failure> {
         let json = serde_json::to_string(answer)
             .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is no JSON", error))?;
         self.print(&(escaped(&json) + "\n"))
     }
 
-    /// Prints data as it is. A reader who has gone away has seen enough: that is no failure.
+    /// Prints data unchanged. A reader that closed the pipe has seen enough: that is not a failure.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn print(&self, data: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
@@ -73,35 +73,35 @@ impl Output {
         }
     }
 
-    /// Where data goes that is too much to hold: stdout.
+    /// Stdout, for data that is too large to hold in memory.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn data(&self) -> impl Write + Send + 'static {
         io::stdout()
     }
 
-    /// Says a line to the person at the terminal.
+    /// Prints a line for the person at the terminal.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn talk(&self, line: &str) {
-        // If nobody listens there is nobody to tell.
+        // If stderr is closed, there is nobody to tell.
         let _ = writeln!(io::stderr().lock(), "{}", plain::line(line, usize::MAX));
     }
 
-    /// Says why a verb failed: to a person, or as a line of JSON, the last of stderr.
+    /// Says why a verb failed: to a person, or as the last line of stderr in JSON.
     pub(crate) fn failed(&self, failure: &Failure) {
         if !self.json {
             return self.talk(&format!("thermocline: failed: {failure}"));
         }
-        // If nobody listens there is nobody to tell.
+        // If stderr is closed, there is nobody to tell.
         let _ = writeln!(io::stderr().lock(), "{}", escaped(&failure.to_json().to_string()));
     }
 
-    /// Asks the person at the terminal, and gives back the line that was typed; none: nobody sits there.
+    /// Asks the person at the terminal, and returns the line typed; `None` if there is no terminal.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Ok(None);
         }
-        // If the question does not arrive, neither does a yes.
+        // If the question cannot be shown, nobody can say yes.
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "{}", plain::line(question, usize::MAX) + " ").and_then(|()| stderr.flush());
         let mut answer = String::new();
@@ -114,12 +114,12 @@ impl Output {
     /// Shows a person where to type.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn prompt(&self, prompt: &str) {
-        // If nobody looks there is nobody to ask.
+        // If stderr is closed, there is nobody to prompt.
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
     }
 
-    /// A bar for jobs, of which more may become due meanwhile.
+    /// A bar for jobs, more of which may become due meanwhile.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn job_progress(&self, doing: &'static str) -> JobsShown {
         let template = "{prefix} {wide_bar} {human_pos} of {human_len}, {msg}, {eta} left";
@@ -128,7 +128,7 @@ impl Output {
         JobsShown { bar, last_line: Duration::ZERO }
     }
 
-    /// A bar that fills up to `total` bytes, or a spinner if nobody knows how many there are.
+    /// A bar that fills up to `total` bytes, or a spinner if the total is unknown.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn progress(&self, total: Option<u64>, doing: &'static str) -> Progress {
         let (bar, template) = match total {
@@ -147,7 +147,7 @@ impl Output {
     }
 }
 
-/// Shows on stderr how far a verb is, if that is a terminal; gone when it is dropped.
+/// Shows a verb's progress on stderr if that is a terminal; disappears when dropped.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -156,7 +156,7 @@ impl Progress {
         self.0.set_position(bytes);
     }
 
-    /// So many of so many equal parts.
+    /// `done` of `of` equal parts.
     pub(crate) fn at_part(&self, done: usize, of: usize) {
         self.0.set_position(self.0.length().unwrap_or_default() / of.max(1) as u64 * done as u64);
     }
@@ -168,7 +168,7 @@ impl Drop for Progress {
     }
 }
 
-/// Shows on stderr how far a run of jobs is: a bar if that is a terminal, else a line now and then.
+/// Shows the progress of a run of jobs on stderr: a bar if that is a terminal, otherwise a line now and then.
 #[derive(Clone, Debug)]
 pub(crate) struct JobsShown {
     bar: ProgressBar,
@@ -184,12 +184,12 @@ impl JobsShown {
         if self.bar.is_hidden() && self.elapsed() >= self.last_line + BETWEEN_LINES {
             self.last_line = self.elapsed();
             let (ended, due) = (HumanCount(jobs_ended), HumanCount(jobs_due));
-            // If nobody listens there is nobody to tell.
+            // If stderr is closed, there is nobody to tell.
             let _ = writeln!(io::stderr().lock(), "{ended} of {due} jobs, {} turns", HumanCount(turns));
         }
     }
 
-    /// Since it began, in monotonic time.
+    /// Time since the start, monotonic.
     pub(crate) fn elapsed(&self) -> Duration {
         self.bar.elapsed()
     }
@@ -199,8 +199,8 @@ impl JobsShown {
     }
 }
 
-/// The same JSON, with an escape in place of every character that could command a terminal. They stand only in
-/// strings: `serde_json` writes none of its own.
+/// The same JSON, with every character escaped that could control a terminal. They occur only in strings: `serde_json`
+/// writes none of its own.
 fn escaped(json: &str) -> String {
     if !json.contains(|c| plain::is_hidden(c) && c != '\n') {
         return json.to_owned();

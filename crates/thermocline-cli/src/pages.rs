@@ -1,4 +1,4 @@
-//! Lists of the library, which come page by page.
+//! Reads the library's paged lists.
 
 use thermocline::{
     Anchor, AnchorId, JobInfo, Result, SessionId, SessionInfo, Summary, Transition,
@@ -7,10 +7,10 @@ use thermocline::{
 
 use crate::args::LimitArg;
 
-/// The most that the library gives at once.
+/// The library's maximum page size.
 const PAGE: u32 = 1_000;
 
-/// A list from behind `after`, as long as it is, or as the command line wants it.
+/// A list after `after`, complete or as long as the command line wants it.
 pub(crate) fn list<T, K>(
     after: Option<K>,
     limit: LimitArg,
@@ -42,7 +42,7 @@ pub(crate) fn sessions_after(
     list(after, limit, |after, limit| user.sessions(after, limit), |info| info.id)
 }
 
-/// All anchors of a user, also those of the past, by subject, attribute and value.
+/// All anchors of a user, including past ones, by subject, attribute and value.
 pub(crate) fn anchors(user: &User) -> Result<Vec<Anchor>> {
     anchors_after(user, None)
 }
@@ -60,13 +60,13 @@ pub(crate) fn jobs_after(memory: &Thermocline, after: Option<i64>, limit: LimitA
     list(after, limit, |after, limit| memory.jobs(after, limit), |job| job.job_no)
 }
 
-/// The summaries of a session from this turn on, in its order.
+/// The summaries of a session from this turn on, in order.
 pub(crate) fn summaries_from(session: &Session, first: u32) -> Result<Vec<Summary>> {
     let page = |after, limit| session.summaries(after, limit);
     list(first.checked_sub(1), LimitArg::default(), page, |summary| summary.turn_number)
 }
 
-/// The moves of a session's turns from this one on, in its order.
+/// The moves of a session's turns from this one on, in order.
 pub(crate) fn transitions_from(session: &Session, first: u32) -> Result<Vec<Transition>> {
     let before = first.checked_sub(1).map(|turn_number| (turn_number, u32::MAX));
     let page = |after, limit| session.transitions(after, limit);
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// A list of so many numbers from 1, the pages that were asked for, and what came of them.
+    /// A list of this many numbers from 1, the pages requested, and the result.
     #[track_caller]
     fn check(
         numbers: u32,

@@ -1,4 +1,4 @@
-//! Replays the conversations of another program's file: one with the tables that the tiering paper prints.
+//! Replays the conversations of another program's database, with the tables from the tiering paper.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -13,13 +13,13 @@ use crate::{
 pub(crate) fn is_database(path: &Path) -> bool {
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let mut first = [0; MAGIC.len()];
-    // A pipe is read once.
+    // A pipe can be read only once.
     path.is_file()
         && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
         && first == *MAGIC
 }
 
-/// Opens it, and names the user whose turns are to be replayed.
+/// Opens it, and determines the user whose turns are replayed.
 pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, String), Failure> {
     let Some(file) = PaperFile::open(path)? else {
         return Err(Failure::refused(

@@ -1,4 +1,4 @@
-//! Where a turn stands and how it begins, as people name it: what receipts and contexts know by ids alone.
+//! Names and beginnings of turns for people: receipts and contexts know only ids.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use thermocline::{
 
 use crate::{exit::Failure, find, pages, plain, session, turn};
 
-/// How much of what was said is shown of a turn.
+/// How much of a turn's text is shown.
 const SHOWN_CHARS: usize = 88;
 
-/// Looks up what a user's turns and sessions are called.
+/// Looks up the names of a user's turns and sessions.
 pub(crate) struct Places<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
     anchors: Option<HashMap<AnchorId, Anchor>>,
 }
 
-/// A turn, as it is shown in lists.
+/// A turn, as shown in lists.
 pub(crate) struct PlacedTurn {
     pub(crate) said_at: DateTime<Utc>,
     /// `s1/3`: its session, and its place there.
@@ -45,7 +45,7 @@ impl<'u> Places<'u> {
         format!("{}/{turn_number}", plain::line(&self.session(session), 40))
     }
 
-    /// A turn, wherever it is, or the summary in its place; none: it is gone.
+    /// A turn in any tier, or the summary that replaces it; `None` if it is gone.
     pub(crate) fn turn(&self, id: TurnId) -> Result<Option<PlacedTurn>, Failure> {
         match self.user.turn(id) {
             Ok(turn) => Ok(Some(PlacedTurn {
@@ -64,7 +64,7 @@ impl<'u> Places<'u> {
         }
     }
 
-    /// `user.home: Lisbon`; none: the anchor is gone.
+    /// `user.home: Lisbon`; `None` if the anchor is gone.
     pub(crate) fn anchor(&mut self, id: AnchorId) -> Result<Option<String>, Failure> {
         if self.anchors.is_none() {
             self.anchors =
@@ -73,12 +73,12 @@ impl<'u> Places<'u> {
         Ok(self.anchors.as_ref().and_then(|all| all.get(&id)).map(anchor_line))
     }
 
-    /// The memory; none: it is gone.
+    /// The memory; `None` if it is gone.
     pub(crate) fn memory(&self, id: MemoryId) -> Result<Option<Memory>, Failure> {
         find::found(self.user.memories().get(id))
     }
 
-    /// A line for each thing that a context recalled: what it is, its score, how much of it is there, how it begins.
+    /// A line for each thing that a context recalled: what it is, its score, how much of it is included, its first words.
     pub(crate) fn recalled(&mut self, context: &Context) -> Result<Vec<String>, Failure> {
         let mut lines = Vec::new();
         for item in &context.items {
@@ -120,7 +120,7 @@ impl<'u> Places<'u> {
     }
 }
 
-/// `turn s1/3`, as turn show takes it; `turn` and its id, if nothing is left of it.
+/// `turn s1/3`, as turn show takes it; `turn` and its id if nothing is left of it.
 pub(crate) fn of_turn(user: &User, id: TurnId) -> Result<String, Failure> {
     Ok(match session_and_number(user, id)? {
         Some((session, number)) => format!("turn {session}/{number}"),
@@ -128,7 +128,7 @@ pub(crate) fn of_turn(user: &User, id: TurnId) -> Result<String, Failure> {
     })
 }
 
-/// The session of a turn, and its place there; also of one whose original was deleted.
+/// The session of a turn and its place there, even if its original was deleted.
 fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, Failure> {
     let (session_id, number) = match find::found(user.turn(id))? {
         Some(turn) => (turn.session_id, turn.turn_number),
@@ -148,7 +148,7 @@ pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     plain::line(&format!("{}: {}", anchor.key(), anchor.value), SHOWN_CHARS)
 }
 
-/// What a memory is called and how it begins, and what to mind of it: whose words it has, if nobody vouches for them.
+/// A memory's title and first words, and what to consider: its origin, if nobody vouches for it.
 pub(crate) fn memory_lines(memory: &Memory, flags: &MemoryFlags) -> Vec<String> {
     let mut lines = vec![
         format!("{}: {}", memory.kind.as_str(), plain::line(&memory.title, SHOWN_CHARS)),
@@ -165,7 +165,7 @@ pub(crate) fn memory_lines(memory: &Memory, flags: &MemoryFlags) -> Vec<String> 
     lines
 }
 
-/// Whose words a memory has that is trusted least, as a context says it.
+/// The origin of a memory with the lowest trust, in the words of a context.
 fn foreign(memory: &Memory) -> Option<&'static str> {
     (memory.trust == Trust::Foreign).then_some(match memory.origin {
         Origin::Tool => "from a tool",
@@ -179,7 +179,7 @@ fn beginning(said: &Said) -> String {
     sides(said).into_iter().next().unwrap_or_default()
 }
 
-/// A line for each side that says something, cut where it is long.
+/// A line for each side that says something, cut if it is long.
 pub(crate) fn sides(said: &Said) -> Vec<String> {
     let sides = [
         (turn::speaker(said.user_name.as_deref(), said.user_origin), &said.user_message),

@@ -1,9 +1,9 @@
-//! What users wrote, made fit for a terminal: nothing that commands it, hides in it or reorders it.
+//! Makes users' text safe for a terminal: nothing that controls it, is invisible or reorders text.
 
-/// Takes the place of a character that may not reach the terminal.
+/// Replaces a character that must not reach the terminal.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
-/// One line of at most `max_chars` characters; line breaks and other blanks become single spaces.
+/// One line of at most `max_chars` characters; line breaks and other white space become single spaces.
 pub(crate) fn line(text: &str, max_chars: usize) -> String {
     let mut chars = single_spaced(text);
     let mut shown: String = chars.by_ref().take(max_chars).collect();
@@ -21,8 +21,8 @@ pub(crate) fn block(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Lines of at most `width` characters, each behind `indent`, broken between words; longer words stay whole. The
-/// rest of a broken line stands a little to the right, behind `hanging` too.
+/// Lines of at most `width` characters, each after `indent`, broken between words; longer words stay whole. Continuation
+/// lines are also indented by `hanging`.
 pub(crate) fn wrapped(text: &str, width: usize, indent: &str, hanging: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -52,7 +52,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The characters of `text` without blanks at the beginning, and single ones in between.
+/// The characters of `text` without leading white space, and with single spaces in between.
 fn single_spaced(text: &str) -> impl Iterator<Item = char> {
     let mut was_blank = true;
     text.trim().chars().filter_map(move |c| {

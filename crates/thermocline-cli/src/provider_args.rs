@@ -1,142 +1,142 @@
-//! What verbs take that name an LLM, an embedder or a reranker, and what the help says of it.
+//! Arguments that name an LLM, an embedder or a reranker, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// LLM#1, if sessions are to be summarized by one.
+/// LLM#1, if one is to summarize sessions.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]
-#[command(next_help_heading = "LLM#1 (without it, built-in means summarize)")]
+#[command(next_help_heading = "LLM#1 (without it, the built-in summarizer is used)")]
 pub(crate) struct LlmArgs {
-    /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
+    /// The base URL of an OpenAI-compatible chat completions API: http://localhost:11434/v1
     #[arg(long, value_name = "URL", env = "THERMOCLINE_LLM_URL", requires = "llm_model")]
     pub(crate) llm_url: Option<String>,
 
-    /// Its name there.
+    /// The model's name there.
     #[arg(long, value_name = "NAME", env = "THERMOCLINE_LLM_MODEL")]
     pub(crate) llm_model: Option<String>,
 
-    /// Tokens that fit into its window.
+    /// The model's context window, in tokens.
     #[arg(long, value_name = "N", default_value_t = 8_000)]
     pub(crate) llm_window: u32,
 
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_LLM_KEY")]
     pub(crate) llm_key_var: String,
 }
 
-/// LLM#1, if it is to plan what is searched for.
+/// LLM#1, if it is to plan searches.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "LLM#1 (asked with --plan alone)")]
+#[command(next_help_heading = "LLM#1 (only asked with --plan)")]
 pub(crate) struct PlannerArgs {
-    /// Have LLM#1 read the message and the last turns first, and say what to search for: queries beside the message, a
-    /// time, or that the last turns are enough. What it says is verified, and why shows it; without a usable answer the
-    /// context is the one without --plan, and missing says so.
+    /// Have LLM#1 first read the message and the last turns, and say what to search for: queries in addition to the message,
+    /// a time, or that the last turns are enough. Its answer is verified, and why shows it; without a usable answer the
+    /// context is the same as without --plan, and missing says so.
     #[arg(long)]
     pub(crate) plan: bool,
 
-    /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
+    /// The base URL of an OpenAI-compatible chat completions API: http://localhost:11434/v1
     #[arg(long, value_name = "URL", env = "THERMOCLINE_LLM_URL", requires = "llm_model")]
     pub(crate) llm_url: Option<String>,
 
-    /// Its name there.
+    /// The model's name there.
     #[arg(long, value_name = "NAME", env = "THERMOCLINE_LLM_MODEL")]
     pub(crate) llm_model: Option<String>,
 
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_LLM_KEY")]
     pub(crate) llm_key_var: String,
 
-    /// How long it may take, in milliseconds. Then it is searched without a plan.
+    /// How long it may take, in milliseconds. After that, the search runs without a plan.
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     pub(crate) plan_timeout_ms: u64,
 }
 
-/// LLM#2, if somebody is to reply.
+/// LLM#2, if one is to reply.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]
-#[command(next_help_heading = "LLM#2 (without it, what it would be sent is shown)")]
+#[command(next_help_heading = "LLM#2 (without it, the context that it would get is shown)")]
 pub(crate) struct TalkerArgs {
-    /// Where it answers, in the manner of OpenAI's chat completions: http://localhost:11434/v1
+    /// The base URL of an OpenAI-compatible chat completions API: http://localhost:11434/v1
     #[arg(long, value_name = "URL", env = "THERMOCLINE_LLM_URL", requires = "llm_model")]
     pub(crate) llm_url: Option<String>,
 
-    /// Its name there.
+    /// The model's name there.
     #[arg(long, value_name = "NAME", env = "THERMOCLINE_LLM_MODEL")]
     pub(crate) llm_model: Option<String>,
 
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_LLM_KEY")]
     pub(crate) llm_key_var: String,
 }
 
-/// What turns text into vectors, beside the built-in embedder. Its vectors are made by jobs run; until then recall goes
-/// by words and by the built-in one.
+/// Turns text into vectors, in addition to the built-in embedder. jobs run makes its vectors; until then recall works by
+/// words and with the built-in embedder.
 #[derive(Args, Debug)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]
-#[command(next_help_heading = "Embedder (without it, the built-in one)")]
+#[command(next_help_heading = "Embedder (without it, the built-in one is used)")]
 pub(crate) struct EmbedderArgs {
-    /// Where it answers, in the manner of OpenAI's embeddings: http://localhost:11434/v1
+    /// The base URL of an OpenAI-compatible embeddings API: http://localhost:11434/v1
     #[arg(long, value_name = "URL", env = "THERMOCLINE_EMBED_URL", requires = "embed_model")]
     pub(crate) embed_url: Option<String>,
 
-    /// Its name there.
+    /// The model's name there.
     #[arg(long, value_name = "NAME", env = "THERMOCLINE_EMBED_MODEL")]
     pub(crate) embed_model: Option<String>,
 
-    /// How many numbers its vectors have [default: it is asked].
+    /// The number of dimensions of its vectors [default: the model is asked].
     #[arg(long, value_name = "N", env = "THERMOCLINE_EMBED_DIMS")]
     pub(crate) embed_dims: Option<u32>,
 
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_EMBED_KEY")]
     pub(crate) embed_key_var: String,
 
-    /// The folder of a sentence transformer, as model hubs have them (model.safetensors, config.json, vocab.txt or
+    /// The folder of a sentence transformer, as published on model hubs (model.safetensors, config.json, vocab.txt or
     /// tokenizer.json).
     #[arg(long, value_name = "DIR", env = "THERMOCLINE_EMBED_DIR")]
     pub(crate) embed_dir: Option<PathBuf>,
 
-    /// What stands before each query, "query: " for E5 say [default: what the folder says, or nothing].
+    /// A prefix for each query, for example "query: " for E5 [default: what the folder says, or nothing].
     #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_QUERY_PREFIX", allow_hyphen_values = true)]
     pub(crate) embed_query_prefix: Option<String>,
 
-    /// What stands before each text that is to be found, "passage: " for E5 say [default: what the folder says, or
-    /// nothing]. With another one all vectors are made anew.
+    /// A prefix for each text to be found, for example "passage: " for E5 [default: what the folder says, or nothing]. If it
+    /// changes, all vectors are made again.
     #[arg(long, value_name = "TEXT", env = "THERMOCLINE_EMBED_DOCUMENT_PREFIX", allow_hyphen_values = true)]
     pub(crate) embed_document_prefix: Option<String>,
 }
 
-/// What reads the query together with each of the best that recall has found, and orders them by how well they answer.
+/// Reads the query together with each of the best results of recall, and orders them by how well they answer.
 #[derive(Args, Debug)]
 #[expect(clippy::struct_field_names, reason = "they name the options")]
-#[command(next_help_heading = "Reranker (without it, the order of recall stands)")]
+#[command(next_help_heading = "Reranker (without it, the original order is kept)")]
 pub(crate) struct RerankerArgs {
-    /// The folder of a cross-encoder, as model hubs have them: ms-marco-MiniLM-L-6-v2 say (model.safetensors, config.json,
-    /// vocab.txt or tokenizer.json).
+    /// The folder of a cross-encoder, as published on model hubs, for example ms-marco-MiniLM-L-6-v2 (model.safetensors,
+    /// config.json, vocab.txt or tokenizer.json).
     #[arg(long, value_name = "DIR", env = "THERMOCLINE_RERANK_DIR", conflicts_with = "rerank_url")]
     pub(crate) rerank_dir: Option<PathBuf>,
 
-    /// Where one answers at /rerank: http://localhost:8000/v1. With --rerank-model in the manner of Cohere, Jina and vLLM;
-    /// without it in that of Hugging Face's text-embeddings-inference.
+    /// The base URL of a server that answers at /rerank: http://localhost:8000/v1. With --rerank-model it is called like
+    /// Cohere, Jina and vLLM; without, like Hugging Face's text-embeddings-inference.
     #[arg(long, value_name = "URL", env = "THERMOCLINE_RERANK_URL")]
     pub(crate) rerank_url: Option<String>,
 
-    /// Its name there.
+    /// The model's name there.
     #[arg(long, value_name = "NAME", env = "THERMOCLINE_RERANK_MODEL")]
     pub(crate) rerank_model: Option<String>,
 
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     #[arg(long, value_name = "VARIABLE", default_value = "THERMOCLINE_RERANK_KEY")]
     pub(crate) rerank_key_var: String,
 
-    /// How many of the best it reads, from 2 to 200: fewer take less time.
+    /// How many of the best results it reads, from 2 to 200: fewer take less time.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) rerank_candidates: usize,
 
-    /// How long it may take for them, in milliseconds. Then the order of recall stands, and missing says so.
+    /// How long it may take for all of them, in milliseconds. After that, the original order stays, and missing says so.
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     pub(crate) rerank_timeout_ms: u64,
 }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl EmbedderArgs {
-    /// How a verb opens the file with this embedder.
+    /// The configuration for opening the file with this embedder.
     pub(crate) fn config(&self) -> Result<Config, Failure> {
         let mut config = find::verb_config();
         config.embedders.extend(self.local()?);
@@ -55,7 +55,7 @@ impl EmbedderArgs {
 }
 
 impl RerankerArgs {
-    /// The same configuration with this reranker.
+    /// Adds this reranker to the configuration.
     pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
         config.reranker = self.reranker()?;
         config.rerank_candidates = self.rerank_candidates;
@@ -86,7 +86,7 @@ impl RerankerArgs {
 }
 
 impl PlannerArgs {
-    /// The same configuration with LLM#1 as its planner, if it is to plan.
+    /// Adds LLM#1 to the configuration as its planner, if it is to plan.
     pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
         if !self.plan {
             return Ok(config);
@@ -101,8 +101,8 @@ impl PlannerArgs {
     }
 }
 
-/// The LLM at this address, if there is one, with the key that the environment holds under this name. Errors call it
-/// `who`: LLM#1 or LLM#2.
+/// The LLM at this address, if one is given, with the key from this environment variable. Errors call it `who`: LLM#1 or
+/// LLM#2.
 pub(crate) fn llm(
     who: &'static str,
     url: Option<&str>,
@@ -117,7 +117,7 @@ pub(crate) fn llm(
     }))
 }
 
-/// LLM#1 as a verb names it, if it names one.
+/// LLM#1, if the command line names one.
 pub(crate) fn summarizer(args: &LlmArgs) -> Result<Option<Arc<dyn Summarizer>>, Failure> {
     let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = args;
     let llm = llm("LLM#1", llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
@@ -128,7 +128,7 @@ fn key_in(variable: &str) -> Option<String> {
     std::env::var(variable).ok().filter(|key| !key.is_empty())
 }
 
-/// Waits for an answer of a provider.
+/// Waits for a provider's answer.
 pub(crate) fn wait_for<F: Future>(answer: F) -> Result<F::Output, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| {

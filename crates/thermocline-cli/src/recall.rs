@@ -1,4 +1,4 @@
-//! `thermocline recall`: what fits a query among all that a user ever said.
+//! `thermocline recall`: searches everything that a user ever said for a query.
 
 use std::fmt::Write as _;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failur
     Ok(())
 }
 
-/// How a line of a batch looks.
+/// The format of a line of a batch.
 const FORM: &str = r#"{"query":"..."}, optionally with "now":"2026-06-01T12:00:00Z" and "k":20"#;
 
 /// A line of a batch.
@@ -69,7 +69,7 @@ struct BatchQuery {
 }
 
 impl BatchQuery {
-    /// What the line says, else the command line.
+    /// The line's options, with the command line's as defaults.
     fn options(&self, mut options: RecallOptions) -> Result<RecallOptions, Failure> {
         options.k = self.k.or(options.k);
         if let Some(now) = &self.now {
@@ -79,11 +79,11 @@ impl BatchQuery {
     }
 }
 
-/// What is printed of an answer. Scripts rely on `items` and `took_us`.
+/// The printed answer. Scripts rely on `items` and `took_us`.
 #[derive(Debug, Serialize)]
 struct PrintedAnswer {
     items: Vec<PrintedItem>,
-    /// How sure it is that something of it answers, from 0 to 1.
+    /// How confident it is that something in it answers, from 0 to 1.
     confidence: f64,
     /// What failed or was not ready.
     missing: Vec<String>,
@@ -95,7 +95,7 @@ struct PrintedAnswer {
 
 #[derive(Debug, Serialize)]
 struct PrintedItem {
-    /// The caller's id of the turn, else its own; none: an anchor or a memory.
+    /// The caller's id of the turn, else its own; `None` for an anchor or a memory.
     turn: Option<String>,
     /// The session's key, else its id.
     session: Option<String>,
@@ -107,10 +107,10 @@ struct PrintedItem {
     score: f64,
     confidence: f64,
     parts: Parts,
-    /// What the reranker gave it, if it was asked of it.
+    /// The reranker's score, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
-    /// What was said last of the same thing, where it is asked how things are.
+    /// What was said last about the same thing, if the query asks how things are.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<Newer>,
     tokens: u32,
@@ -123,13 +123,13 @@ struct PrintedItem {
     /// How far a memory is trusted, from 1 (a tool or a document says so) to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     trust: Option<Trust>,
-    /// What to mind of a memory.
+    /// What to consider about a memory.
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     flags: MemoryFlags,
-    /// What is one piece with it and fits less well: ids of turns and memories.
+    /// What belongs to the same piece and fits less well: ids of turns and memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     same_source: Vec<SameSource>,
-    /// The beginning of what was said, a line for each side; not in a batch.
+    /// The first words of what was said, a line for each side; not in a batch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<String>,
 }
@@ -216,7 +216,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> PrintedItem {
     }
 }
 
-/// For people: when, where and why; below it how it begins.
+/// For people: when, where and why; below that, the first words.
 fn text(answer: &PrintedAnswer, user: &str) -> String {
     let mut text = String::new();
     if answer.items.is_empty() {

@@ -1,4 +1,4 @@
-//! What the verbs of recall take, and what the help says of it.
+//! The arguments of the recall verbs and their help texts.
 #![expect(
     clippy::doc_markdown,
     clippy::doc_link_with_quotes,
@@ -29,39 +29,39 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The message that is to be answered; it is not part of the budget.
+    /// The message to answer; it does not count against the budget.
     pub(crate) message: String,
 
     /// The session's key or id [default: the user's newest session].
     ///
-    /// A key is followed: if silence ended its session, to the one in which it went on.
+    /// A key is followed: if silence ended its session, to the session that continues it.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
 
-    /// Tokens that the context may have at most, counted by o200k_base [default: 4400].
+    /// The context's maximum size in tokens, counted by o200k_base [default: 4400].
     #[arg(long, value_name = "N")]
     pub(crate) budget_tokens: Option<u32>,
 
-    /// The moment of asking, which the context shows: RFC 3339, or a date for its midnight in UTC [default: the
-    /// clock's].
+    /// The time of asking, shown in the context: RFC 3339, or a date for its midnight in UTC [default: the current time].
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) now: Option<DateTime<Utc>>,
 
-    /// Print the context as messages, as chat APIs take them: a JSON list of {"role":"...","content":"..."}. First a system
-    /// message with what is known and recalled, then the recent turns as the messages they were. The budget is for all
-    /// together, with 5 tokens for each message.
+    /// Print the context as messages in the chat API's format: a JSON list of {"role":"...","content":"..."}. First a system
+    /// message with what is known and recalled, then the recent turns as the original messages. The budget covers all of
+    /// them, including 5 tokens for each message.
     #[arg(long)]
     pub(crate) messages: bool,
 
-    /// Search for this too, beside the message: what it means in other words. May be given up to 8 times.
+    /// Also search for this, in addition to the message: what it means in other words. May be given up to 8 times.
     #[arg(long = "query", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) queries: Vec<String>,
 
-    /// Show nothing that is recalled where nothing is so sure to answer, from 0 (whatever fits best) to 1 [default: 0.1].
+    /// Show nothing recalled unless some result is at least this confident to answer, from 0 (show whatever fits best) to 1
+    /// [default: 0.1].
     #[arg(long, value_name = "N")]
     pub(crate) min_confidence: Option<f64>,
 
-    /// Leave this section out: what would stand there is neither shown nor recalled. May be given several times.
+    /// Leave out this section: its content is neither shown nor recalled. May be given several times.
     #[arg(long, value_enum, value_name = "SECTION")]
     pub(crate) without: Vec<SectionArg>,
 
@@ -110,31 +110,31 @@ impl From<SectionArg> for Section {
 /// What may be recalled.
 #[derive(Args, Debug)]
 pub(crate) struct RecallFilterArgs {
-    /// Recall only what was said in sessions that are filed under this project.
+    /// Recall only what was said in sessions filed under this project.
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
 
-    /// Recall only what was said in this session: its id, or a key, which means all parts of a talk that went on after
-    /// silence. May be given several times.
+    /// Recall only what was said in this session: its id, or a key, which selects all parts under that key. May be given
+    /// several times.
     #[arg(long = "only-session", value_name = "SESSION")]
     pub(crate) only_sessions: Vec<String>,
 
-    /// Recall nothing of this session, by its id or key; of a context's own session nothing is shown. May be given several
-    /// times.
+    /// Recall nothing from this session, by its id or key; if it is the context's own session, nothing of it is shown. May
+    /// be given several times.
     #[arg(long = "without-session", value_name = "SESSION")]
     pub(crate) without_sessions: Vec<String>,
 
-    /// Recall only what was said then or later: RFC 3339, or a date for its midnight in UTC.
+    /// Recall only what was said at or after this time: RFC 3339, or a date for its midnight in UTC.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) since: Option<DateTime<Utc>>,
 
-    /// Recall only what was said before then.
+    /// Recall only what was said before this time.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) until: Option<DateTime<Utc>>,
 }
 
 impl RecallFilterArgs {
-    /// The filter that is meant; sessions that are named must be there.
+    /// Builds the filter; sessions that it names must exist.
     pub(crate) fn filter(&self, user: &User) -> Result<Filter, Failure> {
         let ids = |named: &[String]| -> Result<Vec<SessionId>, Failure> {
             let mut ids = Vec::new();
@@ -157,16 +157,16 @@ pub(crate) struct RecallArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// What to look for: any text.
+    /// What to search for: any text.
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(crate) query: Option<String>,
 
-    /// Answer many queries, a line each: {"query":"...","now":"...","k":20}; now and k are optional. - reads stdin. The
-    /// answers are JSON, a line each, and leave no receipts.
+    /// Answer many queries, one per line: {"query":"...","now":"...","k":20}; now and k are optional. - reads stdin. The
+    /// answers are JSON, one per line, and leave no receipts.
     #[arg(long, value_name = "QUERIES.jsonl")]
     pub(crate) batch: Option<PathBuf>,
 
-    /// How many at most, from 1 to 1000.
+    /// The maximum number of results, from 1 to 1000.
     #[arg(short, value_name = "N", default_value_t = 10)]
     pub(crate) k: usize,
 
@@ -179,8 +179,8 @@ pub(crate) struct RecallArgs {
     #[command(flatten)]
     pub(crate) ranking: RankingArgs,
 
-    /// The moment of asking, from which ages and "last week" are measured: RFC 3339, or a date for its midnight in UTC
-    /// [default: the clock's].
+    /// The time of asking, from which ages and "last week" are measured: RFC 3339, or a date for its midnight in UTC
+    /// [default: the current time].
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) now: Option<DateTime<Utc>>,
 
@@ -199,7 +199,7 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The receipt's id, as recall and context print it; last: the newest one [default: list the newest].
+    /// The receipt's id, as recall and context print it; last selects the newest one [default: list the newest].
     pub(crate) receipt: Option<String>,
 
     /// How many to list.
@@ -212,8 +212,8 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
 
-    /// Remove the vectors of all models but the one that is named and the built-in one. To have them again, every turn
-    /// has to be embedded again.
+    /// Remove the vectors of all models except the named one and the built-in one. To get them back, every turn has to be
+    /// embedded again.
     #[arg(long)]
     pub(crate) drop_others: bool,
 }
@@ -223,8 +223,8 @@ pub(crate) struct EvalArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The questions, a line each: {"query":"...","evidence":["D1:3"],"now":"...","category":"..."}. evidence: your own
-    /// ids of the turns that answer it; now and category are optional. - reads stdin.
+    /// The questions, one per line: {"query":"...","evidence":["D1:3"],"now":"...","category":"..."}. evidence holds your
+    /// own ids of the turns that answer it; now and category are optional. - reads stdin.
     #[arg(value_name = "QUESTIONS.jsonl")]
     pub(crate) questions: PathBuf,
 
@@ -232,23 +232,23 @@ pub(crate) struct EvalArgs {
     #[arg(long = "profile", value_enum, value_name = "PROFILE")]
     pub(crate) profiles: Vec<ProfileArg>,
 
-    /// Measure the default formula with this weight of your own beside them, as recall has it. May be given several times.
+    /// In addition, measure the default formula with this weight of your own, as in recall. May be given several times.
     #[arg(long = "weight", value_name = "NAME=VALUE")]
     pub(crate) weights: Vec<String>,
 
-    /// Find these things alone. A memory counts as the turns that it rests on.
+    /// Find only these things. A memory counts as the turns that it rests on.
     #[arg(long, value_enum, value_name = "THINGS", default_value_t = OfArg::All, hide_possible_values = true)]
     pub(crate) of: OfArg,
 
-    /// Let the best memories lend to what they stand beside.
+    /// Let the best memories lend score to related memories.
     #[arg(long)]
     pub(crate) graph: bool,
 
-    /// Each category by itself too.
+    /// Also report each category separately.
     #[arg(long)]
     pub(crate) categories: bool,
 
-    /// The moment of asking for questions that name none: RFC 3339, or a date [default: the clock's].
+    /// The time of asking for questions without one: RFC 3339, or a date [default: the current time].
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) now: Option<DateTime<Utc>>,
 
@@ -268,7 +268,7 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
 
-    /// Tokens that each context may have at most [default: 4400].
+    /// The maximum size of each context, in tokens [default: 4400].
     #[arg(long, value_name = "N")]
     pub(crate) budget_tokens: Option<u32>,
 
@@ -285,24 +285,24 @@ pub(crate) struct ChatArgs {
     pub(crate) sensors: SensorArgs,
 }
 
-/// Which sorts of things are recalled.
+/// Which kinds of things are recalled.
 #[derive(Args, Debug)]
 pub(crate) struct OfArgs {
-    /// Recall these things alone: turns, memories, or all.
+    /// Recall only these things: turns, memories, or all.
     #[arg(long, value_enum, value_name = "THINGS", default_value_t = OfArg::All, hide_possible_values = true)]
     pub(crate) of: OfArg,
 
-    /// Of memories recall only those of this kind, as memory list has it. May be given several times.
+    /// Recall only memories of this kind, as in memory list. May be given several times.
     #[arg(long = "kind", value_name = "KIND", value_parser = words::kind())]
     pub(crate) kinds: Vec<MemoryKind>,
 
-    /// Let the best memories lend to what they stand beside, so that it comes up too.
+    /// Let the best memories lend score to related memories, so that those are found too.
     #[arg(long)]
     pub(crate) graph: bool,
 }
 
 impl OfArgs {
-    /// The options with what is said of these things. What is archived is recalled too.
+    /// Adds these settings to the options. Archived memories are recalled too.
     pub(crate) fn add_to(&self, options: RecallOptions) -> RecallOptions {
         let options = options.of(self.of.into()).graph(self.graph);
         if self.kinds.is_empty() {
@@ -333,12 +333,12 @@ impl From<OfArg> for Of {
 /// How to rank.
 #[derive(Args, Debug)]
 pub(crate) struct RankingArgs {
-    /// How to rank: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first); continuum (memories
-    /// alone, what has proved itself first).
+    /// The ranking: default; paper (0.5 recency + 0.3 meaning + 0.2 anchors); recency (newest first); continuum (only
+    /// memories, those first that have proved themselves).
     #[arg(long, value_enum, default_value_t = ProfileArg::Default, hide_possible_values = true)]
     pub(crate) profile: ProfileArg,
 
-    /// How fast the profile paper forgets: its recency is e^(-LAMBDA * days) [default: 0.1].
+    /// How fast the paper profile forgets: its recency is e^(-LAMBDA * days) [default: 0.1].
     #[arg(long, value_name = "LAMBDA")]
     pub(crate) lambda: Option<f64>,
 
@@ -368,7 +368,7 @@ impl From<ProfileArg> for Profile {
 }
 
 impl RankingArgs {
-    /// The profile that is meant.
+    /// The selected profile.
     pub(crate) fn profile(&self) -> Result<Profile, Failure> {
         match self.lambda {
             Some(lambda) if self.profile == ProfileArg::Paper && self.weights.is_empty() => {
@@ -389,7 +389,7 @@ impl RankingArgs {
     }
 }
 
-/// The default formula with weights as the command line gives them.
+/// The default formula with the weights from the command line.
 pub(crate) fn custom(given: &[String]) -> Result<Profile, Failure> {
     let mut weights = Weights::default();
     for given in given {

@@ -1,4 +1,4 @@
-//! `thermocline replay`: records the conversations of a transcript, each turn once, however often it is run.
+//! `thermocline replay`: records a transcript's conversations, each turn once, however often it is run.
 
 use std::{
     collections::HashSet,
@@ -32,12 +32,12 @@ struct ReplaySummary {
     turns_new: usize,
     turns_known: usize,
     sessions: usize,
-    /// Of all users of the file.
+    /// Of all users in the file.
     tiers: Vec<TierStats>,
-    /// Messages of the transcript that are no part of a turn; none: its format has no such.
+    /// Messages of the transcript that are in no turn; `None` if its format has no such messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<LeftOut>,
-    /// Jobs that compress an ended session, of all users.
+    /// The number of jobs, of all users, that compress an ended session.
     #[serde(skip)]
     to_compress: usize,
 }
@@ -72,7 +72,7 @@ fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
         Ok(line)
     });
     let at_line = |number, turns, failure| after(entry, turns, Failure::at(failure, entry, number));
-    // Read before the file is opened: what is no transcript must not make a database.
+    // Read before the file is opened: an invalid transcript must not create a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
     let memory = find::made(db, find::verb_config())?;
     let mut replay = Replay::new(find::user_or_new(&memory, &args.user)?);
@@ -113,12 +113,12 @@ fn conversations(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure
     out.answer(&summary, text)
 }
 
-/// The latest date that a turn may have; none: any.
+/// The latest date that a turn may have; `None` for any.
 fn latest(args: &ReplayArgs) -> Option<DateTime<Utc>> {
     (!args.future).then(|| SystemClock.now() + TimeDelta::days(1))
 }
 
-/// A turn of the future would be the newest for as long as it lies ahead; mostly its date is a slip.
+/// A turn from the future would stay the newest until its date has passed; usually the date is a mistake.
 fn check_date(line: &TranscriptLine, latest: Option<DateTime<Utc>>) -> Result<(), Failure> {
     match line.said_at {
         Some(at) if latest.is_some_and(|latest| at > latest) => Err(Failure::refused(format!(
@@ -129,7 +129,7 @@ fn check_date(line: &TranscriptLine, latest: Option<DateTime<Utc>>) -> Result<()
     }
 }
 
-/// The transcript, and a bar for as long as it is.
+/// The transcript, and a progress bar of its length.
 fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin().lock()), out.progress(None, "replaying")));
@@ -143,7 +143,7 @@ fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure>
     Ok((Box::new(file), out.progress(total, "replaying")))
 }
 
-/// Says what became of the line or turn that failed, and of those before.
+/// Says what became of the line or turn that failed, and of those before it.
 fn after(what: &str, turns: usize, failure: Failure) -> Failure {
     let stay = match turns {
         0 => "no turn was recorded before it".to_owned(),
@@ -157,11 +157,11 @@ fn after(what: &str, turns: usize, failure: Failure) -> Failure {
     failure.within("", &after)
 }
 
-/// A transcript on its way into the file.
+/// A transcript while it is being recorded.
 struct Replay {
     user: User,
     current: Option<Current>,
-    /// The keys of the sessions that a later one has ended: such a session never comes back.
+    /// The keys of the sessions that a later one has ended: such a session must not occur again.
     ended: HashSet<String>,
     turns_new: usize,
     turns_known: usize,
@@ -182,8 +182,8 @@ impl Replay {
         self.turns_new + self.turns_known
     }
 
-    /// Records a line, unless its turn is known. All that could refuse it is asked before the first write: a bad
-    /// line must not end the session before it, nor start one.
+    /// Records a line, unless its turn is known. Every check that could refuse it is made before the first write: a bad line
+    /// must not end the previous session, or start one.
     fn take(&mut self, line: &TranscriptLine) -> Result<(), Failure> {
         let turn = line.to_turn();
         let known = self.user.find_recorded(&turn)?;
@@ -211,7 +211,7 @@ impl Replay {
         Ok(())
     }
 
-    /// The line's session, if there is one yet.
+    /// The line's session, if it exists yet.
     fn session_of(&self, line: &TranscriptLine) -> Result<Option<Session>, Failure> {
         match &self.current {
             Some(current) if current.key == line.session => Ok(Some(current.session.clone())),
@@ -222,7 +222,7 @@ impl Replay {
         }
     }
 
-    /// The same id and text in another session is another turn, and would be lost if it passed for known.
+    /// The same id and text in another session is a different turn, and would be lost if it counted as known.
     fn check_same_session(&self, known: &Recorded, session: Option<&Session>) -> Result<(), Failure> {
         let wanted = session.map(Session::id);
         let mut next = Some(known.session_id);
@@ -235,12 +235,12 @@ impl Replay {
         Err(Failure::refused("its id is already taken by a turn of another session"))
     }
 
-    /// Where a session went on after its end.
+    /// The session that continues this one.
     fn successor(&self, id: SessionId) -> Result<Option<SessionId>, Failure> {
         Ok(self.user.session_by_id(id)?.info()?.successor_id)
     }
 
-    /// Ends the session of the lines before, when its last turn was said; one that has ended stays as it is.
+    /// Ends the previous lines' session, at the time of its last turn; one that has ended stays as it is.
     fn end_current(&mut self) -> Result<(), Failure> {
         if let Some(Current { key, session }) = self.current.take() {
             let info = session.info()?;

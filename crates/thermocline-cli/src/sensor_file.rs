@@ -1,4 +1,4 @@
-//! The sensors that the command line names: a file that says what may be read, run and asked, and under which names.
+//! The sensors from the command line: a file that lists what may be read, run and queried, and under which names.
 #![allow(clippy::doc_markdown, reason = "the comments of arguments are the help, which shows no Markdown")]
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
@@ -9,21 +9,22 @@ use thermocline::{CommandSensor, Config, FsSensor, HttpSensor, Sensor};
 
 use crate::{exit::Failure, plain};
 
-/// What looks whether memories hold.
+/// Sensors that check whether memories still hold.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Sensors (without them, nothing is looked at)")]
+#[command(next_help_heading = "Sensors (without them, nothing is checked)")]
 pub(crate) struct SensorArgs {
-    /// The file that names the sensors and all that they may read, run or ask: a JSON list. memory watch --help shows one.
+    /// The file that lists the sensors and everything that they may read, run or query: a JSON list. memory watch --help
+    /// shows one.
     #[arg(long, value_name = "FILE", env = "THERMOCLINE_SENSORS")]
     pub(crate) sensors: Option<PathBuf>,
 
-    /// How long a sensor may take for one look, in milliseconds. Then it cannot tell.
+    /// How long one look of a sensor may take, in milliseconds. After that, the result is unknown.
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sensor_timeout_ms: u64,
 }
 
 impl SensorArgs {
-    /// The same configuration with these sensors.
+    /// Adds these sensors to the configuration.
     pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
         config.sensor_timeout = Duration::from_millis(self.sensor_timeout_ms);
         let Some(path) = &self.sensors else { return Ok(config) };
@@ -39,7 +40,7 @@ impl SensorArgs {
     }
 }
 
-/// A sensor of the file.
+/// A sensor from the file.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum ListedSensor {
@@ -69,7 +70,7 @@ struct Programs {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Program {
-    /// The program, and its arguments.
+    /// The program and its arguments.
     argv: Vec<String>,
     folder: PathBuf,
 }
@@ -82,12 +83,12 @@ struct Addresses {
     window_s: Option<u64>,
     #[serde(default)]
     urls: BTreeMap<String, String>,
-    /// Those that may lie on this machine or a network of one's own.
+    /// Addresses that may be on this machine or on a private network.
     #[serde(default)]
     private_urls: BTreeMap<String, String>,
 }
 
-/// The same sensor with what the file says of any.
+/// Adds the settings common to all sensors.
 macro_rules! set {
     ($sensor:ident, $listed:ident) => {{
         if let Some(name) = $listed.name {

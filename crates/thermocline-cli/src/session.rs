@@ -24,7 +24,7 @@ struct ShownSession {
     session: SessionInfo,
     /// Oldest first; without those whose originals were deleted.
     turns: Vec<Turn>,
-    /// What stands for those that are in the archive or deleted.
+    /// The summaries of the turns that are in the archive or deleted.
     summaries: Vec<Summary>,
     transitions: Vec<Transition>,
 }
@@ -62,7 +62,7 @@ pub(crate) fn end(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failu
     out.answer(&session.end()?, about)
 }
 
-/// Turns of a session by their places, both included.
+/// Turns of a session by their places, both inclusive.
 pub(crate) fn turns_from(session: &Session, first: u32, last: u32) -> Result<Vec<Turn>, Failure> {
     let mut turns = Vec::new();
     for turn_number in first..=last {
@@ -71,7 +71,7 @@ pub(crate) fn turns_from(session: &Session, first: u32, last: u32) -> Result<Vec
     Ok(turns)
 }
 
-/// A session's key, else its id: either names it on the command line.
+/// A session's key, else its id: the command line accepts either.
 pub(crate) fn name(info: &SessionInfo) -> String {
     info.caller_id.as_deref().map_or_else(|| info.id.to_string(), |key| plain::line(key, usize::MAX))
 }
@@ -81,7 +81,7 @@ fn state(info: &SessionInfo) -> String {
 }
 
 fn listed(sessions: &[SessionInfo]) -> String {
-    /// A longer name is shown whole, and pushes its line to the right.
+    /// A longer name is shown in full, and pushes its line to the right.
     const WIDEST: usize = 40;
     let width = sessions.iter().map(|info| name(info).chars().count()).max().unwrap_or(0).clamp(7, WIDEST);
     let mut text = format!(
@@ -146,7 +146,7 @@ fn shown(shown: &ShownSession) -> String {
         let _ = writeln!(text, "shown    from turn {first} on");
     }
     text += &moves(transitions);
-    // A turn's last move says why it lives where it lives.
+    // A turn's last move explains why it is stored where it is.
     let reasons: BTreeMap<u32, &'static str> =
         transitions.iter().map(|moved| (moved.turn_number, moved.reason.as_str())).collect();
     text += &cold(turns, summaries);
@@ -165,13 +165,13 @@ fn shown(shown: &ShownSession) -> String {
     text
 }
 
-/// The cold turns, wherever they are, in their order: what all of them moved by is their compression, so each says
-/// how it is kept.
+/// The cold turns, however they are kept, in order: all of them moved by compression, so each shows how it is kept instead
+/// of the reason.
 fn cold(turns: &[Turn], summaries: &[Summary]) -> String {
     let turns: Vec<&Turn> = turns.iter().filter(|turn| turn.memory_tier == MemoryTier::Cold).collect();
     let mut rows: BTreeMap<u32, String> = BTreeMap::new();
     for summary in summaries {
-        // Unless its turn takes the place of this below.
+        // Replaced below if its turn is there.
         rows.insert(summary.turn_number, deleted_row(summary));
     }
     for turn in &turns {
@@ -198,7 +198,7 @@ fn tokens(turns: &[&Turn]) -> u64 {
     turns.iter().map(|turn| u64::from(turn.tokens.total_tokens)).sum()
 }
 
-/// How many turns moved where, and why; one that moved so twice is one turn.
+/// How many turns moved where, and why; a turn that moved twice in the same way counts once.
 fn moves(transitions: &[Transition]) -> String {
     let mut turns: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for Transition { from, to, reason, turn_number, .. } in transitions {

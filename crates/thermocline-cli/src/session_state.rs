@@ -1,4 +1,4 @@
-//! `thermocline session state`: what a session keeps for as long as it lasts.
+//! `thermocline session state`: named texts that last as long as their session.
 
 use thermocline::SessionState;
 

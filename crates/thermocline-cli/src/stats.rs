@@ -48,7 +48,7 @@ fn text(stats: &Stats) -> String {
     )
 }
 
-/// Memories by their statuses, and what stands beside them; nothing before there are any.
+/// Memories by status, and what belongs to them; empty if there are none.
 fn memories(memories: &MemoryStats) -> String {
     let [active, others @ ..] = [
         ("active", memories.active),
@@ -78,7 +78,7 @@ fn memories(memories: &MemoryStats) -> String {
     text + "\n"
 }
 
-/// What recall reads, and its receipts; nothing before there are any.
+/// What recall reads, and its receipts; empty if there are none.
 fn recall(stats: &Stats) -> String {
     let recall = &stats.recall;
     let mut text = String::new();
@@ -95,7 +95,7 @@ fn recall(stats: &Stats) -> String {
     if text.is_empty() { text } else { "\n".to_owned() + &text }
 }
 
-/// How often what was of use; nothing before anything was.
+/// How often things were of use; empty if nothing was.
 fn uses(uses: &[UseCount]) -> String {
     let mut text = String::new();
     for of_one in uses.chunk_by(|a, b| a.aspect == b.aspect) {
@@ -108,7 +108,7 @@ fn uses(uses: &[UseCount]) -> String {
     if text.is_empty() { text } else { "\nof use, in contexts that answered a turn, by\n".to_owned() + &text }
 }
 
-/// How rules fared that keep turns verbatim; nothing before one had a chance.
+/// How well the rules worked that keep turns verbatim; empty until one had a chance.
 fn rules(rules: &[RuleStats]) -> String {
     let mut text = String::new();
     for of in rules {
@@ -122,7 +122,7 @@ fn rules(rules: &[RuleStats]) -> String {
     if text.is_empty() { text } else { "\nof use, of what only a rule keeps verbatim\n".to_owned() + &text }
 }
 
-/// Which tiers contexts reached, in the last twelve months with any; nothing before one did.
+/// Which tiers contexts reached, in the last twelve months with any; empty if none did.
 fn reached(months: &[ReachedTiers]) -> String {
     let [hot, warm, cold] = ReachedTiers::EXPECTED_SHARES;
     let mut text = format!(
@@ -137,7 +137,7 @@ fn reached(months: &[ReachedTiers]) -> String {
     if months.is_empty() { String::new() } else { text }
 }
 
-/// What compression made; nothing before it made anything.
+/// What compression produced; empty if it produced nothing.
 fn cold(stats: &Stats) -> String {
     let cold = &stats.cold;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Reads a transcript: JSON Lines, a turn a line. What it says of a bad line names the line, never its text.
+//! Reads a transcript: JSON Lines, one turn per line. Errors name a bad line, never its text.
 
 use std::io::{BufRead, Read};
 
@@ -8,7 +8,7 @@ use thermocline::{Config, NewTurn, PaperTurn, SnapshotId};
 
 use crate::exit::{Exit, Failure};
 
-/// Two sides of 10 MiB, every character of them escaped, still fit; a longer line is no turn.
+/// Two sides of 10 MiB with every character escaped still fit; a longer line is not a turn.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// One line.
@@ -16,13 +16,13 @@ const MAX_LINE_BYTES: u64 = 64 << 20;
 pub(crate) struct TranscriptLine {
     /// Its place in the file, from 1.
     pub(crate) number: u64,
-    /// Where the next one begins.
+    /// Where the next line begins.
     pub(crate) end_bytes: u64,
     pub(crate) session: String,
     pub(crate) id: String,
     pub(crate) user: String,
     pub(crate) assistant: String,
-    /// When it was said, if the line knows.
+    /// When it was said, if the line says so.
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) user_name: Option<String>,
     pub(crate) assistant_name: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct TranscriptLine {
 }
 
 impl TranscriptLine {
-    /// The line of a database's turn, checked as a line of a transcript is.
+    /// A database's turn as a line, checked like a line of a transcript.
     pub(crate) fn of_turn(number: u64, turn: PaperTurn) -> Result<Self, Failure> {
         turn.to_turn().check(Config::default().max_side_bytes)?;
         Ok(Self {
@@ -71,7 +71,7 @@ impl TranscriptLine {
     }
 }
 
-/// The lines of a transcript, one after the other: a file may be larger than memory.
+/// The lines of a transcript, read one at a time: a file may be larger than memory.
 #[derive(Debug)]
 pub(crate) struct Transcript<R> {
     input: R,
@@ -102,7 +102,7 @@ impl<R: BufRead> Transcript<R> {
 
     fn next_line(&mut self) -> Result<Option<TranscriptLine>, Failure> {
         while self.read_line()? {
-            /// Some programs begin a UTF-8 file with it.
+            /// Some programs put it at the start of a UTF-8 file.
             const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
             let bytes = match self.buffer.strip_prefix(BYTE_ORDER_MARK) {
                 Some(rest) if self.number == 1 => rest,
@@ -120,15 +120,15 @@ impl<R: BufRead> Transcript<R> {
 impl<R: BufRead> Iterator for Transcript<R> {
     type Item = Result<TranscriptLine, (u64, Failure)>;
 
-    /// A failure comes with the number of its line.
+    /// A failure carries the number of its line.
     fn next(&mut self) -> Option<Self::Item> {
         self.next_line().map_err(|failure| (self.number, failure)).transpose()
     }
 }
 
-/// A line's fields, checked by themselves: whether they fit the file is for whoever records them.
+/// A line's fields, checked on their own: whether they fit the file is decided when they are recorded.
 ///
-/// By hand, since `serde_json` quotes the value in what it says of a wrong type.
+/// Parsed by hand, because `serde_json` quotes the value in its errors about wrong types.
 fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
     let value = serde_json::from_slice(bytes).map_err(|error| no_json(&error))?;
     let Value::Object(mut fields) = value else {
@@ -151,7 +151,7 @@ fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
     Ok(line)
 }
 
-/// What is wrong with the JSON, and at which column. Its line is always 1 there, and told elsewhere.
+/// What is wrong with the JSON, and at which column. Its line is always 1 here, and reported elsewhere.
 fn no_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `thermocline export` and `import`: all of a user's memory as lines of JSON, out of one file and into another.
+//! `thermocline export` and `import`: all of a user's memory as JSON Lines, out of one file and into another.
 
 use std::{
     error::Error as StdError,
@@ -46,7 +46,7 @@ pub(crate) fn export(db: &Db, args: &UserExportArgs, out: &Output) -> Result<(),
     let counts = {
         let _progress = out.progress(None, "exporting");
         written(&file, |to| Ok(user.export(to)?))
-            // What is not whole must not pass for an export.
+            // An incomplete file must not pass for an export.
             .inspect_err(|_| drop(fs::remove_file(&args.to)))?
     };
     out.answer(&WrittenExport { file: args.to.display().to_string(), counts }, |written| {
@@ -63,7 +63,7 @@ pub(crate) fn import(db: &Db, args: &ImportArgs, out: &Output) -> Result<(), Fai
             _ => Failure::caused(Exit::FileUnusable, "the export cannot be opened", error),
         })?)
     };
-    // Looked at before the file is opened: what is no export must not make a database.
+    // Checked before the file is opened: input that is not an export must not create a database.
     let from = begun(BufReader::new(from))?;
     let memory = find::made(db, find::verb_config())?;
     let counts = {
@@ -73,7 +73,7 @@ pub(crate) fn import(db: &Db, args: &ImportArgs, out: &Output) -> Result<(), Fai
     out.answer(&counts, table)
 }
 
-/// A new file that only its owner can read; none is replaced.
+/// A new file that only its owner can read; an existing one is never replaced.
 fn create(path: &Path) -> Result<File, Failure> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -91,7 +91,7 @@ fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// Writes the file, and returns once it is on the disk.
+/// Writes the file, and returns once it is on disk.
 fn written(
     file: &File,
     write: impl FnOnce(File) -> Result<Transferred, Failure>,
@@ -102,7 +102,7 @@ fn written(
     Ok(counts)
 }
 
-/// The same text again, if its first line is one of an export.
+/// The same input from its start, if its first line is that of an export.
 fn begun(mut from: impl BufRead + Send + 'static) -> Result<impl BufRead + Send + 'static, Failure> {
     let mut first = Vec::new();
     (&mut from)

@@ -1,4 +1,4 @@
-//! `thermocline turn`: one turn, whole, or what stands for it.
+//! `thermocline turn`: one turn in full, or its summary.
 
 use std::fmt::Write as _;
 
@@ -22,11 +22,11 @@ pub(crate) enum OriginalLocation {
     Kept,
     /// In the archive.
     Archived,
-    /// Nowhere: its summary is what is left.
+    /// Nowhere: only its summary is left.
     Deleted,
 }
 
-/// A turn, where its original is, and the summary that stands for it, if one does.
+/// A turn, where its original is, and its summary, if there is one.
 #[derive(Debug, Serialize)]
 struct ShownTurn {
     #[serde(flatten)]
@@ -42,7 +42,7 @@ enum FoundTurn {
     Deleted(Trace),
 }
 
-/// What is known of a turn without its text: the same fields as of a whole one.
+/// What is known of a turn without its text: the same fields as for a whole one.
 #[derive(Debug, Serialize)]
 struct Trace {
     id: TurnId,
@@ -83,7 +83,7 @@ pub(crate) fn show(db: &Db, args: &TurnShowArgs, out: &Output) -> Result<(), Fai
     out.answer(&shown(&user, &args.turn)?, text)
 }
 
-/// The turn that goes by this name, also if only its summary is left of it: its id, and its session and place in words.
+/// The turn with this name, even if only its summary is left: its id, and its session and place in words.
 pub(crate) fn named(user: &User, name: &str) -> Result<(TurnId, String), Failure> {
     let shown = shown(user, name)?;
     let (session, number, said) = match &shown.turn {
@@ -121,7 +121,7 @@ fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
             Err(_) => {}
         }
     }
-    // An id of a caller's may look like a place.
+    // A caller's id may look like a place.
     found.dedup_by_key(|shown| shown.id());
     match (found.pop(), found.pop()) {
         (Some(one), None) => Ok(one),
@@ -136,7 +136,7 @@ fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
     }
 }
 
-/// The turn with its summary; if it was deleted, the summary alone.
+/// The turn with its summary; if it was deleted, only the summary.
 fn either(
     user: &User,
     turn: Option<Turn>,
@@ -210,7 +210,7 @@ fn whole(turn: &Turn, original: OriginalLocation) -> String {
     text + &sides(&turn.said)
 }
 
-/// What each side said, whole.
+/// What each side said, in full.
 pub(crate) fn sides(said: &Said) -> String {
     let mut text = String::new();
     for (side, message) in [
@@ -224,7 +224,7 @@ pub(crate) fn sides(said: &Said) -> String {
     text
 }
 
-/// What keeps it from being part of the memory.
+/// Why it is not part of the memory: it is incomplete or was replaced.
 fn state(turn: &Turn) -> &'static str {
     match turn.state {
         TurnState::Incomplete => ", its reply is to come",
@@ -233,7 +233,7 @@ fn state(turn: &Turn) -> &'static str {
     }
 }
 
-/// Whether and why it is kept verbatim for ever.
+/// Whether and why it is kept verbatim forever.
 fn critical(turn: &Turn) -> String {
     match turn.critical_rule {
         _ if !turn.is_identity_critical => String::new(),
@@ -242,7 +242,7 @@ fn critical(turn: &Turn) -> String {
     }
 }
 
-/// How a side of a turn is called: by its name, else by what it comes from.
+/// The name of a side of a turn, else its origin.
 pub(crate) fn speaker(name: Option<&str>, origin: Origin) -> String {
     let name = plain::line(name.unwrap_or_default(), 40);
     match (name.as_str(), origin) {

@@ -1,4 +1,4 @@
-//! `thermocline user`: who is in the file.
+//! `thermocline user`: the users in the file.
 
 use std::fmt::Write as _;
 

@@ -15,14 +15,15 @@ use crate::{
     plain,
 };
 
-/// So many files of each sort are named; --json names all.
+/// How many files of each sort are listed; --json lists all.
 const NAMED: usize = 20;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultVerb {
     /// Make a folder the vault of a user.
     ///
-    /// Whatever lies in it stays. Run it once; then sync. The folder keeps what is said here; say it again to change it.
+    /// Existing files in it stay. Run it once, then use sync. The folder remembers these options; to change them, run init
+    /// again.
     #[command(after_help = "Examples:\n  thermocline vault init notes --user alex\n  \
                             thermocline vault init notes --user alex --links")]
     Init(InitArgs),
@@ -31,23 +32,23 @@ pub(crate) enum VaultVerb {
     /// Changes nothing.
     #[command(after_help = "Example:\n  thermocline vault status notes --user alex")]
     Status(SyncArgs),
-    /// Take edits from the folder, then write what is known.
+    /// Import edits from the folder, then write what is known.
     ///
-    /// A person may edit, move, add and take away the files below graph and vault; those in vault are pinned. An edit is
-    /// the user's doing, and can be undone (memory undo). Generated: CORE.md, REFLECTION.md, PROFILE.md, episodes,
-    /// graph/edges, and what begins with an underscore; MEMORY.md and .gitignore until you write into them. Where a file and its
-    /// memory changed the same, the memory stands, and the file's text lies beside it as NAME.conflict.md. What cannot be
-    /// read stays as it is, and is named with its line.
+    /// A person may edit, move, add and remove the files below graph and vault; memories in vault are pinned. An edit counts
+    /// as the user's, and can be undone (memory undo). Generated files: CORE.md, REFLECTION.md, PROFILE.md, episodes,
+    /// graph/edges, and names that start with an underscore; MEMORY.md and .gitignore until you write into them. If a file
+    /// and its memory both changed in the same place, the memory wins, and the file's text is saved next to it as
+    /// NAME.conflict.md. Unreadable files stay as they are, and are listed with the line of the error.
     #[command(after_help = "Examples:\n  thermocline vault init notes\n  thermocline vault sync notes\n  \
                             thermocline vault sync notes --origin user --deletes\n  \
                             thermocline vault sync notes --every 60")]
     Sync(SyncArgs),
-    /// Write what is known into the folder, and take nothing from it.
+    /// Write what is known into the folder, and import nothing from it.
     ///
-    /// --layout continuum writes a file a memory by how settled it is (memory/short_term, memory/long_term), and logs of
-    /// what has settled (system/memory_log.md, SmartLibrary.md). --layout entry writes days of what is not settled
-    /// (memory/2026-01-29.md), a log of relations (memory/graph.jsonl), and MEMORY.md once. Both make the folder, which
-    /// keeps its layout, and are one way: memory import takes such files in, as claims.
+    /// --layout continuum writes one file per memory by how settled it is (memory/short_term, memory/long_term), and logs of
+    /// what has settled (system/memory_log.md, SmartLibrary.md). --layout entry writes unsettled memories by day
+    /// (memory/2026-01-29.md), a log of relations (memory/graph.jsonl), and MEMORY.md once. Both create the folder, which
+    /// keeps its layout, and work in one direction only: memory import reads such files back as claims.
     #[command(after_help = "Examples:\n  thermocline vault export notes --user alex\n  \
                             thermocline vault export traces --user alex --layout continuum")]
     Export(VaultExportArgs),
@@ -68,8 +69,8 @@ pub(crate) struct InitArgs {
     #[command(flatten)]
     of: FolderArgs,
 
-    /// Let links to what a memory is related to stand behind its text, as Obsidian follows them; and relate it to what you
-    /// link to in its text.
+    /// Add links to related memories after each memory's text, for Obsidian; links that you add in its text become
+    /// relations.
     #[arg(long)]
     links: bool,
 
@@ -83,7 +84,7 @@ pub(crate) struct VaultExportArgs {
     #[command(flatten)]
     of: FolderArgs,
 
-    /// Which files are written, by the paper that they are of.
+    /// The layout of the files, by the paper that defines it.
     #[arg(long, default_value = "cognitive", value_parser = words::layout())]
     layout: Layout,
 }
@@ -93,23 +94,23 @@ pub(crate) struct SyncArgs {
     #[command(flatten)]
     of: FolderArgs,
 
-    /// Whose words new files have; say user for a folder in which only the user writes.
+    /// The origin of new files; use user for a folder in which only the user writes.
     #[arg(long, value_name = "ORIGIN", default_value = "document", value_parser = words::origin())]
     origin: Origin,
 
-    /// Forget memories whose files were taken away; else those are written again.
+    /// Forget memories whose files were removed; otherwise the files are written again.
     #[arg(long)]
     deletes: bool,
 
-    /// Forget so many at most, else none [default: 20, or a tenth of all if that is less].
+    /// Forget at most this many; if there are more, forget none [default: 20, or a tenth of all if that is less].
     #[arg(long, value_name = "N", requires = "deletes")]
     max_deletes: Option<u64>,
 
-    /// Change nothing, and tell what would be done: as vault status.
+    /// Change nothing, and report what would be done, like vault status.
     #[arg(long)]
     dry_run: bool,
 
-    /// Do it again every so many seconds, until you stop it.
+    /// Repeat every this many seconds, until you stop it.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     every: Option<u64>,
 }

@@ -12,7 +12,7 @@ use crate::{
     recall_args::WhyArgs,
 };
 
-/// Asks for the newest receipt.
+/// Selects the newest receipt.
 const LAST: &str = "last";
 
 pub(crate) fn run(db: &Db, args: &WhyArgs, out: &Output) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub(crate) fn run(db: &Db, args: &WhyArgs, out: &Output) -> Result<(), Failure> 
     out.print(&explained(&user, id)?)
 }
 
-/// The whole explanation, each turn by its date, its place and its first words.
+/// The whole explanation; each turn has its date, its place and its first words.
 pub(crate) fn explained(user: &User, id: ReceiptId) -> Result<String, Failure> {
     Ok(plain::block(&user.receipt_with_texts(id)?.explain()))
 }
@@ -66,7 +66,7 @@ fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
     })
 }
 
-/// The first `n` of what was shown, a line each, and how many others there are.
+/// The first `n` items that were shown, a line each, and how many others there are.
 pub(crate) fn reasons(told: &ReceiptWithTexts, n: usize) -> String {
     let mut text = String::new();
     let items = told.receipt.items.iter().zip(&told.texts);

@@ -1,5 +1,6 @@
-//! The audit file: a line of JSON for each operation that changes, destroys, administers or was refused. Who, when, what, of
-//! whom, by ids: never a text, a name, or a caller's key. A file and no table, so that erasing needs no exception.
+//! The audit file: a line of JSON for each operation that changes, destroys or administers, or that was refused. It says
+//! who, when, what and for whom, by ids: never a text, a name, or a caller's key. It is a file, not a table, so that erasing
+//! needs no exception.
 
 use std::{
     fs::{File, OpenOptions},
@@ -15,27 +16,27 @@ use uuid::Uuid;
 
 use crate::ops::spec::{Effect, KeyScope, Spec};
 
-/// The file, to which lines are added.
+/// The file, which is only appended to.
 #[derive(Debug)]
 pub struct Audit(Mutex<File>);
 
-/// What a line says beside its time.
+/// What a line contains in addition to its time.
 #[derive(Debug, Serialize)]
 pub(crate) struct AuditLine<'a> {
     pub(crate) key: &'a str,
     pub(crate) surface: &'static str,
     pub(crate) operation: &'static str,
-    /// `None`: the file, or a user whom nobody knows.
+    /// `None` for operations on the file, and for unknown users.
     pub(crate) user_id: Option<UserId>,
     /// `ok`, or a problem's code.
     pub(crate) outcome: &'static str,
-    /// Ids and counts of the request and of the answer, by their names there.
+    /// Ids and counts from the request and the response, under their field names.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) about: Map<String, Value>,
 }
 
 impl Audit {
-    /// Opens the file, or makes it, its owner's alone.
+    /// Opens the file, or creates it with access for its owner only.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
@@ -44,12 +45,12 @@ impl Audit {
         Ok(Self(Mutex::new(options.open(path)?)))
     }
 
-    /// Whether an operation that was not refused is written down.
+    /// Whether an operation is logged if it was not refused.
     pub(crate) fn is_for(spec: &Spec) -> bool {
         matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == KeyScope::Admin
     }
 
-    /// Writes a line; one of what was destroyed is on the disk before this returns.
+    /// Writes a line; for a destructive operation, it is on disk before this returns.
     pub(crate) fn write(&self, line: &AuditLine<'_>, is_synced: bool) -> io::Result<()> {
         #[derive(Serialize)]
         struct Timed<'a> {
@@ -60,14 +61,14 @@ impl Audit {
         let at = SystemClock.now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
         let mut text = serde_json::to_string(&Timed { at, line })?;
         text.push('\n');
-        // Lines are whole: each is one write of a file that is opened to be added to.
+        // Lines stay whole: each is a single write to a file opened for appending.
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(text.as_bytes())?;
         if is_synced { file.sync_data() } else { Ok(()) }
     }
 }
 
-/// The ids and counts among the fields of a request or an answer, one level deep.
+/// The ids and counts among the fields of a request or a response, one level deep.
 pub(crate) fn ids_and_counts(of: &Value) -> Map<String, Value> {
     let fields = of.as_object().into_iter().flatten();
     fields

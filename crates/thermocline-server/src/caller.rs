@@ -1,4 +1,4 @@
-//! Who asks, and what they may: decided from the key or the connection alone, before anything looks into the file.
+//! Who calls, and what they may do: decided from the key or the connection alone, before the file is read.
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 
@@ -10,44 +10,44 @@ use crate::ops::{
     spec::{KeyScope, Spec, Target},
 };
 
-/// Who asks: a key, or whoever sits at this machine.
+/// Who calls: the holder of a key, or whoever uses this machine.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The key's id; `local` without keys.
     pub id: String,
     /// What it may do; no scope implies another.
     pub scopes: Vec<KeyScope>,
-    /// Whose memory it may ask for.
+    /// Which users' memory it may access.
     pub users: Users,
-    /// Whose words its statements are.
+    /// The origin of its statements.
     pub origin: Origin,
-    /// How often it may ask; `None`: as often as it likes.
+    /// Its rate limit; `None` for no limit.
     pub rate: Option<Rate>,
 }
 
-/// Which users a caller may ask for.
+/// Which users a caller may access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Users {
     /// All of them.
     Any,
-    /// Those whose names begin so: one tenant's. Ends with `/`.
+    /// Users whose names start with this: one tenant's. Ends with `/`.
     Prefix(String),
     /// This one.
     One(String),
 }
 
-/// How often a key may ask.
+/// A key's rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Rate {
-    /// So many times,
+    /// This many calls,
     pub times: NonZeroU32,
-    /// each of these.
+    /// per this period.
     pub per: Per,
 }
 
-/// What a rate is counted by.
+/// The period of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Per {
     /// `50/s`.
@@ -58,12 +58,12 @@ pub enum Per {
     Hour,
 }
 
-/// What stands before a user's id where a name may stand.
+/// The prefix of a user's id in places that also accept a name.
 const ID: &str = "id:";
 
 impl Users {
-    /// Whether the user of this name is among them. Whose name an id belongs to is not known before the file is looked
-    /// into, so an id is for callers of all users, or of that id.
+    /// Whether the user with this name is included. Which name an id belongs to is unknown until the file is read, so ids
+    /// are only for callers with access to all users, or to that very id.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
@@ -147,11 +147,11 @@ impl TryFrom<String> for Rate {
     }
 }
 
-/// Who asks where there are no keys.
+/// The caller's id when there are no keys.
 const LOCAL: &str = "local";
 
 impl Caller {
-    /// Whoever reaches this machine's own address, where there are no keys: everything but what destroys or leaves the
+    /// Anyone who reaches the loopback address when there are no keys: everything except what destroys or leaves the
     /// machine.
     pub fn local() -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Caller {
         }
     }
 
-    /// Whoever has the file itself, in a shell: everything. Whose words their statements are, the shell knows.
+    /// Anyone with access to the file itself, in a shell: everything. The shell knows the origin of their statements.
     pub fn shell(origin: Origin) -> Self {
         Self {
             id: "shell".to_owned(),
@@ -178,7 +178,7 @@ impl Caller {
     pub fn may(&self, spec: &Spec, user: Option<&str>) -> Result<(), Problem> {
         let is_theirs = match spec.target {
             Target::User => user.is_some_and(|name| self.users.has(name)),
-            // What crosses users is for keys of all of them.
+            // Operations across users need a key for all of them.
             Target::File => self.users == Users::Any,
         };
         if is_theirs && self.scopes.contains(&spec.scope) {
@@ -194,14 +194,14 @@ impl Caller {
         Err(not_allowed())
     }
 
-    /// Whether the caller may see what the server says of itself and of the file as a whole.
+    /// Whether the caller may see what the server reports about itself and about the file as a whole.
     pub fn may_inspect(&self) -> Result<(), Problem> {
         let may = self.users == Users::Any && self.scopes.contains(&KeyScope::Inspect);
         if may { Ok(()) } else { Err(not_allowed()) }
     }
 }
 
-/// What a caller is told who may not do something, whatever it is and whether it is there or not.
+/// The answer to a forbidden request, whatever it asks for and whether that exists or not.
 pub fn not_allowed() -> Problem {
     Problem::new(Code::NotAllowed, "this key may not do that; `thermocline key list` shows what it may")
 }

@@ -1,4 +1,4 @@
-//! How the server is: alive, ready, broken, or on its way out.
+//! The server's state: alive, ready, broken, or shutting down.
 
 use std::{
     sync::{
@@ -13,12 +13,12 @@ use tokio::{sync::Mutex, time::Instant};
 
 use crate::{keys::Keys, service::Service};
 
-/// How long what was found is believed, so that probing costs nothing.
+/// How long a result is reused, so that probes cost nothing.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// What has to be free on the disk.
+/// The minimum free space on the disk.
 const FREE_BYTES: u64 = 64 << 20;
 
-/// How the server is, and what it is made of.
+/// The server's state, and what it is computed from.
 #[derive(Debug)]
 pub struct ServerHealth {
     service: Arc<Service>,
@@ -27,36 +27,36 @@ pub struct ServerHealth {
     found: Mutex<Option<(Instant, Readiness)>>,
 }
 
-/// What `/health/ready` says.
+/// The answer of `/health/ready`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Readiness {
     /// Whether requests should be sent here.
     pub is_ready: bool,
-    /// What stands in the way, in words that never change their meaning: `closing`, `keys-unreadable`, `no-keys`, `reader`,
+    /// What prevents it, in words that never change their meaning: `closing`, `keys-unreadable`, `no-keys`, `reader`,
     /// `writer`, `disk-full`, `read-only`, `corrupt`.
     pub reasons: Vec<&'static str>,
-    /// Whether only another process can help: nothing is written any more.
+    /// Whether only a new process can help: nothing is written any more.
     #[serde(skip)]
     pub is_broken: bool,
 }
 
 impl ServerHealth {
-    /// Of this service, with these keys if there are any.
+    /// For this service, with these keys if there are any.
     pub fn new(service: Arc<Service>, keys: Option<Arc<Keys>>) -> Self {
         Self { service, keys, is_closing: AtomicBool::new(false), found: Mutex::default() }
     }
 
-    /// From now on the server is on its way out.
+    /// Marks the server as shutting down.
     pub fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
     }
 
-    /// Whether the server is on its way out.
+    /// Whether the server is shutting down.
     pub fn is_closing(&self) -> bool {
         self.is_closing.load(Ordering::Acquire)
     }
 
-    /// Whether requests should be sent here; looked at once a second at most.
+    /// Whether requests should be sent here; checked at most once a second.
     pub async fn readiness(&self) -> Readiness {
         let mut found = self.found.lock().await;
         let known = found.as_ref().filter(|(at, _)| at.elapsed() < BELIEVED).map(|(_, known)| known.clone());
@@ -66,7 +66,7 @@ impl ServerHealth {
             let looked = self.look().await;
             found.insert((Instant::now(), looked)).1.clone()
         };
-        // Known without a look.
+        // Known without checking.
         if self.is_closing() {
             readiness.is_ready = false;
             readiness.reasons.insert(0, "closing");
@@ -98,10 +98,10 @@ impl ServerHealth {
         Readiness { is_ready: reasons.is_empty(), reasons, is_broken }
     }
 
-    /// Returns once only another process can help.
+    /// Returns once only a new process can help.
     pub async fn broken(&self) {
         while !self.readiness().await.is_broken {
-            // Whoever meets what nobody expected has it looked at at once.
+            // An unexpected error in any call triggers a check at once.
             let _ = tokio::time::timeout(BELIEVED, self.service.alarm()).await;
         }
     }

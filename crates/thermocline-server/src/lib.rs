@@ -1,7 +1,8 @@
 //! Thermocline over HTTP and MCP, from one table of operations.
 //!
-//! [`ops`] is the table: what can be asked, each written once. [`service`] is the way of every call through it, whoever
-//! asks: what the caller may do, then the operation. `http` and `mcp` are doors to that, and decide nothing.
+//! [`ops`] is the table: everything that can be asked, each defined once. [`service`] is the path of every call through it,
+//! whoever calls: first what the caller may do, then the operation. `http` and `mcp` are surfaces on top of that, and decide
+//! nothing.
 #![allow(
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,

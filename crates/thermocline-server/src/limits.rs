@@ -1,4 +1,4 @@
-//! How much may be asked at once: places by class, rates by key, bytes of bodies together.
+//! How much may run at once: slots by class, rates by key, total bytes of bodies.
 
 use std::{
     collections::HashMap,
@@ -25,16 +25,16 @@ use crate::{
     },
 };
 
-/// How long a caller waits for a place. Who is refused early can ask elsewhere, and those inside stay fast.
+/// How long a caller waits for a slot. A caller that is refused early can go elsewhere, and running calls stay fast.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Places for what reads or writes everything.
+/// Slots for operations that read or write everything.
 const LONG_PLACES: usize = 2;
-/// Bytes that all bodies in memory may have together.
+/// The maximum total size of all bodies in memory, in bytes.
 const BODIES_BYTES: usize = 256 << 20;
 
-/// Places, rates and bytes.
+/// Slots, rates and bytes.
 pub struct Limits {
-    /// Of each of the two fast classes.
+    /// The number in each of the two fast classes.
     places: usize,
     quick: Arc<Semaphore>,
     recall: Arc<Semaphore>,
@@ -50,14 +50,14 @@ impl fmt::Debug for Limits {
 }
 
 impl Default for Limits {
-    /// For a memory with as many readers as one has by default.
+    /// For a memory with the default number of readers.
     fn default() -> Self {
         Self::new(thermocline::Config::default().readers)
     }
 }
 
 impl Limits {
-    /// Limits for a memory with so many readers.
+    /// Limits for a memory with this many readers.
     pub fn new(readers: u32) -> Self {
         let places = Self::places_of(readers);
         let semaphore = |places| Arc::new(Semaphore::new(places));
@@ -71,18 +71,18 @@ impl Limits {
         }
     }
 
-    /// Places of each of the two fast classes: a few for each reader, so that none of them idles.
+    /// The number of slots in each of the two fast classes: a few per reader, so that none of them idles.
     fn places_of(readers: u32) -> usize {
         (4 * readers as usize).max(16)
     }
 
-    /// Threads that the places can keep busy together, as many as the runtime's blocking pool needs: one that runs the
-    /// operation, and one that does for it what it waits for.
+    /// The number of threads that the slots can keep busy together, which the runtime's blocking pool needs: one that runs
+    /// the operation, and one for the work that it waits for.
     pub fn threads(readers: u32) -> usize {
         2 * (2 * Self::places_of(readers) + LONG_PLACES) + 4
     }
 
-    /// A place, held as long as what it gives; refused if none comes free soon.
+    /// A slot, held as long as the permit. Errors: `Code::Busy` if none becomes free soon.
     pub async fn place(&self, class: Class) -> Result<OwnedSemaphorePermit, Problem> {
         let places = match class {
             Class::Quick => &self.quick,
@@ -95,19 +95,19 @@ impl Limits {
         }
     }
 
-    /// How many have a place in one of the two fast classes.
+    /// How many operations hold a slot in one of the two fast classes.
     pub fn running(&self) -> usize {
         2 * self.places - self.quick.available_permits() - self.recall.available_permits()
     }
 
-    /// Room for so many bytes of a body, held as long as what it gives.
+    /// Room for this many bytes of a body, held as long as the permit.
     pub fn body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.bodies).try_acquire_many_owned(bytes);
         room.map_err(|_| Problem::new(Code::Busy, "bodies of others fill the memory; ask again in a second"))
     }
 
-    /// Counts one call of a caller whose key has a rate.
+    /// Counts one call of a caller whose key has a rate limit.
     pub fn count(&self, caller: &Caller) -> Result<(), Problem> {
         let Some(rate) = caller.rate else { return Ok(()) };
         let Err(not_until) = self.rate(&caller.id, rate).check() else { return Ok(()) };
@@ -117,9 +117,9 @@ impl Limits {
         Err(problem)
     }
 
-    /// What counts for this key; a key whose rate was changed is counted anew.
+    /// The counter for this key; if its rate was changed, counting starts again.
     fn rate(&self, key: &str, rate: Rate) -> Arc<DefaultDirectRateLimiter> {
-        // A count is whole whoever panicked.
+        // Counts stay valid even if another holder of the lock panicked.
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
         match rates.get(key) {
             Some((known, limiter)) if *known == rate => Arc::clone(limiter),

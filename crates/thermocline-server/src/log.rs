@@ -1,7 +1,7 @@
 //! Logs: text for people or JSON for machines.
 //!
-//! They hold ids and counts, and never what anybody said. So what the SDK of MCP logs is left out at every level: it writes
-//! down whole messages.
+//! They contain ids and counts, and never what anybody said. So the MCP SDK's logs are left out at every level: it logs
+//! whole messages.
 
 use std::str::FromStr;
 
@@ -13,13 +13,13 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-/// How a line looks.
+/// The format of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// For people.
     #[default]
     Text,
-    /// An object a line.
+    /// One object per line.
     Json,
 }
 
@@ -35,10 +35,10 @@ impl FromStr for Format {
     }
 }
 
-/// Who writes down whole messages.
+/// The crate that logs whole messages.
 const TALKATIVE: &str = "rmcp";
 
-/// Begins to log what these targets say: `info`, or `warn,thermocline=debug`. Once in a process.
+/// Starts logging for these targets: `info`, or `warn,thermocline=debug`. Once per process.
 pub fn begin(
     format: Format,
     targets: &str,

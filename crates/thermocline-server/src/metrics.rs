@@ -1,4 +1,5 @@
-//! What is counted for operators. No label can hold a user, a session or anything that anybody said: each is a word of ours.
+//! Counters for operators. No label can contain a user, a session or anything that anybody said: each is one of our own
+//! words.
 
 use std::{
     fmt,
@@ -20,15 +21,15 @@ use thermocline::{Clock, Event, Health, OnEvent, ProviderRole, SystemClock};
 
 use crate::ops::{problem::Code, spec::Class};
 
-/// From a tenth of a millisecond to half a minute, each bucket about 2.5 times the one before.
+/// From a tenth of a millisecond to half a minute; each bucket is about 2.5 times the previous one.
 const SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 30.0];
 
-/// Tokens of contexts, about doubling; the default budget is among them.
+/// Tokens of contexts, about doubling; the default budget is one of them.
 const TOKENS: [f64; 10] =
     [50.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_400.0, 8_800.0, 20_000.0, 100_000.0];
 
-/// What is counted.
+/// The counters.
 pub struct Metrics {
     registry: Registry,
     operations: Family<OfOperation, Histogram, fn() -> Histogram>,
@@ -126,7 +127,7 @@ impl Default for Metrics {
             stats_age: Gauge::default(),
         };
         metrics.register();
-        // Counts that are there from the beginning, so that the first event of a kind is a rise.
+        // Counters that exist from the start, so that the first event of a kind shows as an increase.
         for event in EVENTS {
             drop(metrics.events.get_or_create(&OfEvent { event }));
         }
@@ -182,7 +183,7 @@ impl Metrics {
         to.register("build", "The version that runs", build);
     }
 
-    /// An operation has ended.
+    /// Counts an operation that has ended.
     pub(crate) fn ran(
         &self,
         operation: &'static str,
@@ -194,34 +195,34 @@ impl Metrics {
         self.operations.get_or_create(&of).observe(took.as_secs_f64());
     }
 
-    /// A request was refused before it ran.
+    /// Counts a request that was refused before it ran.
     pub(crate) fn rejected(&self, code: Code) {
         self.rejected.get_or_create(&Reason { reason: code.facts().word }).inc();
     }
 
-    /// One more operation runs; until this is dropped.
+    /// Counts a running operation, until the guard is dropped.
     pub(crate) fn in_flight(self: &Arc<Self>, class: Class) -> GaugeGuard {
         let gauge = self.in_flight.get_or_create(&OfClass { class: word_of(class) }).clone();
         GaugeGuard::one_of(gauge)
     }
 
-    /// One more connection is open; until this is dropped.
+    /// Counts an open connection, until the guard is dropped.
     pub(crate) fn connection(&self) -> GaugeGuard {
         GaugeGuard::one_of(self.connections.clone())
     }
 
-    /// A recall or context did without these things: counted once, if there are any.
+    /// Counts a recall or context that had to do without these things: once, if there are any.
     pub fn missing(&self, things: &[String]) {
         self.missing.inc_by(u64::from(!things.is_empty()));
     }
 
-    /// A context was handed out.
+    /// Counts a context that was returned.
     pub fn handed_out(&self, tokens: u32, left_out: usize) {
         self.context_tokens.observe(tokens.into());
         self.context_left_out.inc_by(left_out as u64);
     }
 
-    /// Counts what happens behind the calls: for [`Config::on_event`](thermocline::Config::on_event).
+    /// Counts what happens in the background: for [`Config::on_event`](thermocline::Config::on_event).
     pub fn on_event(self: &Arc<Self>) -> OnEvent {
         let metrics = Arc::clone(self);
         OnEvent::new(move |event| {
@@ -232,19 +233,19 @@ impl Metrics {
         })
     }
 
-    /// Takes what the file says of itself.
+    /// Records what the file reports about itself.
     pub(crate) fn take_health(&self, health: &Health) {
         self.log_bytes.set(clamped(health.log_bytes));
         self.free_bytes.set(clamped(health.free_bytes.unwrap_or(0)));
         self.queued.set(clamped(health.queued_commands as u64));
-        // What the writer counts only grows; whoever asks last may have read before another.
+        // The writer's counts only grow, but a later caller may have read an earlier value.
         self.commits.inner().fetch_max(health.commits, Ordering::Relaxed);
         let seconds = Duration::from_micros(health.commit_us).as_secs_f64();
-        // Of floats from 0 on the bits are in the order of the numbers.
+        // For non-negative floats, the order of the bits is the order of the numbers.
         self.commit_seconds.inner().fetch_max(seconds.to_bits(), Ordering::Relaxed);
     }
 
-    /// Takes the counts that the operation `stats` gives.
+    /// Records the counts returned by the operation `stats`.
     pub(crate) fn take_stats(&self, counted: &Value) {
         let number = |pointer: &str| counted.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
         for tier in counted.pointer("/stats/tiers").and_then(Value::as_array).into_iter().flatten() {
@@ -267,7 +268,7 @@ impl Metrics {
         self.stats_age.set(number("/age_ms") as f64 / 1_000.0);
     }
 
-    /// All of it, in the text format of `OpenMetrics`.
+    /// All metrics, in the text format of `OpenMetrics`.
     pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -275,7 +276,7 @@ impl Metrics {
     }
 }
 
-/// Counts for as long as it is there.
+/// Counts for as long as it exists.
 #[derive(Debug)]
 pub(crate) struct GaugeGuard(Gauge);
 
@@ -300,7 +301,7 @@ fn word_of(class: Class) -> &'static str {
     }
 }
 
-/// What [`event_word`] may say.
+/// The words that [`event_word`] can return.
 const EVENTS: [&str; 9] = [
     "job_started",
     "job_done",
@@ -313,7 +314,7 @@ const EVENTS: [&str; 9] = [
     "other",
 ];
 
-/// Whom [`Event::ProviderFailed`] may be about.
+/// The roles that [`Event::ProviderFailed`] can have.
 const ROLES: [ProviderRole; 4] =
     [ProviderRole::Summarizer, ProviderRole::Embedder, ProviderRole::Reranker, ProviderRole::Planner];
 

@@ -1,4 +1,4 @@
-//! A server from its settings: what listens where, who may ask, and what refuses to start.
+//! Builds a server from its settings: what listens where, who may call, and what prevents it from starting.
 
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
 
@@ -30,19 +30,19 @@ pub struct Server {
 /// Why a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was told to.
+    /// It was told to stop.
     Told,
-    /// The writer of the file is dead: whoever supervises the process starts another one.
+    /// The file's writer is dead: whatever supervises the process should start a new one.
     Broken,
 }
 
-/// Why a server does not start.
+/// Why a server refuses to start.
 #[derive(Debug)]
 pub struct Refusal(String);
 
 const UNIX: &str = "unix:";
 
-/// A service of this memory as the settings have it.
+/// A service for this memory with these settings.
 pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) -> Result<Service, Refusal> {
     let audit = settings.service.audit.as_deref().map(Audit::open).transpose();
     let audit = audit.map_err(|error| Refusal(format!("the audit file cannot be opened: {error}")))?;
@@ -60,7 +60,7 @@ pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) 
 }
 
 impl Server {
-    /// Listens. Whatever would leave a door open that its owner believes to be shut is a refusal.
+    /// Starts listening. Errors: anything that would leave access open that the owner believes to be closed.
     pub async fn start(service: Arc<Service>, settings: &ServiceSettings) -> Result<Self, Refusal> {
         let keys = settings.keys.as_deref().map(Keys::open).transpose();
         let keys = keys.map_err(|error| Refusal(error.to_string()))?.map(Arc::new);
@@ -73,7 +73,7 @@ impl Server {
             allowed_hosts: settings.allowed_hosts.clone(),
             allowed_origins: settings.allowed_origins.clone(),
         };
-        // No name leads here that is an address: rebinding needs one of DNS.
+        // The address that the server listens at is safe to allow: rebinding needs a DNS name.
         if let Address::Tcp(address) = address {
             guard.allowed_hosts.push(address.to_string());
         }
@@ -90,21 +90,21 @@ impl Server {
         Ok(Self { http: Arc::new(http), listener, address, tls })
     }
 
-    /// Where it is reached.
+    /// Where it listens.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// What can be told to read the certificate again.
+    /// The TLS configuration, which can reload the certificate.
     pub fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
 
-    /// Answers until `end` comes, or nothing can be written any more, then lets what runs finish. The memory is still open
-    /// then.
+    /// Serves until `end` completes or nothing can be written any more, then lets running requests finish. The memory stays
+    /// open.
     pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
         let health = Arc::clone(&self.http.health);
-        // What the first record would wait for: up to a second, for which others would wait behind it.
+        // Done now because the first record would wait for it, up to a second, and others would queue after it.
         let memory = self.http.service.memory.clone();
         tokio::spawn(async move { memory.ready().await });
         let mut ended = Ended::Told;

@@ -1,5 +1,5 @@
-//! The way of a call, whoever asks: what the caller may, how often, a place; then the operation, and what is
-//! noted of it.
+//! The path of every call, whoever makes it: the caller's rights, its rate, a slot; then the operation, and what is recorded
+//! about it.
 
 use std::{
     fs::File,
@@ -38,58 +38,58 @@ use crate::{
     },
 };
 
-/// The memory, and what every surface shares.
+/// The memory, and what all surfaces share.
 #[derive(Debug)]
 pub struct Service {
     /// The memory.
     pub memory: Thermocline,
-    /// The same, for the threads that operations run on.
+    /// The same, for the threads that run operations.
     here: blocking::Thermocline,
-    /// What can be asked of it.
+    /// The operations.
     pub table: &'static [Row],
-    /// Where backups are written; `None`: the operation is refused.
+    /// The folder for backups; `None` if backups are refused.
     pub backup_folder: Option<PathBuf>,
-    /// The last counts of the file.
+    /// The file's counts that were read last.
     pub stats: LastStats,
-    /// How much may be asked at once.
+    /// How much may run at once.
     pub limits: Limits,
     /// What is counted.
     pub metrics: Arc<Metrics>,
-    /// What is written down of who did what.
+    /// The log of who did what.
     pub audit: Option<Audit>,
-    /// What was found wrong with the file: bits of `TROUBLES`.
+    /// Problems found with the file: bits of `TROUBLES`.
     troubles: AtomicU8,
     alarm: Notify,
 }
 
-/// What keeps a server from being ready once it was met.
+/// Problems that keep a server from being ready once they have occurred.
 const TROUBLES: [(Code, &str); 2] = [(Code::ReadOnly, "read-only"), (Code::Corrupt, "corrupt")];
 
-/// One call, before it is decided whether it may be.
+/// A call before it is authorized.
 #[derive(Debug)]
 pub struct CallRequest {
-    /// Who asks.
+    /// Who calls.
     pub caller: Arc<Caller>,
-    /// The user it is about: a name, or `id:<uuid>`.
+    /// The user: a name, or `id:<uuid>`.
     pub user: Option<String>,
-    /// By which door.
+    /// Which surface it came through.
     pub surface: Surface,
     /// The request, as JSON.
     pub request: Value,
     /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file that it writes them to, or a file of
-    /// lines that it reads, at its beginning. The surface keeps a clone of the handle (`File::try_clone`), and goes back to
-    /// the beginning before it sends what was written.
+    /// lines, at its start, that it reads. The surface keeps a clone of the handle (`File::try_clone`), and rewinds it
+    /// before sending what was written.
     pub spool: Option<File>,
 }
 
-/// A call that may be, before its request is read.
+/// An authorized call, before its request is read.
 #[derive(Debug)]
 pub struct Admitted {
     row: &'static Row,
     call: Call,
 }
 
-/// Of which state of whose memory an answer is.
+/// The user and state that a response reflects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// The user.
@@ -98,16 +98,16 @@ pub struct Revision {
     pub number: u64,
 }
 
-/// An answer, and what it is of.
+/// A response, and the revision that it reflects.
 #[derive(Debug)]
 pub struct Tagged {
-    /// `None`: the caller has it.
+    /// `None` if the caller already has it.
     pub reply: Option<OperationReply>,
-    /// `None`: nobody knows the user.
+    /// `None` if the user is unknown.
     pub revision: Option<Revision>,
 }
 
-/// What is known of a call that runs, for what is noted of it.
+/// What is known about a running call, for metrics and logs.
 struct CallNote {
     row: &'static Row,
     service: Arc<Service>,
@@ -115,16 +115,16 @@ struct CallNote {
     surface: Surface,
     found: Arc<OnceLock<User>>,
     gone: Arc<OnceLock<MemoryId>>,
-    /// Ids and counts of the request, if they are to be written down.
+    /// Ids and counts of the request, if they should be logged.
     about: Map<String, Value>,
     begun: Instant,
 }
 
 impl Service {
-    /// The whole table over this memory, without a folder for backups and without an audit file.
+    /// The whole table over this memory, without a backup folder and without an audit file.
     ///
     /// # Panics
-    /// Outside of a Tokio runtime, and in one of a single thread: operations run on the threads of a runtime of several.
+    /// Outside a Tokio runtime, and in a single-threaded one: operations need the threads of a multi-threaded runtime.
     pub fn new(memory: Thermocline) -> Self {
         let runtime = Handle::current();
         assert_ne!(
@@ -151,12 +151,12 @@ impl Service {
         &self.here
     }
 
-    /// The operation of this name.
+    /// The operation with this name.
     pub fn find(&self, name: &str) -> Option<&'static Row> {
         self.table.iter().find(|row| row.spec.name == name)
     }
 
-    /// Runs an operation for a caller, if the caller may.
+    /// Runs an operation, if the caller may.
     pub async fn run(
         self: &Arc<Self>,
         row: &'static Row,
@@ -166,7 +166,7 @@ impl Service {
         self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
-    /// Decides from who asks, and for whom, whether a call may be, before anything is read of its request or of the file.
+    /// Authorizes a call by its caller and user, before anything of the request or the file is read.
     pub fn admit(
         self: &Arc<Self>,
         row: &'static Row,
@@ -201,13 +201,13 @@ impl Service {
         Ok(Admitted { row, call })
     }
 
-    /// What was found wrong with the file since the server began.
+    /// The problems found with the file since the server started.
     pub(crate) fn trouble(&self) -> impl Iterator<Item = &'static str> {
         let met = self.troubles.load(Ordering::Relaxed);
         TROUBLES.into_iter().enumerate().filter(move |(bit, _)| met & (1 << bit) != 0).map(|(_, of)| of.1)
     }
 
-    /// Returns when somebody meets what nobody expected.
+    /// Returns when a call meets an unexpected error.
     pub(crate) async fn alarm(&self) {
         self.alarm.notified().await;
     }
@@ -230,15 +230,15 @@ impl Service {
 }
 
 impl Admitted {
-    /// Runs the operation. Once it has a place it runs to its end, whether anybody still waits for it or not.
+    /// Runs the operation. Once it has a slot it runs to its end, whether anybody still waits for it or not.
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
         self.placed(request, run, |reply| Some(reply)).await
     }
 
-    /// As [`run`](Self::run), for an operation that is about a user and reads: unless `is_known` says of the revision that
-    /// the caller has its answer. The revision is read first, so that the answer is never older than it says.
+    /// Like [`run`](Self::run), for an operation on a user that reads: unless `is_known` says that the caller already has
+    /// the response for the revision. The revision is read first, so that the response is never older than its revision.
     pub async fn run_unless(
         self,
         request: Value,
@@ -253,7 +253,7 @@ impl Admitted {
         self.placed(request, work, |tagged| tagged.reply.as_ref()).await
     }
 
-    /// Waits for a place, and runs it; a panic is an answer, and not the end of a connection.
+    /// Waits for a slot, and runs the operation; a panic becomes a response, and does not end the connection.
     async fn placed<T: Send + 'static>(
         self,
         request: Value,
@@ -280,14 +280,14 @@ impl Admitted {
             let _entered = span.enter();
             let in_flight = noted.service.metrics.in_flight(class);
             let done = panic::catch_unwind(AssertUnwindSafe(|| work(call, request)));
-            // What it panicked with may hold what somebody said.
+            // The panic's message may contain what somebody said.
             let done = done.unwrap_or_else(|_| Err(Problem::unexpected(&"the operation panicked")));
             drop((place, in_flight));
             noted.note(done.as_ref().map(reply_of), is_audited);
             done
         };
-        // On this thread no hop to another is waited for, but the runtime's other tasks need one to go on on: while there is
-        // more to do than threads to do it, a hop costs less. What else this task waits for may stand still: connections
+        // Running on this thread saves a hop to another one, but the runtime's other tasks then need a thread to continue
+        // on: with more operations than threads, a hop costs less. Whatever else this task waits for may stall: connections
         // speak HTTP/1, and MCP has a task for each request.
         if service.limits.running() <= Handle::current().metrics().num_workers() {
             return block_in_place(running);

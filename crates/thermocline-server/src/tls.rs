@@ -1,4 +1,4 @@
-//! TLS, by a certificate that can be exchanged while the server runs.
+//! TLS, with a certificate that can be replaced while the server runs.
 
 use std::{
     fmt, fs, io,
@@ -17,7 +17,7 @@ use tokio_rustls::{
     server::TlsStream,
 };
 
-/// What speaks TLS. Clones share the certificate.
+/// The TLS configuration. Clones share the certificate.
 #[derive(Clone)]
 pub struct Tls {
     cert: PathBuf,
@@ -32,13 +32,13 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads a certificate, with those above it, and its key, as PEM files.
+    /// Reads a certificate chain and its private key, as PEM files.
     pub fn open(cert: &Path, key: &Path) -> io::Result<Self> {
         let config = Arc::new(RwLock::new(read(cert, key)?));
         Ok(Self { cert: cert.to_owned(), key: key.to_owned(), config })
     }
 
-    /// Reads both again; what cannot be read leaves those of before in place.
+    /// Reads both again; if they cannot be read, the previous ones stay.
     pub fn reload(&self) -> io::Result<()> {
         let config = read(&self.cert, &self.key)?;
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;

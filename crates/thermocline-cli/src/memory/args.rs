@@ -1,4 +1,4 @@
-//! What the verbs take that save and edit memories, and what the help says of it.
+//! The arguments of the verbs that save and edit memories, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
@@ -20,17 +20,17 @@ pub(crate) struct MemoryArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memory: its id (mem_...), its first or last digits (4 or more), or the caller's own id.
+    /// The memory: its id (mem_...), the id's first or last digits (4 or more), or the caller's own id.
     pub(crate) memory: String,
 }
 
-/// The same, to be shown.
+/// The same, with a format to show it in.
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
 
-    /// Show it as a file: entry is the JSON of the entry paper, markdown what a vault has of it.
+    /// Show it as a file: entry is the JSON of the entry paper, markdown the file that a vault has for it.
     #[arg(long, value_parser = words::format())]
     pub(crate) format: Option<FileFormat>,
 }
@@ -45,33 +45,32 @@ pub(crate) struct ChangeArgs {
     pub(crate) origin: OriginArgs,
 }
 
-/// Whose doing it is.
+/// The origin of a change.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct OriginArgs {
-    /// Whose words they are, or whose doing [default: user if a person sits at the terminal, else assistant].
+    /// Whose words or whose action it is [default: user if a person sits at the terminal, else assistant].
     #[arg(long, value_parser = words::origin())]
     pub(crate) origin: Option<Origin>,
 }
 
-/// What a memory says and is.
+/// A memory's text and fields.
 #[derive(Args, Debug)]
 pub(crate) struct ContentArgs {
-    /// What it is called, at most 200 bytes. If this alone is given it is what the memory says, and its first sentence is
-    /// the title.
+    /// Its title, at most 200 bytes. Given alone, it is the memory's text, and its first sentence becomes the title.
     pub(crate) title: Option<String>,
 
-    /// What it says, at most 64 KiB.
+    /// Its text, at most 64 KiB.
     pub(crate) content: Option<String>,
 
-    /// Read what it says from a file; - is stdin.
+    /// Read its text from a file; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     pub(crate) content_file: Option<PathBuf>,
 
-    /// What sort of memory it is [default: general; of a procedure with --step: procedure].
+    /// Its kind [default: general; procedure if --step is given].
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Option<MemoryKind>,
 
-    /// One sentence that stands for it where it is too long.
+    /// One sentence to show instead of a text that is too long.
     #[arg(long)]
     pub(crate) summary: Option<String>,
 
@@ -83,7 +82,7 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// What it is about, by name; may be given several times [default: what its text names].
+    /// What it is about, by name; may be given several times [default: the names in its text].
     #[arg(long, value_name = "NAME")]
     pub(crate) entity: Vec<String>,
 
@@ -95,7 +94,7 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) confidence: Option<f64>,
 
-    /// How good its source is, from 0 to 1 [default: nobody has assessed it].
+    /// How good its source is, from 0 to 1 [default: not assessed].
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) reliability: Option<f64>,
 
@@ -103,7 +102,7 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_parser = words::frequency())]
     pub(crate) frequency: Option<Frequency>,
 
-    /// What sort of information it has [default: static].
+    /// The type of its information [default: static].
     #[arg(long, value_name = "TYPE", value_parser = words::information())]
     pub(crate) information: Option<InformationType>,
 
@@ -111,20 +110,20 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_parser = words::volatility())]
     pub(crate) volatility: Option<Volatility>,
 
-    /// For how long it holds unchecked, and a check of it: 30s, 90m, 12h, 7d, 2w [default: by volatility; low: for ever,
-    /// medium: 7d, high: 6h, ephemeral: 1h].
+    /// How long it, or a check of it, holds: 30s, 90m, 12h, 7d, 2w [default: by volatility; low: forever, medium: 7d, high:
+    /// 6h, ephemeral: 1h].
     #[arg(long, value_name = "SPAN", value_parser = words::window)]
     pub(crate) window: Option<CheckWindow>,
 
-    /// Its slot: of one kind and project one active memory has it, and what is saved into it later takes its place.
+    /// Its slot: per kind and project, a slot has one active memory, and one saved into it later replaces it.
     #[arg(long, value_name = "NAME")]
     pub(crate) slot: Option<String>,
 
-    /// What it is filed under [default: it is for all projects].
+    /// Its project [default: it applies to all projects].
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
 
-    /// For what sort of task it is.
+    /// The type of task it is for.
     #[arg(long, value_name = "TASK", value_parser = words::task())]
     pub(crate) task_type: Option<TaskType>,
 
@@ -132,23 +131,23 @@ pub(crate) struct ContentArgs {
     #[arg(long)]
     pub(crate) pin: bool,
 
-    /// A turn that it comes of: its id, its caller's id, or SESSION/NUMBER; may be given several times.
+    /// A turn it comes from: its id, its caller's id, or SESSION/NUMBER; may be given several times.
     #[arg(long, value_name = "TURN")]
     pub(crate) source: Vec<String>,
 
-    /// How what it came of ended.
+    /// How the event it comes from ended.
     #[arg(long, value_parser = words::outcome())]
     pub(crate) outcome: Option<Outcome>,
 
-    /// The session in which it came about: its key or id. The memory outlives the session.
+    /// The session it comes from: its key or id. The memory outlives the session.
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
 
-    /// Your own id for it, unique per user: saved again, it is known.
+    /// Your own id for it, unique per user: saving it again changes nothing.
     #[arg(long, value_name = "ID")]
     pub(crate) caller_id: Option<String>,
 
-    /// When it was so: a date or RFC 3339 time [default: now].
+    /// When it was true: a date or RFC 3339 time [default: now].
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) said_at: Option<DateTime<Utc>>,
 
@@ -164,7 +163,7 @@ pub(crate) struct SaveArgs {
     #[command(flatten)]
     pub(crate) content: ContentArgs,
 
-    /// Save the memories of a file, a JSON object a line; - reads stdin.
+    /// Save the memories in a file, one JSON object per line; - reads stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "title", "content", "content_file", "summary", "step", "entity", "slot", "source", "outcome", "session",
         "caller_id", "said_at",
@@ -180,7 +179,7 @@ pub(crate) struct SupersedeArgs {
     #[command(flatten)]
     pub(crate) content: ContentArgs,
 
-    /// Have this memory take the place instead of a new one.
+    /// Use this memory as the replacement instead of a new one.
     #[arg(long, value_name = "MEMORY", conflicts_with_all = ["title", "content", "content_file"])]
     pub(crate) by: Option<String>,
 }
@@ -190,75 +189,75 @@ pub(crate) struct EditArgs {
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
 
-    /// Another title.
+    /// The new title.
     #[arg(long)]
     pub(crate) title: Option<String>,
 
-    /// Another text.
+    /// The new text.
     #[arg(long)]
     pub(crate) content: Option<String>,
 
-    /// Read another text from a file; - is stdin.
+    /// Read the new text from a file; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     pub(crate) content_file: Option<PathBuf>,
 
-    /// Another summary; an empty one takes it away.
+    /// The new summary; an empty one removes it.
     #[arg(long)]
     pub(crate) summary: Option<String>,
 
-    /// Another kind.
+    /// The new kind.
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Option<MemoryKind>,
 
-    /// Another step of a procedure in the place of all that are there; may be given several times.
+    /// A step of a procedure, replacing all existing ones; may be given several times.
     #[arg(long, value_name = "TEXT")]
     pub(crate) step: Vec<String>,
 
-    /// A tag in the place of all that are there; may be given several times. One empty tag takes all away.
+    /// A tag, replacing all existing ones; may be given several times. One empty tag removes all.
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// What it is about, in the place of all that is there; may be given several times. One empty name takes all away.
+    /// What it is about, by name, replacing all existing names; may be given several times. One empty name removes all.
     #[arg(long, value_name = "NAME")]
     pub(crate) entity: Vec<String>,
 
-    /// Another importance, from 0 to 1.
+    /// The new importance, from 0 to 1.
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) importance: Option<f64>,
 
-    /// Another confidence, from 0 to 1.
+    /// The new confidence, from 0 to 1.
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) confidence: Option<f64>,
 
-    /// Another reliability, from 0 to 1.
+    /// The new reliability, from 0 to 1.
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) reliability: Option<f64>,
 
-    /// Another frequency, whatever the rules say.
+    /// The new frequency, whatever the rules say.
     #[arg(long, value_parser = words::frequency())]
     pub(crate) frequency: Option<Frequency>,
 
-    /// Another volatility.
+    /// The new volatility.
     #[arg(long, value_parser = words::volatility())]
     pub(crate) volatility: Option<Volatility>,
 
-    /// Another span for which it, and a check of it, holds: 12h, 7d; an empty one: as its volatility says.
+    /// How long it, or a check of it, holds: 12h, 7d; empty: by its volatility.
     #[arg(long, value_name = "SPAN", value_parser = words::window)]
     pub(crate) window: Option<CheckWindow>,
 
-    /// Another slot; an empty name: none.
+    /// The new slot; an empty name removes it.
     #[arg(long, value_name = "NAME")]
     pub(crate) slot: Option<String>,
 
-    /// Another project; an empty name: it is for all of them.
+    /// The new project; with an empty name it applies to all projects.
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
 
-    /// Whether it is shown again to a person after a time.
+    /// Whether it becomes due again for a person after a time.
     #[arg(long, value_parser = words::resurfacing())]
     pub(crate) resurfacing: Option<Resurfacing>,
 
-    /// Only if the memory has this revision, as memory show says.
+    /// Only if the memory has this revision, as shown by memory show.
     #[arg(long, value_name = "N")]
     pub(crate) expect_revision: Option<u32>,
 

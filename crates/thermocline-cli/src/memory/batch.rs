@@ -1,4 +1,4 @@
-//! `thermocline memory save --batch`: many memories out of a file, a line of JSON each.
+//! `thermocline memory save --batch`: many memories from a file, one JSON object per line.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ use crate::{
     output::Output,
 };
 
-/// How a line is to look.
+/// The format of a line.
 const FORM: &str = r#"like {"title":"...","content":"...","kind":"fix","tags":["redis"]}"#;
 
-/// One memory of the file.
+/// One memory in the file.
 #[derive(Deserialize)]
 struct BatchLine {
     title: Option<String>,
@@ -78,9 +78,9 @@ struct Batched {
     restored: usize,
     superseded: usize,
     waiting: usize,
-    /// Known by their callers' ids, and hidden: superseded, say.
+    /// Known by their callers' ids, but hidden: superseded, for example.
     put_away: usize,
-    /// The numbers of lines that were not saved, since their callers' ids are those of other texts.
+    /// The numbers of lines that were not saved, because their callers' ids belong to other texts.
     conflicts: Vec<usize>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     let Some(file) = &args.batch else { return Ok(()) };
     db.check_writable()?;
     let origin = args.content.origin.or_who_sits_there(out);
-    // All of it is looked at before the file is opened: what is no batch must not make a database.
+    // Everything is checked before the file is opened: an invalid batch must not create a database.
     let mut read = Vec::new();
     for (number, line) in input::json_lines::<BatchLine>(file, FORM)? {
         let at_line = |failure: Failure| failure.at("line", number as u64);
@@ -104,7 +104,7 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     for (done, (number, line, memory)) in read.into_iter().enumerate() {
         progress.at_part(done, lines);
         let saved = line.with_sources(&user, memory).and_then(|memory| Ok(memories.save(memory)?));
-        // What was edited since is no reason to leave the lines behind it.
+        // A text edited meanwhile is no reason to skip the remaining lines.
         if saved.as_ref().is_err_and(|failure| failure.kind() == Some(ErrorKind::Conflict)) {
             batched.conflicts.push(number);
             continue;
@@ -142,11 +142,11 @@ fn some_of(numbers: &[usize]) -> String {
     format!("line {}{}", some.join(", "), if numbers.len() > SOME { ", ..." } else { "" })
 }
 
-/// A bar that shows bytes counts so many for each line.
+/// How many bytes the progress bar counts for each line.
 const BAR: u64 = 1 << 10;
 
 impl BatchLine {
-    /// The memory that the line describes, with what the command line says of all of them; without its sources.
+    /// The memory that the line describes, with the command line's defaults for all lines; without its sources.
     fn memory(&self, args: &ContentArgs, most: Origin) -> Result<NewMemory, Failure> {
         let origin = self.origin.unwrap_or(most);
         if Trust::of(origin) > Trust::of(most) {
@@ -187,7 +187,7 @@ impl BatchLine {
         Ok(set(new, self.said_at, NewMemory::said_at))
     }
 
-    /// The same with the turns that it comes of, and the session.
+    /// The same with the turns it comes from, and the session.
     fn with_sources(&self, user: &User, mut new: NewMemory) -> Result<NewMemory, Failure> {
         for source in &self.sources {
             let (turn, quote) = match source {

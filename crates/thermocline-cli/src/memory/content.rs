@@ -1,4 +1,4 @@
-//! What a memory says, out of the command line or a file.
+//! A memory's text and fields, from the command line or a file.
 
 use std::{fs, io, path::Path};
 
@@ -11,12 +11,12 @@ use crate::{
     plain, turn,
 };
 
-/// The longest title, in bytes.
+/// The maximum length of a title, in bytes.
 const MAX_TITLE_BYTES: usize = 200;
-/// As many characters of a sentence make a title.
+/// How many characters of a sentence can make a title.
 const TITLE_CHARS: usize = 100;
 
-/// The memory that the command line describes, with its sources; of this kind, unless another is stated.
+/// The memory that the command line describes, with its sources; of this kind, unless another is given.
 pub(super) fn new(
     user: &User,
     args: &ContentArgs,
@@ -33,12 +33,12 @@ pub(super) fn new(
     Ok(new)
 }
 
-/// The kind that is stated; else that of what has steps, or the default.
+/// The given kind; otherwise procedure if there are steps, or the default.
 pub(super) fn kind_of(args: &ContentArgs, default: MemoryKind) -> MemoryKind {
     args.kind.unwrap_or(if args.step.is_empty() { default } else { MemoryKind::Procedure })
 }
 
-/// The title, and what it says. Read before the file is opened: what says nothing must not make a database.
+/// The title and the text. Read before the file is opened: an empty memory must not create a database.
 pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), Failure> {
     let file = args.content_file.as_deref().map(read).transpose()?;
     match (&args.title, args.content.clone().or(file)) {
@@ -51,7 +51,7 @@ pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), 
     }
 }
 
-/// A memory with this title and text, and all else that the command line says of it, but for sources and session.
+/// A memory with this title and text, and everything else from the command line except sources and session.
 pub(super) fn described(
     args: &ContentArgs,
     (kind, origin): (MemoryKind, Origin),
@@ -90,7 +90,7 @@ pub(super) fn described(
     set(new, args.said_at, NewMemory::said_at)
 }
 
-/// What is built, with something more if there is that.
+/// Applies `add` to what is built if there is a value.
 pub(super) fn set<B, T>(built: B, value: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
     match value {
         Some(value) => add(built, value),
@@ -98,12 +98,12 @@ pub(super) fn set<B, T>(built: B, value: Option<T>, add: impl FnOnce(B, T) -> B)
     }
 }
 
-/// The turn that a memory comes of, whose original must be there.
+/// The turn that a memory comes from; its original must exist.
 pub(super) fn source(user: &User, name: &str) -> Result<TurnId, Failure> {
     Ok(turn::named(user, name)?.0)
 }
 
-/// A text of a file; - is stdin.
+/// The text of a file; - is stdin.
 pub(super) fn read(file: &Path) -> Result<String, Failure> {
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
@@ -114,7 +114,7 @@ pub(super) fn read(file: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The first sentence of a text, cut where it is too long for a title.
+/// The first sentence of a text, cut if it is too long for a title.
 pub(super) fn title_of(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['#', ' ']);

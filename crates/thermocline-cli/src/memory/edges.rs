@@ -1,4 +1,4 @@
-//! `thermocline memory relate`, `unrelate` and `neighbours`: how memories stand to each other.
+//! `thermocline memory relate`, `unrelate` and `neighbours`: how memories relate to each other.
 
 use serde::Serialize;
 use thermocline::{Edge, EdgeId, Neighbour, NewEdge};

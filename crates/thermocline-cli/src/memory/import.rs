@@ -1,4 +1,4 @@
-//! `thermocline memory import`: files of other programs, taken in as memories.
+//! `thermocline memory import`: imports other programs' files as memories.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{
@@ -20,31 +20,31 @@ use crate::{
     vault::place_and_why,
 };
 
-/// A larger file is no memory.
+/// A larger file is not a memory.
 const MAX_BYTES: u64 = 1 << 20;
-/// A larger file is no day of a vault.
+/// A larger file is not a day of a vault.
 const MAX_RESTORED_BYTES: u64 = 64 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct ImportFilesArgs {
-    /// Files, or folders that are looked through for .md and .json.
+    /// Files, or folders to search for .md and .json.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
     #[command(flatten)]
     user: UserArg,
 
-    /// Whose words they are.
+    /// The origin of their words.
     #[arg(long, value_name = "ORIGIN", default_value = "document", value_parser = words::origin())]
     origin: Origin,
 
-    /// Restore the vault in this folder into a user who has nothing yet: ids, origins, confidence, frequency, status and
-    /// counts are taken as the files say them. Only for files of your own; all of them are restored, or none.
+    /// Restore the vault in this folder for a user who has nothing yet: ids, origins, confidence, frequency, status and
+    /// counts are taken from the files. Only for your own files; either all are restored, or none.
     #[arg(long, conflicts_with = "origin")]
     restore: bool,
 }
 
-/// What use did to the memories of a vault.
+/// The file in which a vault keeps what use changed about its memories.
 const STATE: &str = "_state.json";
 
 pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure> {
@@ -105,7 +105,7 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
     })
 }
 
-/// The texts of files, and those that cannot be read.
+/// The texts of the files, and the files that cannot be read.
 fn read(paths: Vec<PathBuf>, most: u64) -> (Vec<(String, String)>, Vec<RefusedFile>) {
     let (mut files, mut unread) = (Vec::with_capacity(paths.len()), Vec::new());
     for path in paths {
@@ -147,7 +147,7 @@ fn look_for(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let (below, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        // Not followed: a link may lead anywhere, and back.
+        // Not followed: a link may lead anywhere, or back to itself.
         let kind = entry.file_type().map_err(failed)?;
         let is_memory =
             kind.is_file() && below.extension().is_some_and(|ending| ending == "md" || ending == "json");

@@ -1,4 +1,4 @@
-//! What the verbs take that tell what became of memories, and what the help says of it.
+//! The arguments of the verbs that report what became of memories, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use chrono::NaiveDate;
@@ -18,16 +18,16 @@ pub(crate) struct UsedArgs {
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
 
-    /// How it ended: success, or failure, or correction where it was wrong; decision and observation say neither
-    /// [default: nobody knows].
+    /// How it ended: success, failure, or correction if the memory was wrong; decision and observation are neutral [default:
+    /// unknown].
     #[arg(value_parser = words::outcome())]
     pub(crate) outcome: Option<Outcome>,
 
-    /// The session in which it was used: its key or id [default: that of the receipt].
+    /// The session in which it was used: its key or id [default: the receipt's].
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
 
-    /// The project for which it was used [default: that of the session].
+    /// The project for which it was used [default: the session's].
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
 
@@ -39,7 +39,7 @@ pub(crate) struct UsedArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
 
-    /// What prompted it.
+    /// What triggered it.
     #[arg(long, value_name = "TEXT")]
     pub(crate) trigger: Option<String>,
 
@@ -56,11 +56,11 @@ pub(crate) struct DueArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// On this day, YYYY-MM-DD (UTC) [default: today].
+    /// Due on this day, YYYY-MM-DD (UTC) [default: today].
     #[arg(long, value_name = "DATE")]
     pub(crate) on: Option<NaiveDate>,
 
-    /// Show so many at most, 1 to 1,000.
+    /// Show at most this many, 1 to 1,000.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
 }
@@ -70,21 +70,21 @@ pub(crate) struct ReviewArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Show this review alone, by its id, or by the memory that waits, if one question waits about it.
+    /// Show only this review, by its id, or by the waiting memory if only one question waits about it.
     pub(crate) review: Option<String>,
 
     /// Only of this kind; may be given several times.
     #[arg(long, value_parser = words::review(), conflicts_with = "review")]
     pub(crate) kind: Vec<ReviewKind>,
 
-    /// Those that were decided or withdrawn, instead of those that are open.
+    /// Show reviews that were decided or withdrawn, instead of open ones.
     #[arg(long, conflicts_with = "review")]
     pub(crate) decided: bool,
 
     #[command(flatten)]
     pub(crate) limit: LimitArg,
 
-    /// Begin behind this review.
+    /// Start after this review.
     #[arg(long, value_name = "REVIEW")]
     pub(crate) after: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct DecideArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The review's id, as memory review shows it; or the memory that waits, if one question waits about it.
+    /// The review's id, as shown by memory review; or the waiting memory, if only one question waits about it.
     pub(crate) review: String,
 
     /// Who decides: a person [default: the user].

@@ -1,4 +1,4 @@
-//! `thermocline memory list`, `history` and `tags`: many at a time.
+//! `thermocline memory list`, `history` and `tags`: lists of many entries.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,7 @@ pub(super) fn listed(memories: &[Memory]) -> String {
     text
 }
 
-/// `archived, pinned`: what to know of a memory before it is believed, in a column.
+/// `archived, pinned`: what to consider before trusting a memory, as a column.
 fn mind(memory: &Memory) -> String {
     let flags = [
         (memory.status.as_str(), memory.status != MemoryStatus::Active),
@@ -132,7 +132,7 @@ fn change(change: &Change) -> String {
     text
 }
 
-/// A value of a change, in a line; what was no text, as JSON.
+/// A changed value, on one line; as JSON unless it is text.
 fn shown(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => "not set".to_owned(),

@@ -1,4 +1,4 @@
-//! What the verbs take that list, forget and relate memories, and what the help says of it.
+//! The arguments of the verbs that list, forget and relate memories, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use chrono::{DateTime, Utc};
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Which memories are meant.
+/// Selects memories.
 #[derive(Args, Debug, Default)]
 pub(crate) struct MemoryFilterArgs {
     /// Only of this kind; may be given several times.
@@ -26,19 +26,19 @@ pub(crate) struct MemoryFilterArgs {
     #[arg(long, value_parser = words::frequency())]
     pub(crate) frequency: Vec<Frequency>,
 
-    /// Only with this tag, however it is spelled; may be given several times, all of which it must have.
+    /// Only with this tag, in any spelling; may be given several times, and a memory must have all of them.
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// This project's memories and those that belong to none; of forget, this project's alone.
+    /// This project's memories and those without a project; for forget, this project's only.
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
 
-    /// Only for this sort of task.
+    /// Only for this type of task.
     #[arg(long, value_name = "TASK", value_parser = words::task())]
     pub(crate) task_type: Option<TaskType>,
 
-    /// Only of at least this confidence, from 0 to 1.
+    /// Only with at least this confidence, from 0 to 1.
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) min_confidence: Option<f64>,
 }
@@ -55,7 +55,7 @@ impl MemoryFilterArgs {
         filter
     }
 
-    /// Whether all memories are meant.
+    /// Whether all memories are selected.
     pub(crate) fn is_open(&self) -> bool {
         self.filter() == MemoryFilter::default()
     }
@@ -80,7 +80,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) limit: LimitArg,
 
-    /// Begin behind this memory.
+    /// Start after this memory.
     #[arg(long, value_name = "MEMORY")]
     pub(crate) after: Option<String>,
 }
@@ -90,8 +90,8 @@ pub(crate) struct ForgetArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memory: its id (mem_...), the first or last digits of that, or the caller's own id. Without one, all that the
-    /// filter lets pass.
+    /// The memory: its id (mem_...), the first or last digits of its id, or the caller's own id. Without one, all memories
+    /// that match the filter.
     pub(crate) memory: Option<String>,
 
     #[command(flatten)]
@@ -124,14 +124,14 @@ pub(crate) struct RelateArgs {
     #[command(flatten)]
     pub(crate) from: MemoryArgs,
 
-    /// How the first stands to the second.
+    /// How the first relates to the second.
     #[arg(value_name = "TYPE", value_parser = words::edge())]
     pub(crate) edge_type: EdgeType,
 
     /// The other memory, by any of its names.
     pub(crate) to: String,
 
-    /// How strong it is, from 0 to 1 [default: by type].
+    /// How strong the edge is, from 0 to 1 [default: by type].
     #[arg(long, value_name = "SHARE", value_parser = words::share)]
     pub(crate) strength: Option<f64>,
 
@@ -139,7 +139,7 @@ pub(crate) struct RelateArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) context: Option<String>,
 
-    /// A text of its own.
+    /// A longer description.
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
 
@@ -152,7 +152,7 @@ pub(crate) struct UnrelateArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The edge's id, as memory neighbours shows it.
+    /// The edge's id, as shown by memory neighbours.
     pub(crate) edge: String,
 
     #[command(flatten)]
@@ -177,11 +177,11 @@ pub(crate) struct EpisodesArgs {
     #[arg(long, value_parser = words::role())]
     pub(crate) role: Vec<EpisodeRole>,
 
-    /// Only what happened then or later: a date or RFC 3339 time.
+    /// Only what happened at or after this time: a date or RFC 3339 time.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) since: Option<DateTime<Utc>>,
 
-    /// Only what happened before.
+    /// Only what happened before this time.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) until: Option<DateTime<Utc>>,
 
@@ -194,13 +194,13 @@ pub(crate) struct NoteArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// What the note is called, at most 200 bytes.
+    /// The note's title, at most 200 bytes.
     pub(crate) title: String,
 
-    /// What it says, at most 1,024 bytes.
+    /// The note's text, at most 1,024 bytes.
     pub(crate) summary: Option<String>,
 
-    /// What sort of note it is.
+    /// The note's kind.
     #[arg(long, value_parser = words::kind())]
     pub(crate) kind: Option<MemoryKind>,
 
@@ -208,7 +208,7 @@ pub(crate) struct NoteArgs {
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// The memory that it is about, by any of its names.
+    /// The memory it is about, by any of its names.
     #[arg(long)]
     pub(crate) memory: Option<String>,
 
@@ -220,7 +220,7 @@ pub(crate) struct NoteArgs {
     #[arg(long, value_parser = words::outcome())]
     pub(crate) outcome: Option<Outcome>,
 
-    /// What it is filed under.
+    /// Its project.
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
 
@@ -228,11 +228,11 @@ pub(crate) struct NoteArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
 
-    /// What prompted it.
+    /// What triggered it.
     #[arg(long, value_name = "TEXT")]
     pub(crate) trigger: Option<String>,
 
-    /// Your own id for it: noted again, it is known.
+    /// Your own id for it: noting it again changes nothing.
     #[arg(long, value_name = "ID")]
     pub(crate) caller_id: Option<String>,
 
@@ -246,7 +246,7 @@ pub(crate) struct TagsArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Show what memories are about, by name, instead of their tags.
+    /// Show the names that memories are about, instead of their tags.
     #[arg(long)]
     pub(crate) entities: bool,
 

@@ -1,4 +1,4 @@
-//! `thermocline memory`: what is known beside what was said, saved, looked at, changed and related.
+//! `thermocline memory`: knowledge in addition to what was said: saving, showing, changing and relating it.
 
 pub(crate) mod args;
 mod batch;

@@ -1,4 +1,4 @@
-//! Finds the memories that the command line names, and says whose doing a change of them is.
+//! Finds the memories that the command line names, and the origin of changes to them.
 
 use thermocline::{
     ErrorKind, Memory, MemoryId, Origin,
@@ -13,24 +13,24 @@ use crate::{
     output::Output,
 };
 
-/// A user's memories, to look at them.
+/// A user's memories, for reading.
 pub(crate) fn to_look(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     of(find::memory(db)?, user)
 }
 
-/// A user's memories, to change them.
+/// A user's memories, for changing them.
 pub(crate) fn to_change(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     of(find::writable(db)?, user)
 }
 
-/// The memories of a user of this file.
+/// The memories of a user in this file.
 pub(super) fn of(file: Thermocline, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     let user = find::user(&file, user)?;
     let memories = user.memories();
     Ok((file, user, memories))
 }
 
-/// The memory that is named, to look at it. The file stays open as long as the first is held.
+/// The named memory, for reading. The file stays open as long as the first value is held.
 pub(super) fn one(db: &Db, args: &MemoryArgs) -> Result<(Thermocline, User, Memory), Failure> {
     let (file, user, memories) = to_look(db, &args.user)?;
     let memory = memory(&memories, &args.memory)?;
@@ -49,7 +49,7 @@ pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure>
     }
     match memories.find(name) {
         Ok(memory) => Ok(memory),
-        // What is no part of an id is none of this user's names.
+        // If it cannot be part of an id, no memory of this user has this name.
         Err(error) if error.kind() == ErrorKind::InvalidInput && is_part(name) => Err(error.into()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
             Err(Failure::not_found(
@@ -68,8 +68,8 @@ fn is_part(name: &str) -> bool {
 }
 
 impl OriginArgs {
-    /// What is said; else the user's, where a person sits, and the assistant's, where a program runs the command: an
-    /// agent that was talked into it must not speak for the user.
+    /// The given origin; otherwise the user if a person sits at the terminal, and the assistant if a program runs the
+    /// command: an agent that was tricked into it must not speak for the user.
     pub(super) fn or_who_sits_there(self, out: &Output) -> Origin {
         let default = if out.has_person() { Origin::User } else { Origin::Assistant };
         self.origin.unwrap_or(default)

@@ -1,4 +1,4 @@
-//! `thermocline memory core`, `reflection` and `reflect`: pages about all memories, and what they have in common.
+//! `thermocline memory core`, `reflection` and `reflect`: texts about all memories, and finding similar ones.
 
 use std::fmt::Write as _;
 

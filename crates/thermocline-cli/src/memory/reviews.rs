@@ -21,7 +21,7 @@ use crate::{
     pages, plain,
 };
 
-/// A review with what the memories that it is about are called.
+/// A review with the titles of the memories it is about.
 #[derive(Debug, Serialize)]
 struct ReviewWithNames {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ fn parsed(id: &str) -> Result<ReviewId, Failure> {
     Ok(id.parse::<ReviewId>()?)
 }
 
-/// By its id, or by the memory that waits.
+/// By its id, or by the waiting memory.
 fn named_review(memories: &Memories, name: &str) -> Result<Review, Failure> {
     match name.parse::<ReviewId>() {
         Ok(id) => Ok(memories.review(id)?),
@@ -60,8 +60,8 @@ fn named_review(memories: &Memories, name: &str) -> Result<Review, Failure> {
     }
 }
 
-/// The one question that waits about the memory with this name. Of several none is chosen: a person must have read what
-/// they say yes to.
+/// The one question that waits about the memory with this name. If there are several, none is chosen: a person must have
+/// read what they agree to.
 fn open_about(memories: &Memories, name: &str) -> Result<Review, Failure> {
     let id = named::memory(memories, name)?.id;
     let page = |after, limit| memories.reviews(ReviewFilter::default(), after, limit);
@@ -88,7 +88,7 @@ fn asked(memories: &Memories, review: Review) -> Result<ReviewWithNames, Failure
     Ok(ReviewWithNames { title: title(review.memory_id)?, other_title, review })
 }
 
-/// What approving says yes to.
+/// The question that approving says yes to.
 fn question(kind: ReviewKind) -> &'static str {
     match kind {
         ReviewKind::Promote => "is it to stay for ever?",

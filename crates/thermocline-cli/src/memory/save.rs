@@ -1,4 +1,4 @@
-//! `thermocline memory save` and `supersede`: something that is known, once.
+//! `thermocline memory save` and `supersede`: saves something that is known, once.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub(crate) fn supersede(db: &Db, args: &SupersedeArgs, out: &Output) -> Result<(
     out.answer(&saved, saved_as)
 }
 
-/// What became of it, and what it is now.
+/// What became of it, and its state now.
 fn saved_as(saved: &Saved) -> String {
     let Saved { memory, outcome, not_taken, .. } = saved;
     let mut text = match outcome {

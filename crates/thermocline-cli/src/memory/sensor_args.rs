@@ -1,4 +1,4 @@
-//! What the verbs take that have sensors look at memories, and what the help says of it.
+//! The arguments of the verbs that have sensors look at memories, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use clap::Args;
@@ -10,20 +10,19 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
 
-    /// The sensor, by its name: fs, code, http, one of the file's own, or human, who is asked by a review.
+    /// The sensor's name: fs, code, http, one from the file, or human, which asks a person in a review.
     pub(crate) sensor: String,
 
-    /// What it looks at, by a name of the file: ROOT:PATH for fs, the name of a command or an address.
+    /// What it looks at, by a name from the file: ROOT:PATH for fs, the name of a command or an address.
     #[arg(default_value = "")]
     pub(crate) subject: String,
 
-    /// What it is to see, as a JSON object: {"exists":true}, {"sha256":"..."}, {"exit_code":0},
-    /// {"status":200,"pointer":"/port","equals":8443} [default: that the file is there, that the command ends well, that
-    /// the address answers].
+    /// What it should find, as a JSON object: {"exists":true}, {"sha256":"..."}, {"exit_code":0},
+    /// {"status":200,"pointer":"/port","equals":8443} [default: the file exists, the command succeeds, the address answers].
     #[arg(long, value_name = "JSON")]
     pub(crate) expect: Option<String>,
 
-    /// It is to see this text, to the letter, in a file or in what a command writes.
+    /// It should find this exact text in a file or in a command's output.
     #[arg(long, value_name = "TEXT")]
     pub(crate) contains: Option<String>,
 
@@ -36,10 +35,10 @@ pub(crate) struct UnwatchArgs {
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
 
-    /// The sensor, by its name.
+    /// The sensor's name.
     pub(crate) sensor: String,
 
-    /// What it looks at [default: whatever it looks at].
+    /// What it looks at [default: every subject].
     pub(crate) subject: Option<String>,
 }
 
@@ -61,7 +60,7 @@ pub(crate) struct ValidateArgs {
     #[arg(required_unless_present = "stale")]
     pub(crate) memories: Vec<String>,
 
-    /// All that are stale and have a sensor.
+    /// All memories that are stale and have a sensor.
     #[arg(long, conflicts_with = "memories")]
     pub(crate) stale: bool,
 

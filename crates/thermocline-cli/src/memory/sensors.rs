@@ -1,4 +1,4 @@
-//! `thermocline memory watch`, `unwatch`, `sensors` and `validate`: what looks at memories, and looking now.
+//! `thermocline memory watch`, `unwatch`, `sensors` and `validate`: sensors of memories, and checks with them.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ use crate::{
     sensor_file::SensorArgs,
 };
 
-/// What looks at a memory.
+/// A memory and its sensors.
 #[derive(Debug, Serialize)]
 struct WatchedMemory {
     memory_id: MemoryId,

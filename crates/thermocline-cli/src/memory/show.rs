@@ -1,4 +1,4 @@
-//! `thermocline memory show`: a memory whole, with what its numbers mean, what it comes of, and what stands beside it.
+//! `thermocline memory show`: a memory in full, with the meaning of its numbers, its sources and its neighbours.
 
 use std::fmt::Write as _;
 
@@ -18,10 +18,10 @@ use crate::{
     places, plain,
 };
 
-/// As many edges are shown with a memory; memory neighbours has the rest.
+/// How many edges are shown with a memory; memory neighbours lists the rest.
 const EDGES: u32 = 20;
 
-/// A memory, what it comes of, and what it stands beside.
+/// A memory, its sources, and its neighbours.
 #[derive(Debug, Serialize)]
 struct ShownMemory {
     #[serde(flatten)]
@@ -35,7 +35,7 @@ pub(crate) fn run(db: &Db, args: &ShowArgs, out: &Output) -> Result<(), Failure>
     let memories = user.memories();
     if let Some(format) = args.format {
         let text = memories.as_file(memory.id, format)?;
-        // A file is written as it is; a terminal obeys what a memory says.
+        // A file is written unchanged; on a terminal, control characters in a memory would take effect.
         return out.print(&if out.has_person() { plain::block(&text) } else { text });
     }
     let sources = memories.sources(memory.id)?;
@@ -74,7 +74,7 @@ fn text(ShownMemory { memory, sources, neighbours }: &ShownMemory, places: &[Str
     text + &procedure(memory)
 }
 
-/// What is known of a memory, a line each.
+/// The fields of a memory, one per line.
 fn lines(memory: &Memory) -> Vec<(&'static str, String)> {
     let mut lines = vec![("id", memory.id.to_string())];
     let mut add = |what, is: Option<String>| lines.extend(is.map(|is| (what, is)));
@@ -121,7 +121,7 @@ fn status(memory: &Memory) -> String {
     if memory.pinned { status + ", pinned" } else { status }
 }
 
-/// What to mind before it is believed.
+/// What to consider before trusting it.
 fn minded(memory: &Memory) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for reason in &memory.standing.stale {
@@ -155,7 +155,7 @@ fn frequency(frequency: Frequency) -> String {
     format!("{}: {means}", frequency.as_str())
 }
 
-/// How far it is trusted, and whose words it has.
+/// How far it is trusted, and whose words it is.
 pub(super) fn trust(memory: &Memory) -> String {
     let means = match memory.trust {
         Trust::Foreign => "a tool or a document says so",
@@ -245,7 +245,7 @@ fn procedure(memory: &Memory) -> String {
     text
 }
 
-/// `, #redis #production`: what stands behind a memory in a line.
+/// `, #redis #production`: the end of a memory's line.
 pub(super) fn tags(memory: &Memory) -> String {
     joined(&memory.tags, "#").map_or_else(String::new, |tags| format!(", {tags}"))
 }
@@ -277,7 +277,7 @@ pub(super) fn edge(neighbour: &Neighbour) -> String {
     text
 }
 
-/// Where a source stands, and who found it.
+/// The place of a source, and who found it.
 fn place(user: &User, source: &MemorySource) -> Result<String, Failure> {
     let by = plain::line(&source.made_by, 40);
     Ok(match source.from {

@@ -1,4 +1,4 @@
-//! `thermocline memory tend`, `quarantine` and `lift`: what becomes of many memories at once, and back.
+//! `thermocline memory tend`, `quarantine` and `lift`: changes to many memories at once, and undoing them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the verbs take that look after all of a user's memories, and what the help says of it.
+//! The arguments of the verbs that maintain all of a user's memories, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use chrono::{DateTime, Utc};
@@ -25,11 +25,11 @@ pub(crate) struct CoreArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Tokens at most, by the configured tokenizer: 100 or more.
+    /// The maximum size in tokens, by the configured tokenizer: 100 or more.
     #[arg(long, value_name = "N", default_value_t = 3_000)]
     pub(crate) max_tokens: u32,
 
-    /// Memories of a section at most, from 1 to 100.
+    /// The maximum number of memories per section, from 1 to 100.
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub(crate) per_section: u32,
 
@@ -37,7 +37,7 @@ pub(crate) struct CoreArgs {
     #[arg(long, value_name = "TRUST", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=4))]
     pub(crate) min_trust: u8,
 
-    /// As of then: a date or RFC 3339 time [default: now].
+    /// As of this time: a date or RFC 3339 time [default: now].
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) at: Option<DateTime<Utc>>,
 }
@@ -66,11 +66,11 @@ pub(crate) struct QuarantineArgs {
     #[arg(long, group = "source", value_name = "MEMORY")]
     pub(crate) memory: Option<String>,
 
-    /// What one call saved, by the group of that in memory history --json.
+    /// What one call saved, by its group in memory history --json.
     #[arg(long, group = "source", value_name = "GROUP")]
     pub(crate) call: Option<GroupId>,
 
-    /// All that has words from there.
+    /// Everything that contains words of this origin.
     #[arg(long, group = "source", value_name = "ORIGIN", value_parser = words::origin())]
     pub(crate) of: Option<Origin>,
 
@@ -87,7 +87,7 @@ pub(crate) struct LiftArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The quarantine, by the group that it answered; memory history shows it too.
+    /// The quarantine, by the group that it returned; memory history shows it too.
     pub(crate) group: GroupId,
 
     #[command(flatten)]
@@ -99,11 +99,11 @@ pub(crate) struct UndoArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The memory: its id (mem_...), its first or last digits (4 or more), or the caller's own id.
+    /// The memory: its id (mem_...), the id's first or last digits (4 or more), or the caller's own id.
     #[arg(required_unless_present = "group")]
     pub(crate) memory: Option<String>,
 
-    /// Take back this operation instead, in all the memories that it changed; memory history --json shows groups.
+    /// Undo this operation instead, in all the memories that it changed; memory history --json shows groups.
     #[arg(long, value_name = "ID", conflicts_with = "memory")]
     pub(crate) group: Option<GroupId>,
 

@@ -1,4 +1,4 @@
-//! The words that memories are described by, as the command line takes them.
+//! The words that describe memories, as the command line takes them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use thermocline::{
     Outcome, Resurfacing, ReviewKind, TaskType, Volatility,
 };
 
-/// A parser of a word for each name: what is no such word is refused with those that are.
+/// A parser for each set of words; its error lists the valid ones.
 macro_rules! words {
     ($($name:ident: $type:ident = [$($word:literal),* $(,)?];)*) => {
         $(
@@ -50,7 +50,7 @@ words! {
     ];
 }
 
-/// What a word stands for in JSON, and here.
+/// Reads a word as its JSON name.
 fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
@@ -61,14 +61,14 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-/// For how long a check holds; none: as the volatility says.
+/// How long a check holds; `None`: by the volatility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CheckWindow(pub(crate) Option<Duration>);
 
 /// The units of a window and their seconds, the longest first.
 const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// `7d`, `12h`, `90m`, `30s`, `2w`; an empty text: none.
+/// `7d`, `12h`, `90m`, `30s`, `2w`; an empty text: `None`.
 pub(crate) fn window(text: &str) -> Result<CheckWindow, String> {
     if text.is_empty() {
         return Ok(CheckWindow(None));
@@ -81,7 +81,7 @@ pub(crate) fn window(text: &str) -> Result<CheckWindow, String> {
         .ok_or_else(|| "expected a number with its unit: 30s, 90m, 12h, 7d or 2w".to_owned())
 }
 
-/// The same as a person writes it: `7d`, in the longest unit in which it is a whole number; `0s`.
+/// The same as a person writes it: `7d`, in the longest unit that gives a whole number; `0s`.
 pub(crate) fn spelled(window: Duration) -> String {
     let seconds = window.as_secs();
     let fits = |(_, unit): &(char, u64)| seconds != 0 && seconds.is_multiple_of(*unit);

@@ -38,19 +38,19 @@ pub(crate) struct CallArgs {
     #[arg(required_unless_present_any = ["list", "openapi"])]
     operation: Option<String>,
 
-    /// The request, a JSON object; - reads it from stdin. An operation that takes lines reads those from stdin.
+    /// The request, a JSON object; - reads it from stdin. An operation that takes lines reads them from stdin.
     #[arg(default_value = "{}", value_name = "JSON")]
     request: String,
 
-    /// The user it is about: a name, or id: and an id.
+    /// The user: a name, or id: followed by an id.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 
-    /// List the operations: name, scope, HTTP method and path, what each does.
+    /// List the operations: name, scope, HTTP method and path, and what each does.
     #[arg(long, conflicts_with_all = ["operation", "user", "openapi"])]
     list: bool,
 
-    /// Print the JSON Schemas of what the operation is asked and answers.
+    /// Print the JSON Schemas of the operation's request and response.
     #[arg(long, conflicts_with_all = ["list", "user", "openapi"])]
     schema: bool,
 
@@ -59,7 +59,7 @@ pub(crate) struct CallArgs {
     openapi: bool,
 }
 
-/// An operation, in a list.
+/// An operation in a list.
 #[derive(Debug, Serialize)]
 struct ListedOperation {
     name: &'static str,
@@ -85,7 +85,7 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     check_user(row, args.user.as_deref())?;
     let request = request(&args.request)?;
     let spool = spool(row)?;
-    // An agent that was talked into running the command must not speak for the user.
+    // An agent that was tricked into running the command must not speak for the user.
     let origin = if out.has_person() { Origin::User } else { Origin::Assistant };
     let kept = spool.as_ref().map(File::try_clone).transpose().map_err(unspooled)?;
     let body = runtime()?.block_on(async {
@@ -129,7 +129,7 @@ fn list(out: &Output) -> Result<(), Failure> {
     })
 }
 
-/// Says what to do where a user is missing, or named for nothing.
+/// Says what to do if a user is missing, or named needlessly.
 fn check_user(row: &Row, user: Option<&str>) -> Result<(), Failure> {
     match (row.spec.target, user) {
         (Target::User, None) => {
@@ -153,7 +153,7 @@ fn request(said: &str) -> Result<Value, Failure> {
         .map_err(|error| Failure::caused(Exit::Misused, "the request is not valid JSON", error))
 }
 
-/// A file for an operation's lines, with those of stdin where it reads them.
+/// A file for an operation's lines, filled from stdin if the operation reads lines.
 fn spool(row: &Row) -> Result<Option<File>, Failure> {
     if row.spec.body == Body::Json {
         return Ok(None);

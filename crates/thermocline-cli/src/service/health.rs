@@ -23,12 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// Where it listens: HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH [default: as serve would, by its
-    /// settings]. A certificate is not verified: nothing secret is sent or read.
+    /// The server's address: HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH [default: where the settings
+    /// say that serve listens]. The certificate is not verified, because nothing secret is sent or read.
     #[arg(value_name = "ADDRESS")]
     address: Option<String>,
 
-    /// The file of settings of the server [default: thermocline.toml, if it is there].
+    /// The server's settings file [default: thermocline.toml, if it is there].
     #[arg(long, value_name = "FILE", env = "THERMOCLINE_CONFIG")]
     config: Option<PathBuf>,
 }

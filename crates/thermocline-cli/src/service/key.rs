@@ -1,4 +1,4 @@
-//! `thermocline key`: who may ask a server.
+//! `thermocline key`: the keys that give access to a server.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
@@ -21,19 +21,19 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Make a key, and show it, once: what is kept of it is a hash.
+    /// Create a key and show it, once: only its hash is kept.
     ///
-    /// A server that runs knows it a second later.
+    /// A running server accepts it one second later.
     #[command(after_help = "Examples:\n  thermocline key add laptop --scope read,write --user alex\n  \
                             thermocline key add backend --scope read,write,erase --user 'acme/*' --rate 50/s\n  \
                             thermocline key add prometheus --scope inspect --user any")]
     Add(AddArgs),
 
-    /// List the keys, and what each may.
+    /// List the keys and their permissions.
     #[command(after_help = "Example:\n  thermocline key list")]
     List(FileArg),
 
-    /// Take a key out of the file: it opens nothing any more, a second later.
+    /// Remove a key from the file: a running server refuses it one second later.
     #[command(after_help = "Example:\n  thermocline key revoke x9esnbsu")]
     Revoke(RevokeArgs),
 }
@@ -52,27 +52,27 @@ pub(crate) struct FileArg {
 
 #[derive(Args, Debug)]
 pub(crate) struct AddArgs {
-    /// What you call it.
+    /// A name of your choice.
     name: String,
 
-    /// What it may do; none implies another.
+    /// What the key may do; no scope implies another.
     #[arg(long, value_enum, value_delimiter = ',', required = true, value_name = "SCOPES")]
     scope: Vec<ScopeArg>,
 
-    /// Whose memory it may ask for: a user's name, a prefix of names like acme/*, or any. Inspecting and administering are
-    /// about the whole file, and so for any.
+    /// The user whose memory it may access: a user's name, a prefix of names like acme/*, or any. inspect and admin concern
+    /// the whole file, so they need any.
     #[arg(long, value_name = "NAME")]
     user: Users,
 
-    /// When it stops opening anything: 12h, 90d [default: never].
+    /// When it expires: 12h, 90d [default: never].
     #[arg(long, value_name = "SPAN", value_parser = span)]
     expires: Option<TimeDelta>,
 
-    /// How often it may ask: 50/s, 600/m, 1000/h [default: as often as it likes].
+    /// Its request rate limit: 50/s, 600/m, 1000/h [default: no limit].
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
 
-    /// Whose words its statements are. What a key saves is the user's own word only if you say so.
+    /// The origin of its statements. What a key saves counts as the user's own words only if you say so here.
     #[arg(long, value_enum, default_value_t = KeyOriginArg::Assistant, value_name = "WHO")]
     origin: KeyOriginArg,
 
@@ -91,11 +91,11 @@ pub(crate) struct RevokeArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ScopeArg {
-    /// What was said and is known
+    /// What was said and what is known
     Read,
     /// Record, save, change, end
     Write,
-    /// Take out of the bytes
+    /// Erase from the file's bytes
     Erase,
     /// Counts, jobs, metrics and the list of users: nothing that anyone said
     Inspect,
@@ -105,13 +105,13 @@ enum ScopeArg {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KeyOriginArg {
-    /// An assistant's
+    /// The assistant's words
     Assistant,
-    /// The user's own
+    /// The user's own words
     User,
-    /// A tool's
+    /// A tool's words
     Tool,
-    /// A document's
+    /// A document's words
     Document,
 }
 
@@ -201,7 +201,7 @@ fn revoke(args: &RevokeArgs, out: &Output) -> Result<(), Failure> {
     out.answer(&json!({ "revoked": args.id }), |_| "revoked\n".to_owned())
 }
 
-/// All but the hash.
+/// Everything except the hash.
 fn about(key: &Key, now: DateTime<Utc>) -> serde_json::Value {
     json!({
         "id": key.id,

@@ -18,25 +18,25 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Whose memory it is: a name, or id: and an id. Added with the first thing that is kept.
+    /// The user whose memory is used: a name, or id: followed by an id. Added when something is first saved.
     #[arg(long, value_parser = user_name)]
     user: String,
 
-    /// Which tools a model sees.
+    /// Which tools the model sees.
     #[arg(long, value_enum, default_value_t, value_name = "PROFILE")]
     tools: Tools,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Tools {
-    /// Six, over turns, facts and memories.
+    /// Six tools, for turns, facts and memories.
     #[default]
     Core,
-    /// One for each operation on turns and facts.
+    /// One tool for each operation on turns and facts.
     Full,
-    /// Those of full that only read.
+    /// The tools of full that only read.
     Readonly,
-    /// Sixteen, over memories.
+    /// Sixteen tools, for memories.
     Knowledge,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
             Tools::Readonly => ToolProfile::Readonly,
             Tools::Knowledge => ToolProfile::Knowledge,
         };
-        // Who starts this has the file, and hands a model the memory of one.
+        // Whoever starts this has the file, and gives a model access to one user's memory.
         let caller = Caller { users: Users::One(args.user.clone()), ..Caller::local() };
         let server = Toolbox::new(service).server(profile, Arc::new(caller), args.user.as_str());
         mcp::serve_stdio(server).await.map_err(io_failure)?;

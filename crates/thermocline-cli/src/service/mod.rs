@@ -1,4 +1,4 @@
-//! The verbs over the service crate, and what they share.
+//! The verbs for the service crate, and the code that they share.
 
 pub(crate) mod call;
 pub(crate) mod health;
@@ -25,7 +25,7 @@ async fn open(db: &Db, config: Config) -> Result<Arc<Service>, Failure> {
     Ok(Arc::new(Service::new(memory)))
 }
 
-/// The library's configuration as a server's settings have it, with its providers, by the same means as the other verbs.
+/// The library's configuration from a server's settings, with its providers, built the same way as in the other verbs.
 fn configured(settings: &Settings) -> Result<Config, Failure> {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let path = |text: &str| given(text).map(PathBuf::from);

@@ -33,48 +33,48 @@ use crate::{
     service::{configured, io_failure},
 };
 
-/// The file of settings that is read if it is there.
+/// The settings file that is read if it exists.
 const CONFIG: &str = "thermocline.toml";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Address and port to listen on, or unix:PATH [default: 127.0.0.1:7411].
+    /// The address and port to listen on, or unix:PATH [default: 127.0.0.1:7411].
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 
-    /// The file of keys, as `thermocline key` makes it; then every request needs one.
+    /// The key file, as created by `thermocline key`; with it, every request needs a key.
     #[arg(long, value_name = "FILE")]
     keys: Option<String>,
 
-    /// Refuse to start without a key.
+    /// Refuse to start without keys.
     #[arg(long)]
     require_key: bool,
 
-    /// Something in front of this server speaks TLS.
+    /// A proxy in front of this server handles TLS.
     #[arg(long)]
     behind_proxy: bool,
 
-    /// The certificate and those above it, PEM; read again on SIGHUP.
+    /// The certificate chain, PEM; read again on SIGHUP.
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<String>,
 
-    /// The certificate's key, PEM.
+    /// The certificate's private key, PEM.
     #[arg(long, value_name = "FILE")]
     tls_key: Option<String>,
 
-    /// A name of this server beside localhost.
+    /// A host name of this server in addition to localhost.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
 
-    /// A page of another origin that may ask: https://example.org
+    /// An origin whose pages may send requests: https://example.org
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Write a line of JSON for each operation that changes, destroys, administers or was refused.
+    /// Write a line of JSON for each operation that changes, destroys or administers, or that was refused.
     #[arg(long, value_name = "FILE")]
     audit: Option<String>,
 
-    /// The folder in which backups are written.
+    /// The folder for backups.
     #[arg(long, value_name = "FOLDER")]
     backup_folder: Option<String>,
 
@@ -82,11 +82,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
 
-    /// The file of settings [default: thermocline.toml, if it is there].
+    /// The settings file [default: thermocline.toml, if it exists].
     #[arg(long, value_name = "FILE", env = "THERMOCLINE_CONFIG")]
     config: Option<PathBuf>,
 
-    /// Print all settings, with where each came from, and do nothing else.
+    /// Print all settings and where each came from, and do nothing else.
     #[arg(long)]
     print_config: bool,
 
@@ -184,7 +184,7 @@ fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
     Ok(layers)
 }
 
-/// Returns when the process is told to end; told twice it ends at once. A hangup has the certificate read again.
+/// Returns when the process is told to stop; a second signal stops it at once. SIGHUP reloads the certificate.
 #[cfg(unix)]
 fn told_to_end(server: &Server) -> io::Result<impl Future<Output = ()> + use<>> {
     use tokio::signal::unix::{SignalKind, signal};

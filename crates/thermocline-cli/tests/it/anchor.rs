@@ -188,7 +188,7 @@ fn a_value_commands_no_terminal() {
 #[test]
 fn the_help_names_every_attribute_and_which_have_one_value() {
     let help = Shell::new().run(&["anchor", "--help"]).stdout;
-    let (one, many) = help.split_once("One value at a time have").unwrap().1.split_once("Many have").unwrap();
+    let (one, many) = help.split_once("One value at a time:").unwrap().1.split_once("Many values:").unwrap();
     let has = |list: &str, word| list.split(|c: char| !c.is_ascii_alphabetic()).any(|named| named == word);
     let sentence = many.split_once('.').unwrap().0;
     for attribute in Attribute::ALL {

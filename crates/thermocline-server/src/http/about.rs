@@ -1,4 +1,4 @@
-//! Addresses about the server itself.
+//! Routes about the server itself.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -24,7 +24,7 @@ use crate::{
 /// The text format of `OpenMetrics`.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Addresses that need no key: they say nothing of anybody.
+/// Routes that need no key: they reveal nothing about anybody.
 pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
     Router::new()
         .route("/health/live", get(live))
@@ -34,7 +34,7 @@ pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
         .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
 }
 
-/// Addresses that need a key which may inspect.
+/// Routes that need a key with the scope inspect.
 pub(super) fn inspected() -> Router<Arc<Http>> {
     Router::new().route("/metrics", get(metrics))
 }
@@ -47,7 +47,7 @@ async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc
     if let Ok(health) = service.memory.health().await {
         service.metrics.take_health(&health);
     }
-    // Where the counts cannot be had in time, those of before are shown, with their age.
+    // If the counts cannot be read in time, the previous ones are shown, with their age.
     if let Some(row) = service.find("stats")
         && let Ok(admitted) = service.admit(row, caller, None, Surface::Http)
         && let Ok(reply) = admitted.run(json!({}), None).await
@@ -75,7 +75,7 @@ async fn version() -> Response {
     document(StatusCode::OK, "application/json", said.to_string())
 }
 
-/// The page that the `type` of every problem points to.
+/// The page that every problem's `type` points to.
 fn errors() -> String {
     let mut page = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Problems</title>\
         <style>body{font:1rem/1.5 system-ui;margin:2rem auto;max-width:60rem;padding:0 1rem}td,th{text-align:left;\
@@ -88,7 +88,7 @@ fn errors() -> String {
         let facts = code.facts();
         let (word, status, retry, title) = (facts.word, facts.status, facts.retry.as_str(), facts.title);
         let row = format!("<tr id=\"{word}\"><td><code>{word}</code><td>{status}<td>{retry}<td>{title}");
-        let _ = write!(page, "{row}"); // To a String, which takes all.
+        let _ = write!(page, "{row}"); // Writing to a `String` cannot fail.
     }
     page + "</table></html>"
 }

@@ -1,4 +1,4 @@
-//! From a reply or a problem to a response.
+//! Turns a reply or a problem into a response.
 
 use axum::{
     body::Body,
@@ -12,10 +12,10 @@ use crate::ops::{
     problem::{Problem, Retry},
 };
 
-/// An answer is its user's alone, and asked for again each time.
+/// A response belongs to its user alone, and is revalidated each time.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// What the operation gave.
+/// The operation's response.
 pub(super) fn reply(reply: OperationReply) -> Response {
     let status = match reply.outcome {
         OperationOutcome::Done | OperationOutcome::Known => StatusCode::OK,
@@ -29,7 +29,7 @@ pub(super) fn reply(reply: OperationReply) -> Response {
     response
 }
 
-/// The same with its tag; without a reply the client has it already.
+/// The same with its `ETag`; without a reply the client already has it.
 pub(super) fn tagged(given: Option<OperationReply>, tag: Option<&str>) -> Response {
     let mut response = given.map_or_else(unchanged, reply);
     if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
@@ -45,7 +45,7 @@ fn unchanged() -> Response {
     response
 }
 
-/// A problem goes through the layers as itself: the outermost one knows the request's id, and writes it down.
+/// A problem passes through the layers unrendered: the outermost layer knows the request's id, and renders it.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
@@ -55,7 +55,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// RFC 9457's problem details. Of `headers`, those of the response that it came as, what says which methods there are stays.
+/// RFC 9457's problem details. Of `headers`, the original response's headers, only the allowed methods are kept.
 pub(super) fn problem(problem: &Problem, request_id: &str, headers: &HeaderMap) -> Response {
     let facts = problem.code.facts();
     let mut body = json!({

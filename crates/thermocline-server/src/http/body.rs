@@ -1,4 +1,4 @@
-//! A body: JSON, within its size and its time.
+//! Request bodies: JSON, within its size and time limits.
 
 use std::time::Duration;
 
@@ -23,17 +23,17 @@ use crate::{
 pub(super) const JSON: &str = "application/json";
 /// How long a body may take.
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How much of a body that nobody reads is let come in, so that who sends it hears why it was refused.
+/// How much of an unread body is accepted, so that its sender learns why it was refused.
 const DRAIN_BYTES: usize = 1 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Refuses another kind of body, and one that says of itself that it is too large, before any of it is read.
+/// Refuses other content types, and bodies that declare themselves too large, before reading any of them.
 pub(super) fn check(headers: &HeaderMap, max_bytes: usize) -> Result<()> {
     check_kind(headers, JSON)?;
     check_length(headers, max_bytes as u64)
 }
 
-/// What the body says, as an object; and the room that its bytes take.
+/// The fields of the body, an object; and the permit for its bytes.
 pub(super) async fn fields(
     request: Request,
     max_bytes: usize,
@@ -50,7 +50,7 @@ pub(super) async fn fields(
     Ok((json::object(&bytes)?, room))
 }
 
-/// A body as it is, and the room that its bytes take.
+/// The raw body, and the permit for its bytes.
 pub(super) async fn bytes(
     body: Body,
     max_bytes: usize,
@@ -59,7 +59,7 @@ pub(super) async fn bytes(
     time::timeout(BODY_TIMEOUT, whole(body, max_bytes, limits)).await.map_err(|_| slow())?
 }
 
-/// Refuses another kind of body. A form cannot be sent as JSON by a foreign page.
+/// Refuses other content types. A foreign page's form cannot be sent as JSON.
 pub(super) fn check_kind(headers: &HeaderMap, expected: &'static str) -> Result<()> {
     let is_plain = |value: &str| value.eq_ignore_ascii_case("identity");
     let encodings = headers.get_all(header::CONTENT_ENCODING);
@@ -128,10 +128,10 @@ async fn whole(
     Ok((whole, room))
 }
 
-/// Lets some of a body come in that nobody reads. What is left then ends the connection; it is never taken for the next
-/// request.
+/// Accepts part of a body that nobody reads. If more is left, the connection is closed, so that it is never taken for the
+/// next request.
 pub(super) async fn drain(request: Request) {
-    // Who waits to be told to go on has sent nothing.
+    // A client that waits for `100 Continue` has sent nothing.
     if request.headers().contains_key(header::EXPECT) {
         return;
     }

@@ -1,5 +1,5 @@
-//! HTTP's own names for what a request has anyway: `Idempotency-Key` is `caller_id`, `If-Match` is `expected_revision`; and
-//! whether a client has the newest answer already.
+//! HTTP headers for things a request can also state in fields: `Idempotency-Key` is `caller_id`, `If-Match` is
+//! `expected_revision`; and whether a client already has the newest response.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::{
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// What the headers say of fields of the request.
+/// Adds the request fields that the headers state.
 pub(super) fn add_headers(
     known: &QueryFields,
     headers: &HeaderMap,
@@ -25,7 +25,7 @@ pub(super) fn add_headers(
     if known.has("caller_id")
         && let Some(id) = one(headers, &IDEMPOTENCY_KEY)?
     {
-        // A string of structured fields, or bare, as most clients send it.
+        // A string in the syntax of structured fields, or bare, as most clients send it.
         let id = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
         add(fields, "caller_id", id.into(), "Idempotency-Key")?;
     }
@@ -45,7 +45,7 @@ pub(super) fn add_headers(
     Ok(())
 }
 
-/// A header that is there at most once.
+/// A header that may appear at most once.
 fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>> {
     let mut all = headers.get_all(name).iter();
     let (first, second) = (all.next(), all.next());
@@ -68,33 +68,34 @@ fn add(fields: &mut Map<String, Value>, name: &str, value: Value, header: &str) 
     }
 }
 
-/// Whether answers of an operation change with its user's revision, and with nothing else that is written.
+/// Whether an operation's responses change with its user's revision, and with no other write.
 pub(super) fn is_tagged(spec: &Spec) -> bool {
-    // Receipts are kept behind the answers that they are of, and raise no revision; what is said of memories changes with
-    // time, too.
+    // Receipts are written after the responses they belong to, and raise no revision; responses about memories also change
+    // with time.
     spec.http.method == Method::Get
         && spec.target == Target::User
         && spec.body == Body::Json
         && !["receipts", "memories", "core", "due", "reflection"].contains(&spec.family())
 }
 
-/// What an answer of this revision is tagged with.
+/// The `ETag` of a response at this revision.
 ///
-/// `run` is this run of the server: another one may have another configuration, by which the same rows are told differently.
+/// `run` identifies this run of the server: another run may have another configuration, which shows the same rows
+/// differently.
 pub(super) fn tag(run: &str, revision: Revision) -> String {
     format!("W/\"{run}-{}-{}\"", revision.user, revision.number)
 }
 
-/// The tags of what the client has.
+/// The tags that the client has.
 pub(super) fn known(headers: &HeaderMap) -> Vec<HeaderValue> {
     headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect()
 }
 
-/// Whether what is tagged so is among what the client has.
+/// Whether this tag is one of those that the client has.
 pub(super) fn is_known(known: &[HeaderValue], tag: &str) -> bool {
     let opaque = tag.trim_start_matches("W/");
     known.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|known| {
-        // `*` would be told of whatever is asked that it is known already.
+        // `*` would match every response, so it is not accepted.
         known.trim().trim_start_matches("W/") == opaque
     })
 }

@@ -1,5 +1,5 @@
-//! What comes from foreign addresses and foreign pages is refused, on the loopback too: DNS rebinding and cross-site calls
-//! go no further than this.
+//! Refuses requests from foreign hosts and foreign pages, also on the loopback: DNS rebinding and cross-site calls stop
+//! here.
 
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
@@ -11,18 +11,18 @@ use crate::ops::{
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// By which names this server is called, and which pages may ask.
+/// The names of this server, and the pages that may send requests.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Names beside those of the loopback.
+    /// Host names in addition to those of the loopback.
     pub allowed_hosts: Vec<String>,
     /// Pages of other origins: `https://example.org`.
     pub allowed_origins: Vec<String>,
 }
 
 impl Guard {
-    /// Whether the request is addressed to this server, and comes from no foreign page. If it comes from an allowed one,
-    /// its origin.
+    /// Checks that the request is addressed to this server, and not sent by a foreign page. Returns the origin if it was
+    /// sent by an allowed page.
     pub(super) fn check<'a>(&self, uri: &Uri, headers: &'a HeaderMap) -> Result<Option<&'a str>> {
         let host = self.host(uri, headers)?;
         let mut origins = headers.get_all(header::ORIGIN).iter();
@@ -43,7 +43,7 @@ impl Guard {
         let is_ours = |allowed: &str| name.eq_ignore_ascii_case(without_port(allowed));
         let is_allowed =
             LOOPBACK.into_iter().chain(self.allowed_hosts.iter().map(String::as_str)).any(is_ours);
-        // An address that names a host counts for more than the header, wherever the two differ.
+        // A request whose URI names a host other than its header is refused.
         let is_same = uri.authority().is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host));
         if is_allowed && is_same {
             return Ok(host);
@@ -69,7 +69,7 @@ fn foreign(detail: &str) -> Problem {
     Problem::new(Code::ForeignRequest, detail)
 }
 
-/// One header that is there once; twice is as if it were not there.
+/// A header that appears exactly once; a repeated one counts as missing.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {

@@ -1,4 +1,4 @@
-//! The id of a request: the client's trace, if it is in one, so that logs of both sides can be laid beside one another.
+//! The id of a request: the client's trace id if there is one, so that the logs of both sides can be matched.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -9,7 +9,7 @@ pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 #[derive(Clone, Debug)]
 pub(super) struct RequestId {
     pub(super) id: String,
-    /// W3C's `traceparent`, as it came.
+    /// W3C's `traceparent`, as received.
     traceparent: Option<HeaderValue>,
 }
 
@@ -21,12 +21,12 @@ impl RequestId {
             return Self { id: trace.to_owned(), traceparent: Some(value.clone()) };
         }
         let mut bytes = [0; 16];
-        // An id without randomness still is one; requests are answered whatever the system has left.
+        // An id without randomness is still an id; requests are answered even if the system has no randomness left.
         let _ = getrandom::fill(&mut bytes);
         Self { id: format!("{:032x}", u128::from_be_bytes(bytes)), traceparent: None }
     }
 
-    /// Returns it to who asked.
+    /// Returns it to the client.
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         if let Ok(id) = HeaderValue::from_str(&self.id) {
             headers.insert(REQUEST_ID, id);
@@ -37,7 +37,7 @@ impl RequestId {
     }
 }
 
-/// The trace of a `traceparent` that is well formed: `00-<32>-<16>-<2>` of lower-case hexadecimal digits.
+/// The trace id of a well-formed `traceparent`: `00-<32>-<16>-<2>` lower-case hexadecimal digits.
 fn trace_in(value: &str) -> Option<&str> {
     let is_hex = |part: &str, len| {
         part.len() == len && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

@@ -1,4 +1,4 @@
-//! JSON as it must be: an object, no field twice, no deeper than can be read safely.
+//! Strict JSON: an object, no duplicate fields, and no deeper than can be read safely.
 
 use std::fmt;
 
@@ -10,10 +10,11 @@ use serde_json::{Map, Number, Value};
 
 use crate::ops::{Result, problem::Problem};
 
-/// Reads an object. `serde_json` would let the last of two fields of one name count, and who checks the first is deceived.
+/// Reads an object. `serde_json` would keep the last of two fields with the same name, which deceives code that checks the
+/// first.
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
-    // serde_json itself goes no deeper than 128 levels.
+    // serde_json itself stops at 128 levels.
     let read = UniqueFields.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
     match read {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -22,7 +23,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// A value in which no object has a field twice.
+/// A value without duplicate fields in any object.
 struct UniqueFields;
 
 impl<'de> DeserializeSeed<'de> for UniqueFields {

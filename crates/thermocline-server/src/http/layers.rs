@@ -1,5 +1,5 @@
-//! What every request goes through, from the outside in: its id, the guard, the key; and on the way out its headers, its
-//! problem written down, its line in the log.
+//! What every request passes through, from the outside in: its id, the guard, the key. On the way out: its headers, its
+//! rendered problem, its log line.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
     ops::problem::Problem,
 };
 
-/// What a page of an allowed origin may send, and may read of an answer. Never with credentials: a key is sent by who has it.
+/// What a page of an allowed origin may send, and may read of a response. Never with credentials: a page sends a key itself.
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const CORS_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, \
@@ -31,7 +31,7 @@ const CORS_EXPOSED: HeaderValue =
 pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = RequestId::of(request.headers());
-    // The template, never the path: paths hold users' names.
+    // The template, never the path: paths contain users' names.
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("unknown", MatchedPath::as_str);
     let method = request.method().clone();
@@ -60,7 +60,7 @@ pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next:
     response
 }
 
-/// A problem is written down with the request's id, which every answer has.
+/// Renders a problem with the request's id, which every response carries.
 fn written(mut response: Response, id: &RequestId) -> Response {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         response = answer::problem(&problem, &id.id, response.headers());
@@ -70,7 +70,7 @@ fn written(mut response: Response, id: &RequestId) -> Response {
 }
 
 async fn guarded(http: &Http, request: Request, next: Next) -> Response {
-    // Whoever probes calls a machine by its address, and learns nothing of anybody.
+    // Probes address a machine by its IP, and learn nothing about anybody.
     if request.uri().path().starts_with("/health/") {
         return next.run(request).await;
     }
@@ -104,7 +104,7 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Knows who asks, or refuses.
+/// Identifies the caller, or refuses.
 pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, next: Next) -> Response {
     match http.callers.find(request.headers()) {
         Ok(caller) => {
@@ -118,7 +118,7 @@ pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, n
     }
 }
 
-/// A request whose body nobody reads.
+/// Refuses a request whose body nobody reads.
 pub(super) async fn refused(request: Request, problem: Problem) -> Response {
     body::drain(request).await;
     problem.into_response()

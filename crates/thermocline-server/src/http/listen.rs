@@ -1,4 +1,4 @@
-//! The accept loop: how many connections, how long a head may take, and how it all ends.
+//! The accept loop: the number of connections, the time for request heads, and shutdown.
 
 use std::{fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
@@ -22,18 +22,18 @@ use crate::{
     tls::Tls,
 };
 
-/// Connections at most; more wait to be accepted.
+/// The maximum number of connections; more wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
-/// How long a head may take, and a kept connection may be silent: hyper has one clock for both.
+/// How long a request head may take, and how long a kept connection may be idle: hyper has one timer for both.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long TLS may take to agree.
+/// How long the TLS handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a head at most.
+/// The maximum size of a request head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
-/// How long a connection that was just accepted has to speak once the end has come: hyper closes silent ones at once, and a
-/// request that raced the signal would be lost.
+/// How long a newly accepted connection may still send a request after shutdown begins: hyper closes idle ones at once, and
+/// a request that raced the signal would be lost.
 const LAST_WORDS: Duration = Duration::from_millis(50);
-/// How long what runs may take to end.
+/// How long running requests may take to finish during shutdown.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Where connections come from.
@@ -50,7 +50,7 @@ enum Socket {
     Unix(UnixListener, PathBuf),
 }
 
-/// Where a server is to be reached.
+/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// At this address and port.
@@ -69,12 +69,12 @@ impl fmt::Display for Address {
 }
 
 impl Listener {
-    /// Listens at one of these addresses, the first that can be had.
+    /// Listens at the first of these addresses that is available.
     pub async fn tcp(addresses: &[SocketAddr], tls: Option<Tls>) -> io::Result<Self> {
         Ok(Self { socket: Socket::Tcp(TcpListener::bind(addresses).await?), tls })
     }
 
-    /// Listens at a socket in the file system, its owner's alone. One that nobody listens at any more is replaced.
+    /// Listens at a socket in the file system, accessible to its owner only. A stale socket without a listener is replaced.
     #[cfg(unix)]
     pub fn unix(path: PathBuf) -> io::Result<Self> {
         use std::os::unix::{fs::PermissionsExt, net};
@@ -84,13 +84,13 @@ impl Listener {
         if std::fs::symlink_metadata(&path).is_ok_and(|about| is_socket(&about)) {
             std::fs::remove_file(&path)?;
         }
-        // Nobody can connect before it is listened at, and that is behind the change of its mode.
+        // Nobody can connect before `listen`, which comes after the change of mode.
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         Ok(Self { socket: Socket::Unix(listener, path), tls: None })
     }
 
-    /// Where it is reached.
+    /// Where it listens.
     pub fn address(&self) -> io::Result<Address> {
         Ok(match &self.socket {
             Socket::Tcp(listener) => Address::Tcp(listener.local_addr()?),
@@ -103,7 +103,7 @@ impl Listener {
         Ok(match &self.socket {
             Socket::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
-                // Answers are small and whole; waiting for more to send costs 40 ms.
+                // Responses are small and complete; waiting for more data to send costs 40 ms.
                 let _ = stream.set_nodelay(true);
                 Accepted::Tcp(stream)
             }
@@ -117,7 +117,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Socket::Unix(_, path) = &self.socket {
-            // The next server replaces what stays.
+            // If it stays, the next server replaces it.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -135,7 +135,7 @@ enum Accepted {
 }
 
 impl Accepted {
-    /// The connection as it is spoken on, behind TLS if there is TLS.
+    /// The connection, with TLS if it is configured.
     async fn stream(self, tls: Option<Tls>) -> Option<Unstalled> {
         match (self, tls) {
             (Self::Tcp(stream), None) => Some(Unstalled::new(stream)),
@@ -149,7 +149,7 @@ impl Accepted {
     }
 }
 
-/// Answers until `end` comes, then lets what runs finish.
+/// Serves until `end` completes, then lets running requests finish.
 pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output = ()>) {
     let health = Arc::clone(&http.health);
     let metrics = Arc::clone(&http.service.metrics);
@@ -170,7 +170,7 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
     let mut end = pin!(async {
         end.await;
         health.close();
-        // Who has connected and was not accepted yet would be cut; for a moment more they are.
+        // Clients that have connected but were not yet accepted would be cut off; for a moment they still are accepted.
         time::sleep(LAST_WORDS).await;
     });
     loop {
@@ -180,13 +180,13 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
             accepted = async { (place.await, listener.accept().await) } => accepted,
         };
         let (Ok(place), Ok(accepted)) = accepted else {
-            // No handle is left, say: others give theirs back.
+            // For example, no file handles are left: others will return theirs.
             time::sleep(Duration::from_millis(10)).await;
             continue;
         };
         welcome(accepted, Some(place));
     }
-    // Those that are in the system's queue at the last; a timeout of nothing takes what is there already.
+    // Accepts those still in the system's queue: a zero timeout takes only what is already there.
     while let Ok(Ok(accepted)) = time::timeout(Duration::ZERO, listener.accept()).await {
         welcome(accepted, None);
     }
@@ -201,6 +201,6 @@ async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    // A client that breaks off is its own business.
+    // A client that disconnects is not our error.
     let _ = watcher.watch(connection).await;
 }

@@ -1,5 +1,5 @@
-//! MCP's two routes: `/mcp` is the memory of the key's one user, `/mcp/users/{user}` that of the one it names. `?tools=` names
-//! the profile.
+//! MCP's two routes: `/mcp` for the memory of the key's one user, `/mcp/users/{user}` for that of the named user. `?tools=`
+//! selects the profile.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// What stands before a user's name in a path.
+/// The path prefix before a user's name.
 const USERS: &str = "/mcp/users/";
 
 /// Both routes.
@@ -43,7 +43,7 @@ pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
     Router::new().route("/mcp", handler.clone()).route("/mcp/users/{user}", handler)
 }
 
-/// Whose memory the request is for, and with which tools: all that is decided before its body is read.
+/// The user's memory that the request is for, and its tools: everything that is decided before the body is read.
 fn admitted(toolbox: &Toolbox, http: &Http, caller: Arc<Caller>, request: &Request) -> Result<Mcp> {
     let profile = profile(request.uri().query().unwrap_or_default())?;
     let user = match (request.uri().path().strip_prefix(USERS), &caller.users) {
@@ -88,7 +88,8 @@ async fn answer(http: &Http, mcp: Mcp, request: Request) -> Result<Response> {
     Ok(told(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await))
 }
 
-/// What the protocol refuses before it has a message is told as at every other address; what it answers to a message stays.
+/// Refusals by the protocol layer that are not MCP messages are rendered as on every other route; MCP messages stay as they
+/// are.
 fn told(mut response: Response) -> Response {
     let status = response.status();
     let is_message = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == body::JSON);

@@ -1,4 +1,4 @@
-//! HTTP: routes read off the table, and what guards them.
+//! HTTP: routes derived from the table, and what guards them.
 
 mod about;
 mod answer;
@@ -31,36 +31,36 @@ use crate::{
     service::Service,
 };
 
-/// What the HTTP door needs.
+/// What the HTTP surface needs.
 #[derive(Debug)]
 pub struct Http {
-    /// The memory, and the way of a call.
+    /// The memory, and the path of every call.
     pub service: Arc<Service>,
-    /// Who may ask.
+    /// Who may call.
     pub callers: Callers,
     /// Where requests may come from.
     pub guard: Guard,
-    /// Bytes of a body at most.
+    /// The maximum size of a body, in bytes.
     pub max_body_bytes: usize,
-    /// Bytes of an import at most.
+    /// The maximum size of an import, in bytes.
     pub max_import_bytes: u64,
-    /// Names this run of the server.
+    /// Identifies this run of the server.
     pub run: String,
-    /// How the server is.
+    /// The server's state.
     pub health: Arc<ServerHealth>,
 }
 
-/// Who may ask.
+/// Who may call.
 #[derive(Debug)]
 pub enum Callers {
-    /// Whoever reaches this address.
+    /// Anyone who reaches the address.
     Local(Arc<Caller>),
-    /// Who has a key.
+    /// Holders of keys.
     Keys(Arc<Keys>),
 }
 
 impl Callers {
-    /// Who asks, by the request's key, if there are keys.
+    /// The caller, by the request's key if there are keys.
     pub fn find(&self, headers: &HeaderMap) -> Result<Arc<Caller>> {
         match self {
             Self::Local(caller) => Ok(Arc::clone(caller)),
@@ -69,7 +69,7 @@ impl Callers {
     }
 }
 
-/// The key that a request carries, once.
+/// The key of a request that carries exactly one.
 fn key_in(headers: &HeaderMap) -> Option<&str> {
     let bearers = headers.get_all(header::AUTHORIZATION).iter().map(|value| {
         let (scheme, key) = value.to_str().ok()?.split_once(' ')?;

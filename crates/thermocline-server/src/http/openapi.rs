@@ -1,4 +1,4 @@
-//! OpenAPI 3.1, made from the table.
+//! OpenAPI 3.1, generated from the table.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Where schemas are that more than one operation shares.
+/// The path of schemas that several operations share.
 const SCHEMAS: &str = "/components/schemas";
 
 /// The document at `/openapi.json`.
@@ -61,14 +61,14 @@ fn about() -> String {
     };
     let scopes = KeyScope::EVERY.map(line).concat();
     format!(
-        "Each operation needs one scope of the key, which stands in its `security`; no scope implies another:{scopes}\n\n\
-         Without keys this machine alone may ask, for all but `erase` and `admin`. Lists are pages: `next_cursor` of one is \
-         the `cursor` of the next. A field that an operation does not know is an error. Fields may be added to answers; \
-         none changes its meaning within `/v1`."
+        "Each operation needs one scope of the key, given in its `security`; no scope implies another:{scopes}\n\n\
+         Without keys, only this machine may send requests, for everything except `erase` and `admin`. Lists are paged: \
+         `next_cursor` of one page is the `cursor` of the next. A field that an operation does not know is an error. Fields \
+         may be added to responses; none changes its meaning within `/v1`."
     )
 }
 
-/// The definitions of requests and answers in one map. Where the two have one name for two things, that of the request is
+/// Merges the definitions of requests and responses. If the same name stands for two different types, the request's is
 /// renamed.
 fn side_by_side(
     mut requests: Vec<Value>,
@@ -78,7 +78,7 @@ fn side_by_side(
     let mut renamed: BTreeSet<String> = BTreeSet::new();
     let differs = |name: &str, schema: &Value| answered.get(name).is_some_and(|other| other != schema);
     renamed.extend(asked.iter().filter(|(name, schema)| differs(name, schema)).map(|(name, _)| name.clone()));
-    // What refers to something that is renamed is another thing than what refers to the one with the name.
+    // A type that refers to a renamed type is itself a different type.
     loop {
         let refers = |schema: &Value| renamed.iter().any(|name| refers_to(schema, name));
         let more: Vec<String> = asked
@@ -136,12 +136,12 @@ fn rename(schema: &mut Value, names: &BTreeSet<String>) {
     }
 }
 
-/// The fields of a request, by where they are.
+/// The fields of a request, by location.
 struct FieldsByLocation {
     parameters: Vec<Value>,
-    /// The schema of the body; `None`: there is none.
+    /// The schema of the body; `None` if there is none.
     body: Option<Value>,
-    /// Whether there must be one.
+    /// Whether a body is required.
     is_required: bool,
 }
 
@@ -214,7 +214,10 @@ fn user_parameter() -> Value {
 }
 
 fn if_none_match() -> Value {
-    header("If-None-Match", "The `ETag` of an earlier answer: where it is still so, the answer is 304.")
+    header(
+        "If-None-Match",
+        "The `ETag` of an earlier response: if nothing has changed since, the status is 304.",
+    )
 }
 
 fn header(name: &str, description: &str) -> Value {
@@ -227,7 +230,7 @@ fn described(mut schema: Value) -> (Value, Value) {
     (description.unwrap_or_default(), schema)
 }
 
-/// The same schema for a query, in which nothing is null.
+/// The same schema for a query, in which nothing can be null.
 fn without_null(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(Value::Array(types)) = schema.get_mut("type") {
@@ -281,7 +284,7 @@ fn operation(spec: &Spec, fields: FieldsByLocation, response: &Value) -> Value {
     if spec.body == Body::LinesIn {
         operation["requestBody"] = json!({
             "required": true,
-            "description": "What `user_export` answered: a JSON object a line.",
+            "description": "The output of `user_export`: one JSON object per line.",
             "content": { "application/x-ndjson": { "schema": { "type": "string" } } },
         });
     } else if let Some(body) = fields.body {
@@ -298,11 +301,11 @@ fn operation(spec: &Spec, fields: FieldsByLocation, response: &Value) -> Value {
 fn description(spec: &Spec) -> String {
     let again = match (spec.effect, spec.again) {
         (Effect::Reads, _) => "Changes nothing.",
-        (_, Again::Same) => "Asked again it changes nothing more.",
+        (_, Again::Same) => "Repeating it changes nothing more.",
         (_, Again::WithCallerId) => {
-            "Asked again with the same `caller_id` it changes nothing more; without one it is not repeatable."
+            "Repeating it with the same `caller_id` changes nothing more; without one it is not repeatable."
         }
-        (_, Again::Another) => "It is not repeatable: asked again, it is done once more, or refused.",
+        (_, Again::Another) => "It is not repeatable: a second request runs it once more, or is refused.",
     };
     format!("Needs the scope `{}`. {again}", spec.scope.as_str())
 }
@@ -317,19 +320,20 @@ fn answers(spec: &Spec, response: &Value) -> Value {
     match spec.effect {
         Effect::Adds => {
             let mut known = done.clone();
-            known["description"] = json!("It was there already, or nothing new came of it.");
+            known["description"] = json!("It already existed, or nothing new was added.");
             known["headers"] =
                 json!({ "Idempotent-Replayed": { "$ref": "#/components/headers/Idempotent-Replayed" } });
             if spec.again != Again::Another {
                 answers.insert("200".to_owned(), known);
             }
-            done["description"] = json!("Something new is there.");
+            done["description"] = json!("Something new was added.");
             answers.insert("201".to_owned(), done);
         }
         Effect::Destroys if spec.scope == KeyScope::Erase => {
             let mut pending = done.clone();
-            pending["description"] =
-                json!("It is gone for all who ask; a job overwrites its bytes once no reader holds the log.");
+            pending["description"] = json!(
+                "No request can read it any more; a job overwrites its bytes once no reader holds the log."
+            );
             answers.insert("200".to_owned(), done);
             answers.insert("202".to_owned(), pending);
         }
@@ -338,7 +342,7 @@ fn answers(spec: &Spec, response: &Value) -> Value {
                 done["headers"] = json!({ "ETag": { "$ref": "#/components/headers/ETag" } });
                 answers.insert(
                     "304".to_owned(),
-                    json!({ "description": "It is as it was at `If-None-Match`." }),
+                    json!({ "description": "Unchanged since the response with the `If-None-Match` tag." }),
                 );
             }
             answers.insert("200".to_owned(), done);
@@ -368,15 +372,15 @@ fn security_schemes() -> Value {
 fn headers() -> Value {
     json!({
         "ETag": {
-            "description": "Counts the transactions that wrote anything of this user.",
+            "description": "Changes with every transaction that writes anything of this user.",
             "schema": { "type": "string" },
         },
         "Idempotent-Replayed": {
-            "description": "`true`: an earlier request did it.",
+            "description": "`true` if an earlier request already did it.",
             "schema": { "type": "string", "enum": ["true"] },
         },
         "Retry-After": {
-            "description": "Seconds to wait before asking again.",
+            "description": "Seconds to wait before retrying.",
             "schema": { "type": "integer" },
         },
     })
@@ -398,17 +402,17 @@ fn problem_schema() -> Value {
         "required": ["type", "title", "status", "detail", "code", "retry"],
         "properties": {
             "type": { "type": "string", "format": "uri-reference", "description": "The page that explains the code." },
-            "title": { "type": "string", "description": "The code's name for people." },
+            "title": { "type": "string", "description": "The code's title for people." },
             "status": { "type": "integer", "description": "The HTTP status." },
-            "detail": { "type": "string", "description": "A sentence for people, without what anybody said." },
+            "detail": { "type": "string", "description": "A sentence for people; it never quotes what anybody said." },
             "instance": { "type": "string", "description": "The request's id." },
-            "code": { "type": "string", "enum": words, "description": "Which of the known problems it is." },
+            "code": { "type": "string", "enum": words, "description": "The kind of problem." },
             "retry": {
                 "type": "string",
                 "enum": ["never", "same_id", "later"],
-                "description": "Whether asking again helps: not as it is; with the same `caller_id`; in a second or more.",
+                "description": "Whether retrying helps: not unchanged; at once, with the same `caller_id`; in a second or more.",
             },
-            "pointer": { "type": "string", "description": "The field of the request it is about (JSON pointer)." },
+            "pointer": { "type": "string", "description": "The field of the request that caused it (JSON pointer)." },
         },
     })
 }
@@ -424,7 +428,7 @@ fn tags(table: &[Row]) -> Vec<Value> {
     seen.into_iter().map(|family| json!({ "name": family })).collect()
 }
 
-/// What the operations that everybody begins with are asked.
+/// Example requests for the operations that everybody starts with.
 fn example(name: &str) -> Option<Value> {
     Some(match name {
         "record" => json!({

@@ -1,4 +1,4 @@
-//! Fields that come as text, in a path or a query: read by the schema of the request they belong to.
+//! Fields given as text, in a path or a query: read by the schema of their request.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::ops::{Result, Row, problem::Problem};
 
-/// The fields of a request that can stand in a path or a query, and what each is.
+/// The fields of a request that can be in a path or a query, and their types.
 #[derive(Clone, Debug)]
 pub(super) struct QueryFields(HashMap<String, FieldType>);
 
@@ -29,12 +29,12 @@ impl QueryFields {
         Self(fields.filter_map(|(name, schema)| Some((name.clone(), kind_of(schema)?))).collect())
     }
 
-    /// Whether there is a field of this name.
+    /// Whether there is a field with this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// What a query says.
+    /// The fields of a query.
     pub(super) fn query(&self, query: &str) -> Result<Map<String, Value>> {
         let mut fields = Map::new();
         for part in query.split('&').filter(|part| !part.is_empty()) {
@@ -51,7 +51,7 @@ impl QueryFields {
         Ok(fields)
     }
 
-    /// One field's value, as what it is.
+    /// The value of one field, in its type.
     pub(super) fn value(&self, name: &str, text: String) -> Result<Value> {
         let read = match self.0.get(name) {
             Some(FieldType::Whole) => text.parse::<i64>().map(Value::from).ok(),
@@ -73,14 +73,14 @@ impl QueryFields {
     }
 }
 
-/// What a schema takes, if that can be said in one word; `null` beside it means that the field may be left out.
+/// The type that a schema accepts, if it is a single one; an additional `null` means that the field may be left out.
 fn kind_of(schema: &Value) -> Option<FieldType> {
     let words: Vec<&str> = match schema.get("type") {
         Some(Value::String(word)) => vec![word],
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
         _ => {
             let options = ["anyOf", "oneOf", "allOf"].iter().find_map(|of| schema.get(of)?.as_array());
-            // What has one of some words is a word; of several kinds the first that is one decides.
+            // Constants and enums are text; of several alternatives, the first with a simple type decides.
             return match options {
                 Some(options) => options.iter().find_map(kind_of),
                 None => (schema.get("const").or(schema.get("enum")).is_some()).then_some(FieldType::Text),

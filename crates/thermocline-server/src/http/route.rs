@@ -1,4 +1,4 @@
-//! From a request to a call: the routes are the table's.
+//! Turns a request into a call: the routes are the table's.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     service::{Admitted, Tagged},
 };
 
-/// Every route: the table's, and those about the server itself.
+/// All routes: the table's, and those about the server itself.
 pub(super) fn router(http: Arc<Http>) -> Router {
     let mut keyed = Router::new();
     for row in http.service.table {
@@ -63,7 +63,7 @@ struct Door {
     fields: QueryFields,
 }
 
-/// What is known of a request before its body.
+/// What is known about a request before its body.
 struct RequestHead {
     admitted: Admitted,
     fields: Map<String, Value>,
@@ -87,7 +87,7 @@ impl Door {
         }
     }
 
-    /// Everything that can be decided before the body is read.
+    /// Makes every decision that does not need the body.
     fn head(
         &self,
         http: &Http,
@@ -116,7 +116,7 @@ impl Door {
         Ok(RequestHead { admitted, fields })
     }
 
-    /// Reads the body, runs the operation, and makes an answer of what it gives.
+    /// Reads the body, runs the operation, and builds the response.
     async fn run(&self, http: &Http, head: RequestHead, request: Request) -> Result<Response> {
         let RequestHead { admitted, mut fields } = head;
         if conditions::is_tagged(self.row.spec) {
@@ -149,14 +149,14 @@ impl Door {
         Ok(response)
     }
 
-    /// Whether the fields are in the body, as JSON; else they are in the query.
+    /// Whether the fields are in the body, as JSON; otherwise they are in the query.
     fn is_asked_in_body(&self) -> bool {
         let spec = self.row.spec;
         !matches!(spec.http.method, Method::Get | Method::Delete) && spec.body != Body::LinesIn
     }
 }
 
-/// An answer with a tag, unless the client has it.
+/// A response with an `ETag`, unless the client already has it.
 async fn tagged(
     http: &Http,
     admitted: Admitted,

@@ -1,8 +1,8 @@
-//! Lines that are too long for memory, on their way in or out: a file that nobody else can open, and that is gone with its
-//! handle.
+//! Line bodies that are too large for memory, in either direction: a file that nobody else can open, and that disappears
+//! with its handle.
 //!
-//! An export is written whole before the first byte is sent: a slow client must not hold a reader of the memory, for a held
-//! reader lets the log grow without end.
+//! An export is completely written before its first byte is sent: a slow client must not hold one of the memory's readers,
+//! because a held reader lets the log grow without limit.
 
 use std::{
     fs::File,
@@ -28,16 +28,16 @@ use crate::{
 };
 
 pub(super) const LINES: &str = "application/x-ndjson";
-/// Bytes that are read or written at a time.
+/// How many bytes are read or written at a time.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// An empty file beside the memory: what was said stays on the disk that is trusted with it.
+/// An empty file next to the memory's file, so that what was said stays on the disk that is trusted with it.
 pub(super) fn file(memory: &Path) -> Result<File> {
     let folder = memory.parent().filter(|folder| !folder.as_os_str().is_empty());
     tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(|error| failed(&error))
 }
 
-/// Refuses what are no lines, before they are read.
+/// Refuses a body that is not lines, before it is read.
 pub(super) fn check(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
     body::check_kind(headers, LINES)?;
     if !headers.contains_key(header::CONTENT_TYPE) {
@@ -46,7 +46,7 @@ pub(super) fn check(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
     body::check_length(headers, max_bytes)
 }
 
-/// Writes a body into the file, and goes back to its beginning.
+/// Writes a body to the file, and rewinds it.
 pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) -> Result<File> {
     let mut body = request.into_body();
     let (mut total, mut piece) = (0, Vec::new());
@@ -78,7 +78,7 @@ pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) ->
     }
 }
 
-/// Sends what an operation wrote into the file.
+/// Sends what an operation wrote to the file.
 pub(super) async fn send(mut file: File) -> Result<Response> {
     let (file, len) = off_thread(move || {
         file.rewind()?;
@@ -87,7 +87,8 @@ pub(super) async fn send(mut file: File) -> Result<Response> {
     })
     .await?;
     let (sender, body) = Channel::new(1);
-    // Ends when the client goes away, since its end of the channel does; a client that reads nothing is cut off.
+    // Ends when the client disconnects, because that closes the other end of the channel; a client that stops reading is cut
+    // off.
     tokio::spawn(pieces(file, sender));
     let mut response = answer::document(StatusCode::OK, LINES, String::new());
     *response.body_mut() = Body::new(body);
@@ -109,9 +110,9 @@ async fn pieces(mut file: File, mut sender: Sender<Bytes, io::Error>) {
                     return;
                 }
             }
-            // The client sees an answer that is shorter than it says.
+            // The client sees a response that is shorter than announced.
             Ok(Err(error)) => return sender.abort(error),
-            // Its end, or a thread that panicked.
+            // The end, or a thread that panicked.
             Ok(Ok(_)) | Err(_) => return,
         }
     }

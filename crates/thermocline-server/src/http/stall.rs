@@ -1,4 +1,4 @@
-//! A connection whose client has to read: who lets an answer lie is cut off, and gives its place back.
+//! A connection whose client must keep reading: a client that stops is cut off, which frees its slot.
 
 use std::{
     future::Future,
@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-/// How long a client may take to read anything of what is ready for it.
+/// How long a client may read nothing of the data that is ready for it.
 const STALL: Duration = Duration::from_secs(15);
 
 /// What can be read and written.
@@ -21,7 +21,7 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A stream that fails once nothing of a write went out for 15 s.
+/// A stream that fails if no byte of a write goes out for 15 s.
 pub(super) struct Unstalled {
     stream: Box<dyn Stream>,
     /// Runs while a write waits for its reader.
@@ -33,7 +33,7 @@ impl Unstalled {
         Self { stream: Box::new(stream), waiting: None }
     }
 
-    /// What came of a write, or of a flush, unless it has waited too long.
+    /// The result of a write or a flush, or an error if it has waited too long.
     fn watched<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.waiting = None;
@@ -80,7 +80,7 @@ impl AsyncWrite for Unstalled {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Flushing a socket never waits, and says nothing of its reader; a TLS session's writes what is left.
+        // Flushing a socket never waits, and tells nothing about its reader; flushing a TLS session writes what is left.
         let polled = Pin::new(&mut self.stream).poll_flush(context);
         if polled.is_ready() { polled } else { self.watched(polled, context) }
     }

@@ -1,4 +1,4 @@
-//! The file of keys: read whole, written whole, its owner's alone.
+//! The key file: read and written as a whole, accessible to its owner only.
 
 use std::{
     collections::HashSet,
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys::Key;
 
-/// The file that `keys` of the configuration names.
+/// The file that `keys` in the configuration names.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyFile {
@@ -22,19 +22,19 @@ pub struct KeyFile {
     pub keys: Vec<Key>,
 }
 
-/// Why a file of keys is of no use. Never holds what is in it.
+/// Why a key file cannot be used. Never contains anything from the file.
 #[derive(Debug)]
 pub struct Unusable(String);
 
-/// What is written into a file that has none, for who opens it.
+/// The header of a new file, for people who open it.
 const HEAD: &str = "# Keys of thermocline, as hashes. Written by `thermocline key`; whoever can write here can make keys.\n\n";
 
 impl KeyFile {
-    /// Reads a file; who may read or write it is checked before it is believed.
+    /// Reads a file, after checking who may read or write it.
     pub fn read(path: &Path) -> Result<Self, Unusable> {
         check_mode(path)?;
         let text = fs::read_to_string(path).map_err(|error| Unusable::unreadable(path, &error))?;
-        // What toml says of an error quotes the file, in which a key may have been pasted.
+        // toml's error messages quote the file, into which a key may have been pasted.
         let file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start].lines().count().max(1));
             Unusable(format!("the key file {} is not understood, near line {line}", path.display()))
@@ -46,7 +46,7 @@ impl KeyFile {
         Ok(file)
     }
 
-    /// As [`read`](Self::read); a file that is not there has no keys.
+    /// Like [`read`](Self::read); a missing file has no keys.
     pub fn read_or_none(path: &Path) -> Result<Self, Unusable> {
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -54,7 +54,7 @@ impl KeyFile {
         }
     }
 
-    /// Reads the file, changes it and writes it, while nobody else does.
+    /// Reads, changes and writes the file under a lock.
     pub fn change<T, E: From<Unusable>>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, E>,
@@ -73,7 +73,7 @@ impl KeyFile {
         Ok(changed)
     }
 
-    /// Puts this in the place of the file: who reads meanwhile reads the one or the other.
+    /// Replaces the file atomically: a concurrent reader sees either the old or the new one.
     pub fn write(&self, path: &Path) -> Result<(), Unusable> {
         let text = toml::to_string_pretty(self).map_err(|error| Unusable(error.to_string()))?;
         let beside = path.with_extension("toml.new");
@@ -83,7 +83,7 @@ impl KeyFile {
 }
 
 fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
-    // What a writer left that was killed.
+    // Left by a writer that was killed.
     let _ = fs::remove_file(beside);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -95,7 +95,7 @@ fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(beside, path));
     if done.is_err() {
-        // The error is the one before this.
+        // The error that counts is the earlier one.
         let _ = fs::remove_file(beside);
         return done;
     }
@@ -107,7 +107,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
 }
 
-/// Refuses a file that others than its owner may read or write.
+/// Refuses a file that anyone except its owner may read or write.
 fn check_mode(path: &Path) -> Result<(), Unusable> {
     let about = fs::metadata(path).map_err(|error| Unusable::unreadable(path, &error))?;
     #[cfg(unix)]
@@ -124,7 +124,7 @@ fn check_mode(path: &Path) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// By what a file is known to have changed.
+/// What shows that a file has changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: Option<SystemTime>,
@@ -182,7 +182,7 @@ mod tests {
     fn who_changes_the_file_at_once_with_others_loses_nothing_of_theirs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys.toml");
-        // As a writer leaves it that was killed.
+        // As left by a writer that was killed.
         fs::write(path.with_extension("toml.new"), "").unwrap();
         let add = |name: &str| {
             KeyFile::change(&path, |file| {

@@ -1,4 +1,4 @@
-//! One key: how it is made, and what the file says of it.
+//! A key: how it is created, and its entry in the file.
 
 use std::fmt::Write;
 
@@ -13,54 +13,54 @@ use crate::{
     ops::spec::KeyScope,
 };
 
-/// Bytes of a hash.
+/// The length of a hash, in bytes.
 pub(super) const HASH_BYTES: usize = 32;
-/// What a key begins with, so that scanners of leaked secrets know one.
+/// The prefix of a key, which lets scanners for leaked secrets recognize it.
 const PREFIX: &str = "thc_";
 const ID_CHARS: usize = 8;
-/// What ids are made of: nothing that looks like something else, 5 bits a character.
+/// The alphabet of ids: no characters that look alike, 5 bits per character.
 const ID_ALPHABET: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
 
-/// A key, as the file has it: what it may, and the hash of its text.
+/// A key as stored in the file: its permissions, and the hash of its text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
-    /// Its id, which is no secret: logs and the audit file name it.
+    /// Its id, which is not secret: logs and the audit file use it.
     pub id: String,
-    /// What its owner calls it.
+    /// Its owner's name for it.
     pub name: String,
     /// SHA-256 of its text.
     #[serde(rename = "sha256", serialize_with = "write_hash", deserialize_with = "read_hash")]
     pub hash: [u8; HASH_BYTES],
     /// What it may do.
     pub scopes: Vec<KeyScope>,
-    /// Whose memory it may ask for.
+    /// Which users' memory it may access.
     pub users: Users,
-    /// When it stops opening anything.
+    /// When it expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
-    /// How often it may ask.
+    /// Its rate limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Whose words its statements are; its holder's own only if the owner says so.
+    /// The origin of its statements; the user's own words only if the owner says so.
     #[serde(default = "assistant")]
     pub origin: Origin,
 }
 
-/// What a new key is to be.
+/// The properties of a new key.
 #[derive(Clone, Debug)]
 pub struct New {
-    /// What its owner calls it.
+    /// Its owner's name for it.
     pub name: String,
     /// What it may do.
     pub scopes: Vec<KeyScope>,
-    /// Whose memory it may ask for.
+    /// Which users' memory it may access.
     pub users: Users,
-    /// When it stops opening anything.
+    /// When it expires.
     pub expires_at: Option<DateTime<Utc>>,
-    /// How often it may ask.
+    /// Its rate limit.
     pub rate: Option<Rate>,
-    /// Whose words its statements are.
+    /// The origin of its statements.
     pub origin: Origin,
 }
 
@@ -69,7 +69,7 @@ fn assistant() -> Origin {
 }
 
 impl Key {
-    /// Makes a key; the text is given this once, and kept nowhere.
+    /// Creates a key; its text is returned this once, and stored nowhere.
     pub fn make(new: New) -> Result<(Self, String), getrandom::Error> {
         let (mut id, mut secret) = ([0; ID_CHARS], [0; 32]);
         getrandom::fill(&mut id)?;
@@ -81,7 +81,7 @@ impl Key {
         Ok((key, text))
     }
 
-    /// Whether it has stopped opening anything.
+    /// Whether it has expired.
     pub fn is_expired(&self, now: DateTime<Utc>) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
@@ -109,7 +109,7 @@ pub(super) fn hash(text: &str) -> [u8; HASH_BYTES] {
 
 fn write_hash<S: Serializer>(hash: &[u8; HASH_BYTES], to: S) -> Result<S::Ok, S::Error> {
     let hex = hash.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}"); // To a String, which takes all.
+        let _ = write!(hex, "{byte:02x}"); // Writing to a `String` cannot fail.
         hex
     });
     to.serialize_str(&hex)

@@ -1,7 +1,7 @@
-//! Keys: who holds one, may ask.
+//! Keys: their holders may call the server.
 //!
-//! They lie in a file of their own, so that neither a backup nor an export carries them, and only their hashes do. The file
-//! is read again when it changes: a key that was revoked opens nothing a second later.
+//! They are stored in a file of their own, so that no backup or export contains them, and only as hashes. The file is read
+//! again when it changes: a revoked key stops working within a second.
 
 mod file;
 mod key;
@@ -26,10 +26,10 @@ use crate::{
     ops::problem::{Code, Problem},
 };
 
-/// How long what was read of the file is believed.
+/// How long the file's contents are trusted before checking for changes.
 const BELIEVED: Duration = Duration::from_secs(1);
 
-/// The keys of a file, as it is now.
+/// The keys of a file, kept up to date.
 #[derive(Debug)]
 pub struct Keys {
     path: PathBuf,
@@ -40,7 +40,7 @@ pub struct Keys {
 struct KeyFileState {
     looked_at: Instant,
     stamp: Option<Stamp>,
-    /// By their ids; none if the file cannot be read or understood.
+    /// By their ids; `None` if the file cannot be read or parsed.
     keys: Option<HashMap<String, KnownKey>>,
 }
 
@@ -51,21 +51,21 @@ struct KnownKey {
 }
 
 impl Keys {
-    /// Reads the file, which has to be there, to be its owner's alone, and to be understood.
+    /// Reads the file, which must exist, be accessible to its owner only, and parse.
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         let (stamp, keys) = read(path)?;
         let seen = KeyFileState { looked_at: Instant::now(), stamp: Some(stamp), keys: Some(keys) };
         Ok(Self { path: path.to_owned(), seen: Mutex::new(seen) })
     }
 
-    /// Whose key this is. One answer for every key that opens nothing, whatever is wrong with it.
+    /// The caller with this key. The error is the same for every invalid key, whatever is wrong with it.
     pub fn find(&self, text: &str) -> Result<Arc<Caller>, Problem> {
         let now = SystemClock.now();
         self.look(|keys| {
             let known = key::id_in(text).and_then(|id| keys?.get(id));
             let hash = key::hash(text);
             let expected = known.map_or([0; key::HASH_BYTES], |known| known.key.hash);
-            // Compared whatever is known, so that nobody learns from the time that it takes.
+            // Compared even if the key is unknown, so that the time taken reveals nothing.
             let is_same = bool::from(hash.ct_eq(&expected));
             let known = known.filter(|known| is_same && !known.key.is_expired(now));
             known.map(|known| Arc::clone(&known.caller))
@@ -78,15 +78,15 @@ impl Keys {
         })
     }
 
-    /// How many keys the file has that have not expired; `None` if it cannot be read or understood any more, and so no key opens anything.
+    /// The number of unexpired keys in the file; `None` if it can no longer be read or parsed, so that no key works.
     pub fn count(&self) -> Option<usize> {
         let now = SystemClock.now();
         self.look(|keys| Some(keys?.values().filter(|known| !known.key.is_expired(now)).count()))
     }
 
-    /// Reads the file again if it has changed, at most once a second, and asks about its keys.
+    /// Reads the file again if it has changed, at most once a second, and passes its keys to `ask`.
     fn look<T>(&self, ask: impl FnOnce(Option<&HashMap<String, KnownKey>>) -> T) -> T {
-        // Keys are replaced as a whole, whoever panicked.
+        // Keys are replaced as a whole, so a panic elsewhere leaves them valid.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.looked_at.elapsed() >= BELIEVED {
             seen.looked_at = Instant::now();
@@ -120,14 +120,14 @@ impl KeyFileState {
 }
 
 fn read(path: &Path) -> Result<(Stamp, HashMap<String, KnownKey>), Unusable> {
-    // Before the file is read: what changes meanwhile is seen at the next look.
+    // Taken before the file is read: a change in between is seen at the next look.
     let stamp = Stamp::of(path)?;
     let keys = KeyFile::read(path)?.keys.into_iter();
     let known = keys.map(|key| (key.id.clone(), KnownKey { caller: Arc::new(key.caller()), key }));
     Ok((stamp, known.collect()))
 }
 
-/// A call without a key.
+/// The problem of a call without a key.
 pub fn no_key() -> Problem {
     Problem::new(
         Code::NoKey,

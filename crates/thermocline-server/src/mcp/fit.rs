@@ -1,8 +1,8 @@
-//! Whether arguments fit the schema that the model was shown: nothing unknown, nothing missing, each of its type.
+//! Checks arguments against the schema that the model was shown: nothing unknown, nothing missing, everything of its type.
 
 use serde_json::{Map, Value};
 
-/// What does not fit, if something does not. Names fields and words of the schema, and nothing of the arguments.
+/// What does not fit, if anything. It names fields and words of the schema, and nothing from the arguments.
 pub(super) fn check(schema: &Map<String, Value>, value: &Value) -> Result<(), String> {
     at("", schema, value)
 }
@@ -73,7 +73,7 @@ fn is_of_type(path: &str, types: &Value, value: &Value) -> Result<(), String> {
     let is_one = types.iter().any(|kind| match *kind {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
-        // As JSON Schema has it: 53.0 is one.
+        // As in JSON Schema: 53.0 is an integer.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         "string" => value.is_string(),
@@ -96,7 +96,7 @@ fn within(path: &str, schema: &Map<String, Value>, value: &Value) -> Result<(), 
     Ok(())
 }
 
-/// A field by its place: only names of the schema and numbers stand in it.
+/// A field by its path, which contains only names from the schema and numbers.
 fn named(path: &str) -> &str {
     match path.strip_prefix('/') {
         None | Some("") => "arguments",

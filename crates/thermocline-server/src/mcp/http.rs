@@ -1,4 +1,4 @@
-//! MCP over HTTP: each request is answered for itself, and nothing is remembered of it.
+//! MCP over HTTP: each request is answered on its own, and nothing about it is remembered.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use rmcp::transport::streamable_http_server::{
 
 use crate::mcp::Mcp;
 
-/// Answers a request whose body is a message, and was read within its bounds.
+/// Answers a request whose body is a message that was read within its limits.
 ///
-/// Host, origin and key were looked at before, by the one guard that every route has; a second list here could only contradict
-/// it.
+/// Host, origin and key have already been checked by the guard that every route shares; a second check here could only
+/// contradict it.
 pub async fn answer(mcp: Mcp, request: Request) -> Response {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -1,6 +1,6 @@
-//! The knowledge profile: the eighteen tools of the paper of cognitive memories, over rows of the table.
+//! The knowledge profile: the eighteen tools of the cognitive memory paper, over rows of the table.
 //!
-//! `memory_reindex` and `memory_embed` are about the whole file: only a caller of all users sees them.
+//! `memory_reindex` and `memory_embed` concern the whole file: only callers with access to all users see them.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{
     ops::Row,
 };
 
-/// The paper's name for it, what a person is shown, and the row. Those without a row are written by hand.
+/// The paper's name for it, the title for people, and the row. Tools without a row are written by hand.
 const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_store", "Store", "memory_save"),
     ("memory_search", "Search", "recall"),
@@ -50,7 +50,7 @@ pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
         .collect()
 }
 
-/// A memory, or what was done to it.
+/// A memory, or its history.
 fn get(table: &'static [Row]) -> McpTool {
     McpTool::by_hand(
         ("memory_get", "Get"),
@@ -73,7 +73,7 @@ fn get(table: &'static [Row]) -> McpTool {
     )
 }
 
-/// What changes a memory by hand, and takes that back.
+/// Edits a memory by hand, or undoes that.
 fn update(table: &'static [Row]) -> McpTool {
     McpTool::by_hand(
         ("memory_update", "Update"),

@@ -1,4 +1,4 @@
-//! Which tools there are: by the profile and what the caller may, in a fixed order, so that prompts stay cached.
+//! Which tools there are: determined by the profile and the caller's rights, in a fixed order, so that prompts stay cached.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ pub enum ToolProfile {
     /// Six tools, written by hand, because a model chooses better among six.
     #[default]
     Core,
-    /// A tool for each operation that has one.
+    /// One tool for each operation that has one.
     Full,
-    /// Of these, the ones that only read.
+    /// The tools of `Full` that only read.
     Readonly,
-    /// The eighteen of the paper of cognitive memories.
+    /// The eighteen tools of the cognitive memory paper.
     Knowledge,
 }
 
@@ -36,12 +36,12 @@ impl ToolProfile {
         }
     }
 
-    /// The profile of this word.
+    /// The profile with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::EVERY.into_iter().find(|profile| profile.as_str() == word)
     }
 
-    /// Its tools over a table.
+    /// Its tools, over a table.
     pub(super) fn tools(self, table: &'static [Row]) -> Vec<McpTool> {
         match self {
             Self::Core => core::tools(table),

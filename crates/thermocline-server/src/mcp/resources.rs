@@ -1,4 +1,4 @@
-//! Resources: what can be read by an address instead of a question.
+//! Resources: what can be read by URI instead of by a question.
 
 use percent_encoding::percent_decode_str;
 use rmcp::{
@@ -14,11 +14,11 @@ use crate::{
 
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
-/// Of a session the newest turns are shown: so many at most, and so many bytes of them; the newest one whole.
+/// How many of a session's newest turns are shown, and how many bytes of them; the newest one is always whole.
 const NEWEST_TURNS: usize = 20;
 const NEWEST_BYTES: usize = 32 << 10;
 
-/// Those with one address.
+/// Resources with a fixed URI.
 pub(super) fn list() -> Vec<Resource> {
     let resource = |name: &str, title: &str, what: &str| {
         Resource::new(format!("memory://{name}"), name)
@@ -33,7 +33,7 @@ pub(super) fn list() -> Vec<Resource> {
     ]
 }
 
-/// Those with an address for each thing.
+/// Resources with a URI for each thing.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let template = |of: &str, name: &str, title: &str, what: &str| {
         ResourceTemplate::new(format!("memory://{of}/{{{name}}}"), name)
@@ -54,7 +54,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// What stands at an address.
+/// The contents at a URI.
 pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResourceResult, ErrorData> {
     let gone = || ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })));
     let path = uri.strip_prefix("memory://").ok_or_else(gone)?;
@@ -73,7 +73,7 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
         }
     };
     match text {
-        // Of a user whom nobody knows yet the listed ones are there, and empty.
+        // For a user who does not exist yet, the listed resources exist, and are empty.
         Err(problem) if problem.code == Code::NotFound && kind == MARKDOWN => {
             let nothing = "Nothing is known of this user yet.\n";
             Ok(ReadResourceResult::new(vec![ResourceContents::text(nothing, uri).with_mime_type(kind)]))
@@ -87,7 +87,7 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
     }
 }
 
-/// One of the documents; none: there is none of this name.
+/// One of the documents; `None` if there is none with this name.
 async fn document(mcp: &Mcp, name: &str, client: &str) -> Result<Option<String>, Problem> {
     let row = match name {
         "core" => "core",
@@ -99,7 +99,7 @@ async fn document(mcp: &Mcp, name: &str, client: &str) -> Result<Option<String>,
     Ok(response["text"].as_str().map(shown::followed))
 }
 
-/// A session, its newest turns in order, and how many there are before them.
+/// A session, its newest turns in order, and the number of turns before them.
 async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> {
     let mut session = mcp.ask("session_show", json!({ "session": name }), client).await?;
     let asked = json!({ "session": name, "from_end": true, "limit": NEWEST_TURNS });
@@ -118,9 +118,9 @@ async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> 
     Ok(session)
 }
 
-/// Every fact that holds, in the order of their keys.
+/// Every current fact, ordered by key.
 async fn profile(mcp: &Mcp, client: &str) -> Result<String, Problem> {
-    /// Pages are of 200: nobody has more facts than this.
+    /// A page has 200 entries: nobody has more facts than this.
     const PAGES: usize = 50;
     let mut lines = Vec::new();
     let mut request = json!({ "limit": 200 });
@@ -138,7 +138,7 @@ async fn profile(mcp: &Mcp, client: &str) -> Result<String, Problem> {
     Ok(format!("# Who the user is\n\n{}", lines.concat()))
 }
 
-/// What failed, where MCP has no result that says so.
+/// A failure, for methods whose MCP result cannot express one.
 pub(super) fn error(problem: &Problem) -> ErrorData {
     let detail = shown::failure(problem);
     match problem.code {

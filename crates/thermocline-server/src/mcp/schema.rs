@@ -1,4 +1,4 @@
-//! A request's schema as a model is shown it: what it needs to fill in the arguments, and no word more.
+//! A request's schema as shown to a model: what it needs to fill in the arguments, and not a word more.
 
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::ops::Row;
 
-/// The longest description of a field that a model is shown, in bytes; of longer ones, the first sentence.
+/// The longest field description shown to a model, in bytes; longer ones are cut to the first sentence.
 const MAX_DESCRIPTION_BYTES: usize = 60;
 
-/// For programs, which ask over HTTP: a model does not see them, and cannot name them.
+/// For programs that call over HTTP: a model does not see these fields, and cannot use them.
 const FOR_PROGRAMS: [&str; 35] = [
     "any_status",
     "assistant_origin",
@@ -48,10 +48,10 @@ const FOR_PROGRAMS: [&str; 35] = [
     "volatility",
 ];
 
-/// In many requests, and said by their names.
+/// Fields of many requests whose names explain them.
 const UNSAID: [&str; 4] = ["cursor", "limit", "memory", "session"];
 
-/// What of a schema is for validators and not for whoever fills it in; the row's own type still holds to it.
+/// Parts of a schema for validators, not for whoever fills it in; the row's own type still enforces them.
 const NOT_SHOWN: [&str; 9] =
     ["$schema", "title", "format", "minLength", "maxLength", "minItems", "maxItems", "default", "pattern"];
 
@@ -79,7 +79,7 @@ pub(super) fn of_request(row: &Row) -> JsonObject {
     slim
 }
 
-/// A value that is written as an object; of any other, an empty one.
+/// The fields of a JSON object; empty for any other value.
 pub(super) fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(fields) => fields,
@@ -125,7 +125,7 @@ fn slim_in_place(value: &mut Value) {
     }
 }
 
-/// Nobody has to say `null`: what is not there is not there.
+/// Removes `null`: a field can be left out instead.
 fn without_null(mut schema: JsonObject) -> JsonObject {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|kind| kind != "null");
@@ -142,7 +142,7 @@ fn without_null(mut schema: JsonObject) -> JsonObject {
         if let [only] = branches.as_slice() {
             let only = object(only.clone());
             schema.remove("anyOf");
-            // The field's own description says more than its type's.
+            // The field's own description is more specific than its type's.
             for (key, value) in only {
                 schema.entry(key).or_insert(value);
             }
@@ -151,8 +151,8 @@ fn without_null(mut schema: JsonObject) -> JsonObject {
     schema
 }
 
-/// The words of a choice that is written as a list of constants, each with a description. What can also be an object, is one
-/// for programs.
+/// The words of a choice written as a list of constants, each with a description. Alternatives that are objects are for
+/// programs.
 fn words_of(schema: &JsonObject) -> Option<Value> {
     let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
     let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! The handler of rmcp: from each method of the protocol to what answers it.
+//! rmcp's handler: maps each method of the protocol to its answer.
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -13,7 +13,7 @@ use rmcp::{
 
 use crate::mcp::{INSTRUCTIONS, Mcp, prompts, resources};
 
-/// Who asks, by the client's own name for itself; at most 64 characters, and none but what names have.
+/// The client's name for itself; at most 64 characters, only those that names consist of.
 fn client(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ');

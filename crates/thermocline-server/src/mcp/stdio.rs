@@ -7,14 +7,14 @@ use tokio::io::{AsyncRead, AsyncWrite, stdin, stdout};
 
 use crate::mcp::Mcp;
 
-/// Answers on standard input and output until the input ends. What was asked before that is answered still.
+/// Serves on standard input and output until the input ends. Requests received before that are still answered.
 ///
-/// Nothing else of the process may write to the standard output.
+/// Nothing else in the process may write to standard output.
 pub async fn serve_stdio(mcp: Mcp) -> io::Result<()> {
     serve(mcp, stdin(), stdout()).await
 }
 
-/// As [`serve_stdio`], on any two streams: a message a line.
+/// Like [`serve_stdio`], on any two streams: one message per line.
 pub async fn serve(
     mcp: Mcp,
     input: impl AsyncRead + Send + Unpin + 'static,
@@ -22,7 +22,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let running = match mcp.serve((input, output)).await {
         Ok(running) => running,
-        // A client that said nothing, or only asked what there is.
+        // A client that sent nothing, or only asked what there is.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(io::Error::other(error)),
     };

@@ -21,12 +21,12 @@ pub(super) struct McpTool {
     pub(super) description: &'static str,
     /// JSON Schema of its arguments.
     pub(super) input: Arc<JsonObject>,
-    /// All that it may run, of which each call runs one.
+    /// All rows that it may run; each call runs one of them.
     pub(super) rows: Vec<&'static Row>,
     plan: CallPlan,
 }
 
-/// Which row a call runs, and its request; or what is wrong with the arguments.
+/// The row that a call runs, and its request; or what is wrong with the arguments.
 type CallPlan = Box<dyn Fn(Map<String, Value>) -> Result<CallStep, String> + Send + Sync>;
 
 /// What a call runs.
@@ -36,12 +36,12 @@ pub(super) struct CallStep {
     pub(super) row: &'static str,
     /// Its request.
     pub(super) request: Map<String, Value>,
-    /// What a model is told above the answer; empty: nothing.
+    /// Text shown to the model above the answer; may be empty.
     pub(super) lead: &'static str,
 }
 
 impl McpTool {
-    /// A tool that was written by hand. Every name among `rows` is one of the table.
+    /// A tool written by hand. Every name among `rows` is in the table.
     pub(super) fn by_hand(
         (name, title): (&'static str, &'static str),
         description: &'static str,
@@ -70,7 +70,7 @@ impl McpTool {
         self.specs().all(|spec| spec.effect == Effect::Reads)
     }
 
-    /// Whether the caller may run all that it runs for this user. What a caller may not do, it does not see.
+    /// Whether the caller may run all of its rows for this user. A caller does not see tools that it may not use.
     pub(super) fn is_for(&self, caller: &Caller, user: &str) -> bool {
         self.specs().all(|spec| caller.may(spec, Some(user)).is_ok())
     }
@@ -82,7 +82,7 @@ impl McpTool {
             .with_annotations(self.hints())
     }
 
-    /// The row that these arguments ask for, and its request; or why they do not fit.
+    /// The row for these arguments, and its request; or why they do not fit.
     pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, CallStep), String> {
         let arguments = Value::Object(arguments);
         fit::check(&self.input, &arguments)?;
@@ -99,7 +99,7 @@ impl McpTool {
         self.rows.iter().map(|row| row.spec)
     }
 
-    /// What is left out is as MCP says: what changes something may destroy, which here is undone by other tools.
+    /// Omitted hints have MCP's defaults: what changes something may be destructive; here other tools undo it.
     fn hints(&self) -> ToolAnnotations {
         let hints = ToolAnnotations::new().open_world(false);
         if self.only_reads() {

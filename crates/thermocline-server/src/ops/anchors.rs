@@ -1,4 +1,4 @@
-//! Anchors: who the user is, and those who speak in the user's sessions.
+//! Anchors: facts about the user, and about those who speak in the user's sessions.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::ops::{
     spec::{Route, Spec, Tool},
 };
 
-/// The rows about anchors.
+/// The anchor operations.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<AnchorList>(),
@@ -37,7 +37,7 @@ pub struct OfAnchor {
 pub struct AnchorListRequest {
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -50,7 +50,7 @@ impl Operation for AnchorList {
         tool: Some(Tool { name: "memory_facts", title: "Facts" }),
         ..Spec::reads(
             "anchor_list",
-            "Every fact about the user and those who speak with them, what holds and what held, with evidence.",
+            "Every fact about the user and those who speak with them, current and past, with evidence.",
             Route::get("/v1/users/{user}/anchors"),
         )
     };
@@ -92,7 +92,7 @@ impl Operation for AnchorShow {
 pub struct AnchorSetRequest {
     /// Whom it is about: `user`, `assistant`, or a name of at most 256 bytes. Default: user.
     pub subject: Option<String>,
-    /// What it says of them.
+    /// The kind of fact.
     pub attribute: Attribute,
     /// The value, short, at most 256 bytes: a name, a place, a thing; a sentence only for `note`.
     #[schemars(length(min = 1))]
@@ -106,7 +106,7 @@ pub struct AnchorSet;
 impl Operation for AnchorSet {
     const SPEC: Spec = Spec::adds(
         "anchor_set",
-        "Set a fact by hand; under an attribute with one value it supersedes what held, which is kept.",
+        "Set a fact by hand; if its attribute has one value, it supersedes the current one, which is kept.",
         Route::post("/v1/users/{user}/anchors"),
     );
     type Request = AnchorSetRequest;
@@ -121,13 +121,13 @@ impl Operation for AnchorSet {
     }
 }
 
-/// A value to put in the place of another one.
+/// A value that replaces another one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorReplaceRequest {
     /// The anchor's id.
     pub anchor: AnchorId,
-    /// The value from now on, at most 256 bytes.
+    /// The new value, at most 256 bytes.
     #[schemars(length(min = 1))]
     pub value: String,
 }
@@ -139,7 +139,7 @@ pub struct AnchorReplace;
 impl Operation for AnchorReplace {
     const SPEC: Spec = Spec::changes(
         "anchor_replace",
-        "Put a corrected value in the place of one fact that holds; the old one is kept with its dates.",
+        "Correct the value of one current fact; the old one is kept with its dates.",
         Route::put("/v1/users/{user}/anchors/{anchor}"),
     );
     type Request = AnchorReplaceRequest;
@@ -160,7 +160,7 @@ pub struct AnchorRetract;
 impl Operation for AnchorRetract {
     const SPEC: Spec = Spec::changes(
         "anchor_retract",
-        "Take one fact back: what it had superseded holds again, and it can be set anew.",
+        "Retract one fact: what it had superseded holds again, and it can be set again.",
         Route::delete("/v1/users/{user}/anchors/{anchor}"),
     );
     type Request = OfAnchor;

@@ -1,4 +1,4 @@
-//! One call of an operation: who asks, of which memory, for whom.
+//! One call of an operation: who asks, and for which user's memory.
 
 use std::{
     fs::File,
@@ -19,12 +19,12 @@ use crate::{
     service::Service,
 };
 
-/// By which door a call came.
+/// Which surface a call came through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Surface {
     /// HTTP.
     Http,
-    /// MCP, with the client's own name for itself.
+    /// MCP, with the client's name for itself.
     Mcp(String),
     /// `thermocline call`.
     Shell,
@@ -33,30 +33,30 @@ pub enum Surface {
 /// One call of an operation.
 #[derive(Debug)]
 pub struct Call {
-    /// What it is asked of.
+    /// The service that runs it.
     pub service: Arc<Service>,
-    /// Who asks.
+    /// Who calls.
     pub caller: Arc<Caller>,
-    /// The user it is about: a name, or `id:<uuid>`.
+    /// The user: a name, or `id:<uuid>`.
     pub user: Option<String>,
-    /// Who that is, once the file was asked, which is once: a tag, an operation, logs and the audit file all speak of them.
+    /// That user, looked up in the file only once: the `ETag`, the operation, logs and the audit file all use it.
     pub found: Arc<OnceLock<User>>,
-    /// The memory that it forgets or erases, by whatever name it was asked to: the audit file tells of that.
+    /// The memory that the call forgets or erases, under whatever name it was given: for the audit file.
     pub gone: Arc<OnceLock<MemoryId>>,
-    /// By which door.
+    /// Which surface it came through.
     pub surface: Surface,
-    /// Where lines are written to or read from, at its beginning; only for operations whose
+    /// A file positioned at its start, to write lines to or read them from; only for operations whose
     /// [body](crate::ops::spec::Body) is lines.
     pub spool: Option<File>,
 }
 
-/// Characters of a client's name for itself at most: 200 bytes hold them.
+/// The maximum number of characters in a client's name for itself: they fit in 200 bytes.
 const MADE_BY_CHARS: usize = 48;
 
-/// Bytes of a user's name at most.
+/// The maximum length of a user's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
-/// What stands before an id where a name may stand.
+/// The prefix of an id in places that also accept a name.
 const ID: &str = "id:";
 
 impl Call {
@@ -78,12 +78,12 @@ impl Call {
         Ok(found.inspect(|user| self.note(user)))
     }
 
-    /// The user, who must be known.
+    /// The user, who must exist.
     pub fn user(&self) -> Result<User> {
         self.find_user()?.ok_or_else(not_found)
     }
 
-    /// The user, added if the file does not know them yet.
+    /// The user, added to the file if new.
     pub fn user_or_new(&self) -> Result<User> {
         let name = self.user_name()?;
         let user = match id_of::<UserId>(name)? {
@@ -95,23 +95,23 @@ impl Call {
     }
 
     fn note(&self, user: &User) {
-        // A call is about one user: the first is the one.
+        // A call is about one user, so the first one stays.
         let _ = self.found.set(user.clone());
     }
 
-    /// Notes which memory it forgets or erases.
+    /// Notes which memory the call forgets or erases.
     pub fn note_gone(&self, memory: MemoryId) {
-        // A call forgets or erases one by its name: the first is the one.
+        // A call forgets or erases one memory by name, so the first one stays.
         let _ = self.gone.set(memory);
     }
 
-    /// The memories of the user, who must be known, for the caller's doing.
+    /// The memories of the user, who must exist; changes get the caller's origin.
     pub fn memories(&self) -> Result<Memories> {
         Ok(self.user()?.memories().by(self.caller.origin))
     }
 
-    /// Whose words are kept: the caller's, unless the request names somebody who is trusted less. Nobody makes their words
-    /// those of somebody who is trusted further.
+    /// The origin of what is saved: the caller's own, unless the request names a less trusted one. Errors:
+    /// `Code::InvalidInput` if the request names a more trusted one.
     pub fn origin(&self, named: Option<Origin>) -> Result<Origin> {
         let own = self.caller.origin;
         let Some(named) = named else { return Ok(own) };
@@ -125,13 +125,13 @@ impl Call {
         ))
     }
 
-    /// As [`origin`](Self::origin), of a side of a turn that is `usual`ly told by who takes part in the talk. What a caller
-    /// of foreign words records is foreign on both sides.
+    /// Like [`origin`](Self::origin), for one side of a turn, which usually has the origin `usual`. If the caller's origin
+    /// is foreign, both sides that it records are foreign.
     pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
         if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
     }
 
-    /// Refuses to state a fact, or to take one back, for a caller whose words are a tool's or a document's.
+    /// Refuses callers with the origin tool or document: they may not state or retract facts.
     pub fn check_may_state(&self) -> Result<()> {
         if self.is_foreign() {
             return Err(Problem::new(
@@ -146,7 +146,7 @@ impl Call {
         Trust::of(self.caller.origin) == Trust::Foreign
     }
 
-    /// Who does it, as evidence and histories name it: the door, and who came through it.
+    /// Who acts, for evidence and histories: the surface, and who came through it.
     pub fn made_by(&self) -> String {
         match &self.surface {
             Surface::Http => format!("http:{}", self.caller.id),
@@ -163,7 +163,7 @@ impl Call {
         self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
     }
 
-    /// What the user is called, where a name and no id is needed.
+    /// The user's name, where an id is not accepted.
     pub fn new_user_name(&self) -> Result<&str> {
         let name = self.user_name()?;
         if name.starts_with(ID) {
@@ -174,12 +174,12 @@ impl Call {
 
     fn user_name(&self) -> Result<&str> {
         let name = self.user.as_deref().ok_or_else(|| Problem::bad_request("the call names no user"))?;
-        // A look for somebody whom nobody knows is answered without the library.
+        // A look-up of an unknown user is answered without the library.
         check_user_name(name).map(|()| name)
     }
 }
 
-/// Refuses what can be no user's name.
+/// Refuses what cannot be a user's name.
 pub fn check_user_name(name: &str) -> Result<()> {
     if (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.contains('\0') {
         return id_of::<UserId>(name).map(drop);
@@ -187,7 +187,7 @@ pub fn check_user_name(name: &str) -> Result<()> {
     Err(Problem::invalid("user", "a user's name has 1 to 256 bytes, and none of them is NUL"))
 }
 
-/// The session of a user by the caller's key or `id:<uuid>`, if there is one.
+/// The user's session by the caller's key or `id:<uuid>`, if it exists.
 pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
     let Some(id) = id_of::<SessionId>(session)? else { return Ok(user.find_session(session)?) };
     match user.session_by_id(id) {
@@ -196,13 +196,12 @@ pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
     }
 }
 
-/// As [`find_session`]; there must be one.
+/// Like [`find_session`], but the session must exist.
 pub fn session(user: &User, session: &str) -> Result<Session> {
     find_session(user, session)?.ok_or_else(not_found)
 }
 
-/// The session of a user under a key or an id, as [`find_session`]; one with a key is begun if there is none. Without a
-/// name: the open conversation without a key.
+/// Like [`find_session`], but starts the session if the key is new. Without a name: the open session without a key.
 pub fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
     let Some(key) = session else { return Ok(user.session()?) };
     match find_session(user, key)? {
@@ -212,7 +211,7 @@ pub fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
     }
 }
 
-/// The id of a session that a request names, if it names one.
+/// The id of the session that a request names, if it names one.
 pub fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
     match named {
         Some(name) => Ok(Some(session(user, name)?.id())),
@@ -220,7 +219,7 @@ pub fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>>
     }
 }
 
-/// What stands before a caller's own id where an id may stand.
+/// The prefix of a caller's own id in places that also accept an id.
 pub const KEY: &str = "key:";
 
 /// A turn by its id, or by `key:` and the caller's own id.
@@ -231,18 +230,18 @@ pub fn turn(user: &User, name: &str) -> Result<Turn> {
     })
 }
 
-/// The id of a turn in its path.
+/// The id of a turn from a path.
 pub fn turn_id(name: &str) -> Result<TurnId> {
     Ok(name.parse()?)
 }
 
-/// A whole number in a path.
+/// A whole number from a path.
 pub fn number<T: std::str::FromStr>(field: &str, text: &str) -> Result<T> {
     let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
     number.ok_or_else(|| Problem::invalid(field, "this is no number from 0 on"))
 }
 
-/// Something done to what is built, if it is stated.
+/// Applies `add` to what is built if a value is given.
 pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
     match stated {
         Some(stated) => add(built, stated),
@@ -250,7 +249,7 @@ pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B 
     }
 }
 
-/// One answer for all that is missing, whatever it is and whosever it may be.
+/// One answer for everything that is missing, whatever it is and whoever owns it.
 pub fn not_found() -> Problem {
     Problem::new(Code::NotFound, "there is no such thing for this user")
 }

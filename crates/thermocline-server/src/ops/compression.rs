@@ -1,4 +1,4 @@
-//! Ended sessions are compressed, looked into and restored.
+//! Ended sessions are compressed, inspected and restored.
 
 use std::{fmt, str::FromStr};
 
@@ -15,7 +15,7 @@ use crate::ops::{
     spec::{Class, Route, Spec, Tool},
 };
 
-/// The rows about the compression of sessions.
+/// The operations for compressing sessions.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<SessionSummaries>(),
@@ -27,7 +27,7 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// A page of a list of a session's.
+/// A page of a list that belongs to a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionPageRequest {
@@ -35,7 +35,7 @@ pub struct SessionPageRequest {
     pub session: String,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -48,7 +48,7 @@ impl Operation for SessionSummaries {
         tool: Some(Tool { name: "memory_summaries", title: "Summaries of a session" }),
         ..Spec::reads(
             "session_summaries",
-            "What stands for the summarized turns of a session, in their order.",
+            "The summaries that replace turns of a session, in order.",
             Route::get("/v1/users/{user}/sessions/{session}/summaries"),
         )
     };
@@ -64,7 +64,7 @@ impl Operation for SessionSummaries {
     }
 }
 
-/// A turn of a session, and its move.
+/// The key of a move: the turn's number and its move.
 #[derive(Clone, Copy, Debug)]
 struct TurnMove {
     turn_number: u32,
@@ -93,7 +93,7 @@ pub struct SessionTransitions;
 impl Operation for SessionTransitions {
     const SPEC: Spec = Spec::reads(
         "session_transitions",
-        "Every move of a session's turns between tiers, in the turns' order, with its reason.",
+        "Every move of a session's turns between tiers, in turn order, with its reason.",
         Route::get("/v1/users/{user}/sessions/{session}/transitions"),
     );
     type Request = SessionPageRequest;
@@ -117,7 +117,7 @@ pub struct SessionCompress;
 impl Operation for SessionCompress {
     const SPEC: Spec = Spec::changes(
         "session_compress",
-        "Have an ended session that was restored compressed by the next run of jobs; any other is queued when it ends.",
+        "Queue the compression of an ended session that was restored; other sessions are queued when they end.",
         Route::post("/v1/users/{user}/sessions/{session}/compress"),
     );
     type Request = OfSession;
@@ -130,10 +130,10 @@ impl Operation for SessionCompress {
     }
 }
 
-/// Turns that came back.
+/// Restored turns.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Restored {
-    /// Turns that came back out of the archive; 0: there was nothing to restore.
+    /// The number of turns restored from the archive; 0 if there was nothing to restore.
     pub turns: u64,
 }
 
@@ -147,7 +147,7 @@ impl Operation for SessionRestore {
         class: Class::Long,
         ..Spec::changes(
             "session_restore",
-            "Undo the compression of a session: its turns come back to the letter, its summaries go.",
+            "Undo the compression of a session: restore its turns verbatim and remove its summaries.",
             Route::post("/v1/users/{user}/sessions/{session}/restore"),
         )
     };
@@ -169,7 +169,7 @@ impl Operation for SessionCompressAgain {
         class: Class::Long,
         ..Spec::changes(
             "session_compress_again",
-            "Have the configured summarizer asked again about a session in which the built-in one stood in for it.",
+            "Have the configured summarizer redo a session that the built-in one summarized in its place.",
             Route::post("/v1/users/{user}/sessions/{session}/compress-again"),
         )
     };
@@ -182,10 +182,10 @@ impl Operation for SessionCompressAgain {
     }
 }
 
-/// Sessions that are queued.
+/// Queued sessions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Queued {
-    /// Sessions whose compression is queued.
+    /// The number of sessions whose compression is queued.
     pub sessions: u64,
 }
 
@@ -198,7 +198,7 @@ impl Operation for CompressAgain {
         class: Class::Long,
         ..Spec::changes(
             "user_compress_again",
-            "Have the configured summarizer asked again about every session in which the built-in one stood in for it.",
+            "Have the configured summarizer redo every session that the built-in one summarized in its place.",
             Route::post("/v1/users/{user}/compress-again"),
         )
     };

@@ -1,4 +1,4 @@
-//! `context`: what an LLM is to be handed with a message.
+//! `context`: what to give to an LLM together with a message.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -15,49 +15,49 @@ use crate::{
     },
 };
 
-/// Queries beside a message at most.
+/// The maximum number of queries in addition to a message.
 const MOST_QUERIES: usize = 8;
-/// Tokens of a context at most: what no model reads.
+/// The maximum number of tokens in a context: more than any model reads.
 const MOST_TOKENS: u32 = 1_000_000;
 
 /// Makes a context.
 #[derive(Debug)]
 pub struct ContextOperation;
 
-/// A message, and how its context is to be.
+/// A message, and what its context should contain.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRequest {
     /// The user's message.
     pub message: String,
-    /// The running conversation, by the caller's key or `id:` and its id: its newest turns come first. Default: none.
+    /// The running session, by its key or `id:` and its id: its newest turns come first. Default: none.
     pub session: Option<String>,
-    /// Tokens at most. Default 4,400, as the server is configured.
+    /// Maximum number of tokens. Default: 4,400, or as the server is configured.
     #[schemars(range(min = 0, max = MOST_TOKENS))]
     pub budget_tokens: Option<u32>,
-    /// The moment of asking (RFC 3339). Default: now.
+    /// The time of asking (RFC 3339). Default: now.
     pub now: Option<DateTime<Utc>>,
     /// How to rank what is recalled. Default: as the server is configured.
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything.
     #[serde(default)]
     pub filter: Filter,
-    /// From 0 to 1: where nothing is so sure to answer, nothing is recalled. Default: 0.1.
+    /// From 0 to 1: if no result is this confident to answer, nothing is recalled. Default: 0.1.
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
-    /// What is searched for beside the message, at most 8 queries.
+    /// Additional search queries, at most 8.
     #[serde(default)]
     #[schemars(length(max = MOST_QUERIES))]
     pub queries: Vec<String>,
-    /// Sections that are left out.
+    /// Sections to leave out.
     #[serde(default)]
     pub without: Vec<Section>,
-    /// Which memories are recalled. Default: those that hold, and, at half their weight, those that are archived.
+    /// Which memories to recall. Default: active ones and, at half their weight, archived ones.
     pub memories: Option<MemoryFilter>,
-    /// Whether memories lend to those they are related to. Default: no.
+    /// Whether memories lend score to related memories. Default: no.
     #[serde(default)]
     pub graph: bool,
-    /// Whether the recent turns come as messages of their own, in `recent`, and not in `text`. Default: no.
+    /// Whether the recent turns are returned as separate messages in `recent`, and not in `text`. Default: no.
     #[serde(default)]
     pub for_messages: bool,
 }
@@ -66,30 +66,30 @@ pub struct ContextRequest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ContextAnswer {
-    /// Of a user whom the file knows.
+    /// For a user whom the file knows.
     Known(thermocline::Context),
-    /// Of a user whom nobody knows yet.
+    /// For a user who does not exist yet.
     Empty(EmptyContext),
 }
 
-/// A context of nothing, and no receipt.
+/// An empty context without a receipt.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct EmptyContext {
-    /// Empty.
+    /// Always empty.
     pub text: String,
-    /// 0.
+    /// Always 0.
     pub tokens: u32,
-    /// What was asked for.
+    /// The requested budget.
     pub budget_tokens: Option<u32>,
-    /// Empty.
+    /// Always empty.
     pub items: Vec<()>,
-    /// Empty.
+    /// Always empty.
     pub left_out: Vec<u32>,
-    /// 0.
+    /// Always 0.
     pub confidence: f64,
-    /// Empty.
+    /// Always empty.
     pub missing: Vec<String>,
-    /// null.
+    /// Always null.
     pub receipt: Option<()>,
 }
 
@@ -99,7 +99,7 @@ impl Operation for ContextOperation {
         class: Class::Recall,
         ..Spec::reads(
             "context",
-            "Make the context for a message: recent turns, what is known and what is recalled, within a token budget.",
+            "Build the context for a message: recent turns, what is known and what is recalled, within a token budget.",
             Route::post("/v1/users/{user}/context"),
         )
     };
@@ -107,7 +107,7 @@ impl Operation for ContextOperation {
     type Response = ContextAnswer;
 
     fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
-        // Of a user whom nobody knows the library is not asked.
+        // For an unknown user the library is not called, so its checks are made here.
         if request.queries.len() > MOST_QUERIES {
             return Err(Problem::invalid("queries", "at most 8 queries are searched for beside the message"));
         }
@@ -138,7 +138,7 @@ impl Operation for ContextOperation {
         options.memories = request.memories;
         options.graph = request.graph;
         options.for_messages = request.for_messages;
-        // A key that nobody has recorded under yet is a conversation that is about to begin.
+        // A key without any turns yet belongs to a session that is about to start.
         Ok(ContextAnswer::Known(match session {
             Some(session) => session.context(&request.message, options)?,
             None => user.context(&request.message, options)?,

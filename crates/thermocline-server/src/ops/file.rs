@@ -21,10 +21,10 @@ use crate::ops::{
     spec::{Again, Class, Effect, Route, Spec},
 };
 
-/// Counts are not older than this: they are read from all rows.
+/// The maximum age of counts: reading them takes all rows.
 const STATS_FRESH_FOR: Duration = Duration::from_secs(15);
 
-/// The rows about the file.
+/// The operations on the file.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<FileStats>(),
@@ -36,16 +36,16 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// The last counts that were read. One call at a time reads them; the others wait for it, and are shown what it read.
+/// The counts that were read last. One call at a time reads them; concurrent calls wait and get its result.
 #[derive(Debug, Default)]
 pub struct LastStats(Mutex<Option<(Instant, Stats)>>);
 
-/// Counts, and how old they are.
+/// Counts, and their age.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CountedStats {
     /// How long ago they were read, in milliseconds: up to 15 seconds.
     pub age_ms: u64,
-    /// How much is in the file, of all users together.
+    /// How much is in the file, for all users together.
     pub stats: Stats,
 }
 
@@ -58,7 +58,7 @@ impl Operation for FileStats {
         class: Class::Long,
         ..Spec::inspects(
             "stats",
-            "How much is in the file: counts only, of all users together, read at most every 15 seconds.",
+            "How much is in the file: counts only, for all users together, read at most every 15 seconds.",
             Route::get("/v1/stats"),
         )
     };
@@ -88,7 +88,7 @@ impl Operation for Doctor {
         class: Class::Long,
         ..Spec::administers(
             "doctor",
-            "Check every page, row and text of the file; what is damaged of an index is queued to be made anew.",
+            "Check every page, row and text of the file; damaged indexes are queued to be rebuilt.",
             Route::post("/v1/doctor"),
         )
     };
@@ -104,7 +104,7 @@ impl Operation for Doctor {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackupRequest {
-    /// The copy's name in the folder of backups: a plain file name that is not taken, `2026-11-25.db`.
+    /// The copy's name in the backup folder: a plain file name that is not taken, for example `2026-11-25.db`.
     #[schemars(length(min = 1, max = 200))]
     pub name: String,
 }
@@ -112,7 +112,7 @@ pub struct BackupRequest {
 /// A copy that was made.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BackedUp {
-    /// Its name in the folder of backups.
+    /// Its name in the backup folder.
     pub name: String,
     /// Its size.
     pub size_bytes: u64,
@@ -129,7 +129,7 @@ impl Operation for Backup {
         again: Again::Another,
         ..Spec::administers(
             "backup",
-            "Write a whole copy of the file under a new name in the configured folder.",
+            "Write a complete copy of the file under a new name in the configured folder.",
             Route::post("/v1/backup"),
         )
     };
@@ -155,7 +155,7 @@ impl Operation for Backup {
     }
 }
 
-/// Whether a name is that of a file in a folder, on every system.
+/// Whether this is a plain file name on every system.
 fn is_plain(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let mut parts = Path::new(name).components();
@@ -172,7 +172,7 @@ pub struct EmbedStatus;
 impl Operation for EmbedStatus {
     const SPEC: Spec = Spec::inspects(
         "embed_status",
-        "How far each user's turns are embedded, by each model that the file knows.",
+        "How far each user's turns are embedded, by model.",
         Route::get("/v1/embeddings"),
     );
     type Request = Nothing;
@@ -183,21 +183,21 @@ impl Operation for EmbedStatus {
     }
 }
 
-/// Vectors that are made anew.
+/// Vectors that are being rebuilt.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rebuilding {
-    /// Users whose vectors are queued to be made anew.
+    /// The number of users whose vectors are queued to be rebuilt.
     pub users: u64,
 }
 
-/// Makes vectors anew.
+/// Rebuilds vectors.
 #[derive(Debug)]
 pub struct EmbedRebuild;
 
 impl Operation for EmbedRebuild {
     const SPEC: Spec = Spec::administers(
         "embed_rebuild",
-        "Queue that all vectors of the configured embedders are made anew; recall goes on by words meanwhile.",
+        "Queue a rebuild of all vectors of the configured embedders; until then recall works by words.",
         Route::post("/v1/embeddings"),
     );
     type Request = Nothing;
@@ -218,7 +218,7 @@ impl Operation for EmbedDrop {
         class: Class::Long,
         ..Spec::administers(
             "embed_drop",
-            "Remove the vectors of all models but the configured ones and the built-in one.",
+            "Remove the vectors of all models except the configured ones and the built-in one.",
             Route::delete("/v1/embeddings"),
         )
     };

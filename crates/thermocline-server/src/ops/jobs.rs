@@ -12,10 +12,10 @@ use crate::ops::{
     spec::{Class, Route, Spec},
 };
 
-/// Names every job.
+/// Selects every job.
 const ALL: &str = "all";
 
-/// The rows about jobs.
+/// The job operations.
 pub fn rows() -> Vec<Row> {
     vec![row::<JobList>(), row::<JobRun>(), row::<JobRetry>()]
 }
@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
 pub struct JobListRequest {
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -37,7 +37,7 @@ pub struct JobList;
 impl Operation for JobList {
     const SPEC: Spec = Spec::inspects(
         "job_list",
-        "The jobs of the file, in the order in which they were queued; ids and counts, nothing that was said.",
+        "The file's jobs, in the order in which they were queued: ids and counts, nothing that was said.",
         Route::get("/v1/jobs"),
     );
     type Request = JobListRequest;
@@ -55,9 +55,9 @@ impl Operation for JobList {
 pub struct JobRunRequest {
     /// How many at most. Default: all that are due.
     pub max_jobs: Option<u64>,
-    /// Only jobs of this kind. Default: of any.
+    /// Only jobs of this kind. Default: any.
     pub kind: Option<JobKind>,
-    /// Only jobs on the data of the user with this id. Default: of all.
+    /// Only jobs for the user with this id. Default: all users.
     pub user_id: Option<UserId>,
 }
 
@@ -70,7 +70,7 @@ impl Operation for JobRun {
         class: Class::Long,
         ..Spec::administers(
             "job_run",
-            "Run the jobs that are due until none is, and end what silence has ended; a worker may run beside it.",
+            "Run all jobs that are due, and end sessions that have been silent too long; a worker may run at the same time.",
             Route::post("/v1/jobs/run"),
         )
     };
@@ -85,7 +85,7 @@ impl Operation for JobRun {
     }
 }
 
-/// A job to try again.
+/// A job to retry.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfJob {
@@ -94,10 +94,10 @@ pub struct OfJob {
     pub job: String,
 }
 
-/// Jobs that are tried again.
+/// Jobs that are retried.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Retried {
-    /// How many are queued to run now.
+    /// The number of jobs that are now queued to run.
     pub jobs: u64,
 }
 
@@ -108,7 +108,7 @@ pub struct JobRetry;
 impl Operation for JobRetry {
     const SPEC: Spec = Spec::administers(
         "job_retry",
-        "Have a job run now that was given up or waits for another try; or all of them.",
+        "Retry now a job that was given up or waits for another try, or all such jobs.",
         Route::post("/v1/jobs/{job}/retry"),
     );
     type Request = OfJob;

@@ -1,7 +1,7 @@
-//! The table of operations: each thing that can be asked of the memory, written once.
+//! The table of operations: each thing that can be asked of the memory, defined once.
 //!
-//! HTTP routes, OpenAPI, MCP's full profile, `thermocline call`, metrics, the audit file and what a key may do are all
-//! read off the rows. Nothing here knows HTTP or MCP.
+//! HTTP routes, OpenAPI, MCP's full profile, `thermocline call`, metrics, the audit file and key permissions are all derived
+//! from the rows. Nothing here knows HTTP or MCP.
 
 pub mod anchors;
 pub mod call;
@@ -39,22 +39,22 @@ use crate::{
     },
 };
 
-/// What an operation gives, or why it gives nothing.
+/// An operation's response, or the problem that prevented it.
 pub type Result<T> = std::result::Result<T, Problem>;
 
-/// One thing that can be asked of the memory. Everything that a surface needs to know of it is in `SPEC`.
+/// One thing that can be asked of the memory. Everything that a surface needs to know about it is in `SPEC`.
 pub trait Operation: 'static {
-    /// What it is.
+    /// The operation's description.
     const SPEC: Spec;
-    /// What is asked. Unknown fields are refused (`deny_unknown_fields`): a typing error is an error.
+    /// The request. Unknown fields are refused (`deny_unknown_fields`), so a typing error is an error.
     type Request: DeserializeOwned + JsonSchema + Send;
-    /// What is answered. Fields may be added, and never change their meaning.
+    /// The response. Fields may be added, but never change their meaning.
     type Response: Serialize + JsonSchema + Send;
 
-    /// Does it, on a thread that may block.
+    /// Runs it, on a thread that may block.
     fn run(call: Call, request: Self::Request) -> Result<Self::Response>;
 
-    /// Counts what operators want to know of it beside how long it took.
+    /// Counts what operators want to know about it in addition to its duration.
     fn count(_response: &Self::Response, _metrics: &Metrics) {}
 
     /// What came of it.
@@ -66,45 +66,45 @@ pub trait Operation: 'static {
     }
 }
 
-/// What came of an operation that did not fail.
+/// The outcome of an operation that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationOutcome {
     /// It is done.
     Done,
-    /// Something new is there.
+    /// Something new was added.
     Added,
-    /// What was to be added was there: an earlier call did it.
+    /// What was to be added already existed: an earlier call added it.
     Known,
-    /// A job is still to finish it.
+    /// A job still has to finish it.
     Pending,
 }
 
 impl OperationOutcome {
-    /// Of erasing.
+    /// The outcome of erasing.
     pub fn of_erase(erased: &Erased) -> Self {
         if erased.is_pending { Self::Pending } else { Self::Done }
     }
 }
 
-/// An operation's answer, whichever operation it is.
+/// An operation's response, for any operation.
 #[derive(Debug)]
 pub struct OperationReply {
     /// What came of it.
     pub outcome: OperationOutcome,
-    /// The response as JSON, an object, its fields in the order of their type.
+    /// The response as a JSON object, its fields in the order of their type.
     pub body: String,
 }
 
-/// A row of the table: an operation whose types are forgotten. A service may have rows beside those of [`table`].
+/// A row of the table: an operation with its types erased. A service may have rows in addition to those of [`table`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What it is.
+    /// The operation's description.
     pub spec: &'static Spec,
-    /// The schema of its request. [`schema`] has it whole, with plain descriptions.
+    /// The schema of its request. [`schema`] returns it in full, with plain descriptions.
     pub request: fn(&mut SchemaGenerator) -> Schema,
     /// The schema of its response.
     pub response: fn(&mut SchemaGenerator) -> Schema,
-    /// Reads a request from JSON, and does it.
+    /// Reads a request from JSON, and runs it.
     pub run: fn(Call, Value) -> Result<OperationReply>,
 }
 
@@ -149,7 +149,7 @@ pub fn table() -> &'static [Row] {
     &TABLE
 }
 
-/// The operation of this name.
+/// The operation with this name.
 pub fn find(name: &str) -> Option<&'static Row> {
     table().iter().find(|row| row.spec.name == name)
 }

@@ -1,4 +1,4 @@
-//! Pages of lists: how many at most, and where the next one begins.
+//! Pages of lists: their length, and where the next one begins.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -9,9 +9,9 @@ use thermocline::ErrorKind;
 
 use crate::ops::{Result, problem::Problem};
 
-/// Entries of a page, unless the request says otherwise.
+/// The default number of entries on a page.
 const DEFAULT_LIMIT: u32 = 50;
-/// Entries of a page at most.
+/// The maximum number of entries on a page.
 const MAX_LIMIT: u32 = 200;
 
 /// How many entries at most, from 1 to 200. Default: 50.
@@ -27,7 +27,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// How many, if so many may be.
+    /// The number of entries. Errors: `Code::InvalidInput` if it is out of range.
     pub fn checked(self) -> Result<u32> {
         match self.0 {
             1..=MAX_LIMIT => Ok(self.0),
@@ -36,7 +36,7 @@ impl Limit {
     }
 }
 
-/// Where a page begins: the `next_cursor` of the one before. Opaque.
+/// Where a page begins: the `next_cursor` of the previous page. Opaque.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -48,40 +48,40 @@ pub struct Cursor(String);
 pub struct Page<T> {
     /// Its entries.
     pub items: Vec<T>,
-    /// Where the next page begins; null: this is the last one.
+    /// Where the next page begins; null if this is the last one.
     pub next_cursor: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// A list that is whole.
+    /// A complete list as one page.
     pub fn whole(items: Vec<T>) -> Self {
         Self { items, next_cursor: None }
     }
 }
 
-/// A page that is asked for: of which list, how long, and where it begins.
+/// A requested page: of which list, how long, and where it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<K> {
     list: &'static str,
     limit: u32,
-    /// The key of the last entry that was seen; `None`: it is the first page.
+    /// The key of the last entry that was seen; `None` for the first page.
     pub after: Option<K>,
 }
 
 impl<K: FromStr + Display> PageRequest<K> {
-    /// A page of this list. A cursor of another list is refused.
+    /// A page of this list. Errors: a cursor of another list is refused.
     pub fn new(list: &'static str, limit: Option<Limit>, cursor: Option<&Cursor>) -> Result<Self> {
         let limit = limit.unwrap_or_default().checked()?;
         let after = cursor.map(|cursor| key(list, cursor).ok_or_else(wrong)).transpose()?;
         Ok(Self { list, limit, after })
     }
 
-    /// How many entries to read: one more than the page has, which says whether there is another page.
+    /// How many entries to read: one more than the page has, to see whether there is another page.
     pub fn to_read(&self) -> u32 {
         self.limit + 1
     }
 
-    /// The page, of entries that were read.
+    /// The page, made of the entries that were read.
     pub fn page<T>(&self, mut items: Vec<T>, key: impl Fn(&T) -> K) -> Page<T> {
         let limit = self.limit as usize;
         let has_more = items.len() > limit;
@@ -91,7 +91,7 @@ impl<K: FromStr + Display> PageRequest<K> {
         Page { items, next_cursor }
     }
 
-    /// What to say where reading failed: an entry to begin behind that is gone is a wrong cursor.
+    /// The problem for a failed read: if the entry to start after is gone, the cursor is invalid.
     pub fn failed(&self, error: thermocline::Error) -> Problem {
         match error.kind() {
             ErrorKind::NotFound if self.after.is_some() => wrong(),
@@ -99,7 +99,7 @@ impl<K: FromStr + Display> PageRequest<K> {
         }
     }
 
-    /// What to say where the entry to begin behind is gone.
+    /// The problem if the entry to start after is gone.
     pub fn gone() -> Problem {
         wrong()
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, once, for every surface: the library's kinds of errors and what a server adds.
+//! What can go wrong, defined once for every surface: the library's error kinds and those that a server adds.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use thermocline::{Error, ErrorKind};
 /// What went wrong, and what the caller can do.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Which of the known problems it is.
+    /// The kind of problem.
     pub code: Code,
-    /// A sentence for people, without what anybody said.
+    /// A sentence for people; it never quotes what anybody said.
     pub detail: String,
-    /// The field of the request it is about, as a JSON pointer.
+    /// The field of the request that caused it, as a JSON pointer.
     pub pointer: Option<String>,
-    /// When to ask again, where that is known better than by `Retry::Later`: in so many seconds.
+    /// When to retry, in seconds, if that is known better than by `Retry::Later`.
     pub retry_after_s: Option<u64>,
 }
 
@@ -51,10 +51,10 @@ pub enum Code {
     Unexpected,
 }
 
-/// Whether asking again helps.
+/// Whether retrying helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Not as it is.
+    /// Not without changing the request.
     Never,
     /// At once, with the same `caller_id`: it may have been done.
     SameId,
@@ -62,23 +62,23 @@ pub enum Retry {
     Later,
 }
 
-/// What every surface says of a problem.
+/// What every surface reports about a problem.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemFacts {
     /// Its word.
     pub word: &'static str,
-    /// Its name for people.
+    /// Its title for people.
     pub title: &'static str,
-    /// HTTP's status.
+    /// The HTTP status.
     pub status: u16,
-    /// Whether asking again helps.
+    /// Whether retrying helps.
     pub retry: Retry,
     /// The exit code of `thermocline call`.
     pub exit: u8,
 }
 
 impl Code {
-    /// All of them, as the page of errors lists them.
+    /// All of them, in the order of the errors page.
     pub const EVERY: [Self; 26] = [
         Self::InvalidInput,
         Self::BadRequest,
@@ -108,7 +108,7 @@ impl Code {
         Self::Unexpected,
     ];
 
-    /// What a kind of the library's errors is here.
+    /// The code for one of the library's error kinds.
     pub fn of(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::InvalidInput => Self::InvalidInput,
@@ -124,17 +124,17 @@ impl Code {
             ErrorKind::Closed => Self::Closing,
             ErrorKind::Provider => Self::Provider,
             ErrorKind::ProviderRefused | ErrorKind::ProviderMisconfigured => Self::ProviderRefused,
-            // A bug of ours, a writer that panicked, and what is new.
+            // A bug of ours, a writer that panicked, and kinds that are new.
             _ => Self::Unexpected,
         }
     }
 
-    /// Whether an operator has to do something about it.
+    /// Whether an operator has to act on it.
     pub const fn is_servers(self) -> bool {
         matches!(self, Self::Io | Self::ReadOnly | Self::Corrupt | Self::Unexpected)
     }
 
-    /// The one map of errors.
+    /// The only mapping of errors.
     pub const fn facts(self) -> ProblemFacts {
         use Retry::{Later, Never, SameId};
         let (word, title, status, retry, exit) = match self {
@@ -183,7 +183,7 @@ impl Retry {
 }
 
 impl Problem {
-    /// A problem, and its sentence.
+    /// A problem with its sentence.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into(), pointer: None, retry_after_s: None }
     }
@@ -193,7 +193,7 @@ impl Problem {
         Self::new(Code::BadRequest, detail)
     }
 
-    /// A field of the request that breaks a rule.
+    /// A request field that breaks a rule.
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self { pointer: Some(format!("/{field}")), ..Self::new(Code::InvalidInput, detail) }
     }
@@ -204,19 +204,19 @@ impl Problem {
     }
 }
 
-/// A problem within an answer: of one of many things that were asked for at once.
+/// A problem with one of several things that a request asked for.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ItemProblem {
-    /// Its word: `conflict`.
+    /// The problem's word, for example `conflict`.
     pub code: &'static str,
     /// A sentence for people.
     pub detail: String,
-    /// Whether asking again helps: `never`, `same_id`, `later`.
+    /// Whether retrying helps: `never`, `same_id`, `later`.
     pub retry: &'static str,
 }
 
 impl ItemProblem {
-    /// What is said of a problem.
+    /// The public form of a problem.
     pub fn of(problem: &Problem) -> Self {
         let ProblemFacts { word, retry, .. } = problem.code.facts();
         Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }

@@ -1,4 +1,4 @@
-//! `recall`: what fits a query among all that a user ever said.
+//! `recall`: searches everything that a user ever said for a query.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -28,19 +28,19 @@ pub struct RecallRequest {
     /// How many results at most, from 1 to 1,000. Default 10.
     #[schemars(range(min = 1, max = 1000))]
     pub k: Option<usize>,
-    /// The moment of asking (RFC 3339), from which "last week" is measured. Default: now.
+    /// The time of asking (RFC 3339), from which "last week" is measured. Default: now.
     pub now: Option<DateTime<Utc>>,
     /// How to rank. Default: as the server is configured.
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything.
     #[serde(default)]
     pub filter: Filter,
-    /// Which sorts of things are recalled. Default: all.
+    /// Which kinds of things to recall. Default: all.
     #[serde(default)]
     pub of: Of,
-    /// Which memories are recalled. Default: those that hold, and, at half their weight, those that are archived.
+    /// Which memories to recall. Default: active ones and, at half their weight, archived ones.
     pub memories: Option<MemoryFilter>,
-    /// Whether memories lend to those they are related to. Default: no.
+    /// Whether memories lend score to related memories. Default: no.
     #[serde(default)]
     pub graph: bool,
 }
@@ -49,22 +49,22 @@ pub struct RecallRequest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RecallAnswer {
-    /// Of a user whom the file knows.
+    /// For a user whom the file knows.
     Found(thermocline::Recall),
-    /// Of a user whom nobody knows yet.
+    /// For a user who does not exist yet.
     Nothing(NothingFound),
 }
 
-/// Nothing, and no receipt.
+/// No results, and no receipt.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct NothingFound {
-    /// Empty.
+    /// Always empty.
     pub items: Vec<()>,
-    /// 0.
+    /// Always 0.
     pub confidence: f64,
-    /// Empty.
+    /// Always empty.
     pub missing: Vec<String>,
-    /// null.
+    /// Always null.
     pub receipt: Option<()>,
 }
 
@@ -85,7 +85,7 @@ impl Operation for RecallOperation {
         class: Class::Recall,
         ..Spec::reads(
             "recall",
-            "Find what fits a query among all that the user ever said and what is known, best first, with the reasons.",
+            "Search everything the user ever said and everything known for a query, best first, with the reasons.",
             Route::post("/v1/users/{user}/recall"),
         )
     };
@@ -93,7 +93,7 @@ impl Operation for RecallOperation {
     type Response = RecallAnswer;
 
     fn run(call: Call, request: RecallRequest) -> Result<RecallAnswer> {
-        // Of a user whom nobody knows the library is not asked.
+        // For an unknown user the library is not called, so its checks are made here.
         if !(1..=1_000).contains(&request.k.unwrap_or(1)) {
             return Err(Problem::invalid("k", "k is a number from 1 to 1,000"));
         }

@@ -14,12 +14,12 @@ use crate::ops::{
     spec::{Route, Spec, Tool},
 };
 
-/// Receipts that a user has at most; more are not asked for.
+/// The maximum number of receipts that are read for a user.
 const MOST: u32 = 100_000;
-/// Names the newest receipt.
+/// Selects the newest receipt.
 const LAST: &str = "last";
 
-/// The rows about receipts.
+/// The receipt operations.
 pub fn rows() -> Vec<Row> {
     vec![row::<ReceiptList>(), row::<ReceiptShow>()]
 }
@@ -30,11 +30,11 @@ pub fn rows() -> Vec<Row> {
 pub struct ReceiptListRequest {
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
-/// Where a page of receipts begins: behind so many, the last of which was this one.
+/// Where a page of receipts begins: after this many, the last of which was this one.
 #[derive(Clone, Copy, Debug)]
 struct ReceiptCursor {
     seen: u32,
@@ -63,7 +63,7 @@ pub struct ReceiptList;
 impl Operation for ReceiptList {
     const SPEC: Spec = Spec::reads(
         "receipt_list",
-        "The newest receipts of recalls and contexts, newest first, without their items.",
+        "The receipts of recalls and contexts, newest first, without their items.",
         Route::get("/v1/users/{user}/receipts"),
     );
     type Request = ReceiptListRequest;
@@ -78,7 +78,7 @@ impl Operation for ReceiptList {
             let limit = asked.to_read() - 1;
             return Ok(asked.page(receipts, |receipt| ReceiptCursor { seen: limit, last: receipt.id }));
         };
-        // New ones push the last one seen further down.
+        // New receipts push the last one seen further down the list.
         let reach = after.seen.saturating_mul(2).saturating_add(asked.to_read() + 1_000).min(MOST);
         let mut receipts = user.receipts(reach)?;
         let at = receipts
@@ -100,12 +100,12 @@ pub struct OfReceipt {
     pub receipt: String,
 }
 
-/// A receipt, and what it says in words.
+/// A receipt, and its explanation in words.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
-    /// The receipt, with where each of its items is and what it says.
+    /// The receipt, with the place and text of each of its items.
     pub receipt: ReceiptWithTexts,
-    /// What it says, in words, for people.
+    /// The explanation, in words, for people.
     pub text: String,
 }
 
@@ -118,7 +118,7 @@ impl Operation for ReceiptShow {
         tool: Some(Tool { name: "memory_why", title: "Why" }),
         ..Spec::reads(
             "receipt_show",
-            "Why a recall or context showed what it showed: everything considered, scores, what was left out and why.",
+            "Why a recall or context showed what it did: all candidates, scores, what was left out and why.",
             Route::get("/v1/users/{user}/receipts/{receipt}"),
         )
     };

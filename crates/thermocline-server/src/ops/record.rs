@@ -1,4 +1,4 @@
-//! Turns are recorded: whole, as a message whose reply is to come, and many at once.
+//! Turns are recorded: whole, as a message whose reply comes later, and many at once.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -15,10 +15,10 @@ use crate::ops::{
     spec::{Again, Class, Route, Spec, Tool},
 };
 
-/// Turns of one call of `record_many` at most.
+/// The maximum number of turns in one call of `record_many`.
 const MOST_TURNS: usize = 1_000;
 
-/// The rows about recording.
+/// The operations that record.
 pub fn rows() -> Vec<Row> {
     vec![row::<Record>(), row::<RecordMessage>(), row::<TurnComplete>(), row::<RecordMany>()]
 }
@@ -27,38 +27,38 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordRequest {
-    /// The caller's key for the conversation, at most 256 bytes, or `id:` and the id of one that is there. A key that is
-    /// new begins a conversation. Default: the open conversation without a key.
+    /// The caller's key for the session, at most 256 bytes, or `id:` and the id of an existing one. A new key starts a
+    /// session. Default: the open session without a key.
     pub session: Option<String>,
     /// What the user said; may be empty if the assistant spoke first. At most 1 MiB.
     pub user_message: String,
     /// The reply; may be empty. At most 1 MiB.
     #[serde(default)]
     pub ai_response: String,
-    /// The caller's own id for the turn, unique per user, at most 256 bytes. Recording the same id again gives the first
-    /// result, for ever; with other text it is a conflict.
+    /// The caller's own id for the turn, unique per user, at most 256 bytes. Recording the same id again always returns the
+    /// first result; with different text it is a conflict.
     pub caller_id: Option<String>,
     /// When it was said (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
-    /// Who wrote the message, where there are names.
+    /// Who wrote the message, if there are names.
     pub user_name: Option<String>,
-    /// Who wrote the reply, where there are names.
+    /// Who wrote the reply, if there are names.
     pub assistant_name: Option<String>,
     /// Where the message comes from. Default: user.
     pub user_origin: Option<Origin>,
     /// Where the reply comes from. Default: assistant.
     pub assistant_origin: Option<Origin>,
-    /// Keeps the turn verbatim for ever.
+    /// Keep the turn verbatim forever.
     #[serde(default)]
     pub critical: bool,
     /// The receipt of the context that the reply was made with.
     pub answering: Option<ReceiptId>,
-    /// The turn of the same session, which must be open, in whose place this one is put: a message that was edited, a reply
-    /// that was made again. That turn and all behind it are set aside, and kept.
+    /// The turn that this one replaces, in the same session, which must be open: for an edited message or a regenerated
+    /// reply. That turn and all later ones are set aside, but kept.
     pub replacing: Option<TurnId>,
     /// The backend's state at this turn.
     pub snapshot: Option<SnapshotId>,
-    /// A JSON object of the caller's, at most 16 KiB: kept with the turn, never searched or shown to an LLM.
+    /// The caller's own JSON object, at most 16 KiB: kept with the turn, never searched or shown to an LLM.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
@@ -102,7 +102,7 @@ impl Operation for Record {
         again: Again::WithCallerId,
         ..Spec::adds(
             "record",
-            "Record a user message and the reply to it; durable once this answers.",
+            "Record a user message and its reply; durable once this returns.",
             Route::post("/v1/users/{user}/turns"),
         )
     };
@@ -118,12 +118,12 @@ impl Operation for Record {
     }
 }
 
-/// A message whose reply is to come.
+/// A message whose reply comes later.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageRequest {
-    /// The caller's key for the conversation, or `id:` and the id of one that is there. A key that is new begins a
-    /// conversation. Default: the open conversation without a key.
+    /// The caller's key for the session, or `id:` and the id of an existing one. A new key starts a session. Default: the
+    /// open session without a key.
     pub session: Option<String>,
     /// What the user said, at most 1 MiB.
     #[schemars(length(min = 1))]
@@ -132,22 +132,22 @@ pub struct MessageRequest {
     pub caller_id: Option<String>,
     /// When it was said (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
-    /// Who wrote the message, where there are names.
+    /// Who wrote the message, if there are names.
     pub user_name: Option<String>,
     /// Where the message comes from. Default: user.
     pub user_origin: Option<Origin>,
-    /// Keeps the turn verbatim for ever.
+    /// Keep the turn verbatim forever.
     #[serde(default)]
     pub critical: bool,
-    /// The turn of the same session, which must be open, in whose place this one is put.
+    /// The turn that this one replaces, in the same session, which must be open.
     pub replacing: Option<TurnId>,
     /// The backend's state at this turn.
     pub snapshot: Option<SnapshotId>,
-    /// A JSON object of the caller's, at most 16 KiB.
+    /// The caller's own JSON object, at most 16 KiB.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// Records a message whose reply is to come.
+/// Records a message whose reply comes later.
 #[derive(Debug)]
 pub struct RecordMessage;
 
@@ -156,7 +156,7 @@ impl Operation for RecordMessage {
         again: Again::WithCallerId,
         ..Spec::adds(
             "record_message",
-            "Record a user message whose reply is to come; turn_complete gives it that.",
+            "Record a user message whose reply comes later, with turn_complete.",
             Route::post("/v1/users/{user}/messages"),
         )
     };
@@ -183,16 +183,16 @@ impl Operation for RecordMessage {
     }
 }
 
-/// A reply to a message that was recorded before it.
+/// A reply to a message that was recorded earlier.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyRequest {
     /// The turn: its id, or `key:` and the caller's own id.
     pub turn: String,
-    /// The reply, or as much of it as had arrived when it was cut short. At most 1 MiB.
+    /// The reply, or as much of it as arrived before it was cut short. At most 1 MiB.
     #[schemars(length(min = 1))]
     pub ai_response: String,
-    /// Who wrote it, where there are names.
+    /// Who wrote it, if there are names.
     pub assistant_name: Option<String>,
     /// Where it comes from. Default: assistant.
     pub assistant_origin: Option<Origin>,
@@ -200,14 +200,14 @@ pub struct ReplyRequest {
     pub answering: Option<ReceiptId>,
 }
 
-/// Gives a message its reply.
+/// Adds the reply to a message.
 #[derive(Debug)]
 pub struct TurnComplete;
 
 impl Operation for TurnComplete {
     const SPEC: Spec = Spec::changes(
         "turn_complete",
-        "Give a message that was recorded alone its reply; the same reply again changes nothing.",
+        "Add the reply to a message recorded without one; the same reply again changes nothing.",
         Route::put("/v1/users/{user}/turns/{turn}/reply"),
     );
     type Request = ReplyRequest;
@@ -241,20 +241,20 @@ pub struct ManyRequest {
     pub turns: Vec<RecordRequest>,
 }
 
-/// What became of many turns.
+/// The results of recording many turns.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ManyRecorded {
-    /// What became of each, in their order.
+    /// The result of each, in the order of the request.
     pub items: Vec<OneRecorded>,
 }
 
-/// What became of one of many turns.
+/// The result of one of many turns.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OneRecorded {
-    /// It is recorded.
+    /// It was recorded.
     Recorded(Recorded),
-    /// It is not.
+    /// It was not recorded.
     Problem(ItemProblem),
 }
 
@@ -267,7 +267,7 @@ impl Operation for RecordMany {
         class: Class::Long,
         ..Spec::adds(
             "record_many",
-            "Record up to 1,000 turns, one by one, each with a caller_id, and say of each what became of it; for imports.",
+            "Record up to 1,000 turns, one by one, each with a caller_id, and return the result of each; for imports.",
             Route::post("/v1/users/{user}/turns/batch"),
         )
     };
@@ -289,7 +289,7 @@ impl Operation for RecordMany {
         for turn in request.turns {
             let recorded = match turn.record(&call, &user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
-                // Each of the turns behind it would wait as long.
+                // Each of the later turns would have to wait as long.
                 Err(problem) if problem.code.facts().retry == Retry::Later => return Err(problem),
                 Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
             };

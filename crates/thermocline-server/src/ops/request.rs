@@ -1,4 +1,4 @@
-//! A request from JSON.
+//! Reads requests from JSON.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::ops::{
     strict::{ReadTrace, Strict},
 };
 
-/// Reads a request. What its type does not say is refused, also inside of the library's own types: a filter that is spelled
-/// wrong would let everything through.
+/// Reads a request. Fields that its type does not have are refused, also inside the library's own types: a misspelled filter
+/// would let everything through.
 ///
-/// JSON Schema calls `53.0` an integer, and serde does not: where the request does not read as it is, whole floats are
-/// integers.
+/// JSON Schema calls `53.0` an integer, but serde does not: if the request cannot be read as it is, whole floats are turned
+/// into integers.
 pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
     match known(&request) {
         Ok(request) => request,
@@ -28,7 +28,7 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
     }
 }
 
-/// The request, or the first of its fields that nothing reads; or where it cannot be read, and why.
+/// The request, or a problem with its first unknown field; or where and why it cannot be read.
 fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, UnreadRequest> {
     let met = ReadTrace::default();
     match T::deserialize(Strict::new(request, &met)) {
@@ -39,7 +39,7 @@ fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>,
 
 type UnreadRequest = (String, Error);
 
-/// How chrono says that a text is no time.
+/// How chrono reports that a text is not a time.
 const NO_TIME: [&str; 4] = [
     "input contains invalid characters",
     "input is out of range",
@@ -49,7 +49,7 @@ const NO_TIME: [&str; 4] = [
 
 const UNKNOWN: &str = "the request has a field that this operation does not know";
 
-/// What cannot be read, in words of ours: serde's own repeat the value, which somebody may have said.
+/// What cannot be read, in our own words: serde's messages repeat the value, which somebody may have said.
 fn unreadable((path, error): &UnreadRequest) -> Problem {
     let message = error.to_string();
     let detail = if message.starts_with("unknown field") {
@@ -59,7 +59,7 @@ fn unreadable((path, error): &UnreadRequest) -> Problem {
     } else if NO_TIME.iter().any(|of| message.starts_with(of)) {
         "the request is not what this operation takes: expected a time with its offset, like 2026-03-01T09:30:00Z".to_owned()
     } else {
-        // What is expected is said by the types, behind all that is the caller's.
+        // The expectation comes from our types, and stands after everything that comes from the caller.
         let expected = message
             .rsplit_once(", expected ")
             .map(|(_, expected)| format!(": expected {}", in_words(expected)));
@@ -68,7 +68,7 @@ fn unreadable((path, error): &UnreadRequest) -> Problem {
     at(path, detail)
 }
 
-/// What serde calls by the names of Rust's types, as people call it.
+/// Plain words for the Rust type names in serde's messages.
 fn in_words(expected: &str) -> Cow<'_, str> {
     let most = match expected {
         "u8" => u32::from(u8::MAX),
@@ -86,7 +86,7 @@ fn in_words(expected: &str) -> Cow<'_, str> {
     format!("a whole number from 0 to {most}").into()
 }
 
-/// A request that cannot be read, and where, as far as that are names of fields.
+/// A request that cannot be read, and where, as far as the path consists of field names.
 fn at(path: &str, detail: String) -> Problem {
     let is_name = |part: &str| {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -97,7 +97,7 @@ fn at(path: &str, detail: String) -> Problem {
     Problem { pointer: Some(names).filter(|names| !names.is_empty()), ..Problem::bad_request(detail) }
 }
 
-/// Makes integers of whole floats; whether there were any.
+/// Turns whole floats into integers; returns whether there were any.
 fn make_whole(value: &mut Value) -> bool {
     match value {
         Value::Number(number) => match number.as_f64() {

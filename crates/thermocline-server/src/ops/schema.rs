@@ -1,29 +1,29 @@
-//! JSON Schemas (2020-12) of what is asked and answered, for people and programs that read no Rust.
+//! JSON Schemas (2020-12) of requests and responses, for people and programs that do not read Rust.
 
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::ops::Row;
 
-/// The schema of what a row is asked, whole: what it refers to is in its `$defs`.
+/// The complete schema of a row's request, with referenced types in its `$defs`.
 pub fn request(row: &Row) -> Value {
     let (mut schemas, definitions) = requests(&[*row], "/$defs");
     with_definitions(schemas.remove(0), definitions)
 }
 
-/// The schema of what a row answers, whole.
+/// The complete schema of a row's response.
 pub fn response(row: &Row) -> Value {
     let (mut schemas, definitions) = responses(&[*row], "/$defs");
     with_definitions(schemas.remove(0), definitions)
 }
 
-/// The schemas of what these rows are asked, each an object, and what they refer to below this path. A field that they do
-/// not name is an error, at any depth.
+/// The schemas of these rows' requests, each an object, and the definitions below this path that they refer to. Unknown
+/// fields are errors, at any depth.
 pub fn requests(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let (mut schemas, mut definitions) = generated(rows, |row| row.request, settings, definitions_path);
     for schema in &mut schemas {
-        // A request by itself is no type that others share.
+        // A request is not a type that others share, so it is inlined.
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
             *schema = definitions.get(name).cloned().unwrap_or_default();
         }
@@ -33,7 +33,7 @@ pub fn requests(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Ma
     (schemas, definitions)
 }
 
-/// The schemas of what these rows answer, and what they refer to below this path.
+/// The schemas of these rows' responses, and the definitions below this path that they refer to.
 pub fn responses(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     generated(rows, |row| row.response, settings, definitions_path)
@@ -61,7 +61,7 @@ fn with_definitions(mut schema: Value, definitions: Map<String, Value>) -> Value
     schema
 }
 
-/// Takes away what no schema refers to, itself or by others.
+/// Removes definitions that no schema refers to, directly or indirectly.
 pub fn retain_used(schemas: &[Value], definitions: &mut Map<String, Value>, definitions_path: &str) {
     let mut used: Vec<String> = Vec::new();
     let mut to_read: Vec<Value> = schemas.to_vec();
@@ -91,8 +91,8 @@ fn each_reference(value: &Value, tell: &mut impl FnMut(&str)) {
     }
 }
 
-/// Says of every object of a request that it has no other fields: reading refuses them. Of no field that null is its
-/// default. And of every number how large it may be.
+/// States for every object of a request that it has no other fields, because reading refuses them; removes null as a
+/// default; and states the maximum of every number.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -101,7 +101,7 @@ fn close(schema: &mut Value) {
             {
                 fields.insert("additionalProperties".to_owned(), json!(false));
             }
-            // What is not stated is not the same as null everywhere.
+            // A missing field does not mean the same as null everywhere.
             if fields.get("default").is_some_and(Value::is_null) {
                 fields.remove("default");
             }
@@ -113,7 +113,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Says of a whole number up to where it goes: its format says so to nobody but who knows Rust.
+/// States the maximum of a whole number: its format tells only those who know Rust.
 fn bound(schema: &mut Map<String, Value>) {
     let most = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => u64::from(u8::MAX),
@@ -125,7 +125,7 @@ fn bound(schema: &mut Map<String, Value>) {
     schema.entry("maximum").or_insert_with(|| most.into());
 }
 
-/// Makes plain text of descriptions that are documentation of Rust.
+/// Turns descriptions that are Rust documentation into plain text.
 fn describe(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -139,7 +139,7 @@ fn describe(schema: &mut Value) {
     }
 }
 
-/// The text without links to Rust's documentation and without its examples: ``[`name`](path)`` is `` `name` ``.
+/// The text without links to Rust's documentation, and without its examples: ``[`name`](path)`` becomes `` `name` ``.
 fn plain(text: &str) -> String {
     let text = text.split("```").next().unwrap_or_default().trim_end();
     let mut plain = String::with_capacity(text.len());
@@ -157,7 +157,32 @@ fn plain(text: &str) -> String {
         };
     }
     plain.push_str(rest);
-    plain
+    in_json(&plain)
+}
+
+/// The text in JSON's terms: `` `Profile::Default` `` becomes `` `default` ``, and `None` becomes `null`.
+fn in_json(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(number, part)| match (number % 2, part) {
+        (1, "None") => "null".to_owned(),
+        (1, code) => code.rsplit_once("::").map_or_else(|| code.to_owned(), |(_, name)| json_word(name)),
+        (_, words) => words.replace("None:", "null:").replace("None if", "null if").replace("none:", "null:"),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// `UltraLow` becomes `ultra_low`; names in lower case and of constants stay.
+fn json_word(name: &str) -> String {
+    if !name.contains(|c: char| c.is_ascii_lowercase()) {
+        return name.to_owned();
+    }
+    let mut word = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.push(c.to_ascii_lowercase());
+    }
+    word
 }
 
 #[cfg(test)]
@@ -167,7 +192,9 @@ mod tests {
     #[test]
     fn what_documents_rust_reads_as_plain_text() {
         for (written, read) in [
-            ("See [`Session::end`](crate::Session::end).", "See `Session::end`."),
+            ("See [`Session::end`](crate::Session::end).", "See `end`."),
+            ("From [`Frequency::UltraLow`] on.", "From `ultra_low` on."),
+            ("`None` if it is gone. None: it is new.", "`null` if it is gone. null: it is new."),
             ("The [outcome](Saved::outcome) says, with [`Config`].", "The outcome says, with `Config`."),
             ("From 0 to 1.\n\n```\nlet a = 1;\n```\n", "From 0 to 1."),
             ("A list [1, 2", "A list [1, 2"),

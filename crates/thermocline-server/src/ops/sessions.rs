@@ -1,4 +1,4 @@
-//! Sessions are begun, named, looked at and ended.
+//! Sessions are started, named, shown and ended.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use crate::ops::{
     spec::{Again, Route, Spec, Tool},
 };
 
-/// The rows about sessions, but for those about their compression.
+/// The session operations, except those for compression.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<SessionList>(),
@@ -44,7 +44,7 @@ pub struct OfSession {
 pub struct SessionListRequest {
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -72,18 +72,18 @@ impl Operation for SessionList {
     }
 }
 
-/// What a session is, and where its turns are.
+/// A session, and where its turns are.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionShown {
     /// The session.
     pub info: SessionInfo,
-    /// Its hot turns, by their numbers, oldest first.
+    /// The numbers of its hot turns, oldest first.
     pub hot: Vec<u32>,
-    /// Tokens of those.
+    /// The tokens of the hot turns.
     pub hot_tokens: u32,
-    /// Its warm turns that a context may show for their place, by their numbers, oldest first.
+    /// The numbers of its warm turns that a context may show because they are recent, oldest first.
     pub warm: Vec<u32>,
-    /// Tokens of those.
+    /// The tokens of these warm turns.
     pub warm_tokens: u32,
 }
 
@@ -133,7 +133,7 @@ pub struct SessionHot;
 impl Operation for SessionHot {
     const SPEC: Spec = Spec::reads(
         "session_hot",
-        "The last turns of a session, which are in every context of it; none once it has ended.",
+        "The latest turns of a session, which every context of it contains; none once it has ended.",
         Route::get("/v1/users/{user}/sessions/{session}/hot"),
     );
     type Request = OfSession;
@@ -152,7 +152,7 @@ pub struct SessionWarm;
 impl Operation for SessionWarm {
     const SPEC: Spec = Spec::reads(
         "session_warm",
-        "The newest turns of a session outside of the hot ones.",
+        "The newest turns of a session that are not hot.",
         Route::get("/v1/users/{user}/sessions/{session}/warm"),
     );
     type Request = OfSession;
@@ -169,7 +169,7 @@ impl Operation for SessionWarm {
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// Begins a session without a key.
+/// Starts a session without a key.
 #[derive(Debug)]
 pub struct SessionStart;
 
@@ -178,7 +178,7 @@ impl Operation for SessionStart {
         again: Again::Another,
         ..Spec::adds(
             "session_start",
-            "End the open sessions without a key, and begin another one; one with a key is begun by its first turn.",
+            "End the open sessions without a key, and start a new one; a session with a key starts with its first turn.",
             Route::post("/v1/users/{user}/sessions"),
         )
     };
@@ -190,31 +190,31 @@ impl Operation for SessionStart {
     }
 }
 
-/// What to set of a session. What is not named stays as it is; null takes it away.
+/// What to set on a session. Missing fields stay as they are; null clears a field.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionSetRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// What the session is filed under, at most 256 bytes; null: under nothing.
+    /// The caller's project for the session, at most 256 bytes; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
-    /// Its title in lists, at most 256 bytes; null: none. No LLM is shown it.
+    /// Its title in lists, at most 256 bytes; null: none. Never shown to an LLM.
     #[serde(default, deserialize_with = "stated")]
     pub title: Option<Option<String>>,
-    /// A JSON object of the caller's in the place of the one before, at most 16 KiB; null: none.
+    /// The caller's own JSON object, replacing the previous one, at most 16 KiB; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub metadata: Option<Option<Map<String, serde_json::Value>>>,
 }
 
-/// A field that is there, whether it is null or not; one that is not there is the default.
+/// A field that is present, null or not; if missing, it is the default.
 pub fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     field: D,
 ) -> std::result::Result<Option<Option<T>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
 
-/// Sets something of a session.
+/// Sets fields of a session.
 #[derive(Debug)]
 pub struct SessionSet;
 
@@ -242,14 +242,14 @@ impl Operation for SessionSet {
     }
 }
 
-/// Lists what a session keeps for as long as it lasts.
+/// Lists a session's state.
 #[derive(Debug)]
 pub struct StateList;
 
 impl Operation for StateList {
     const SPEC: Spec = Spec::reads(
         "session_state",
-        "What a session keeps for as long as it lasts, by name: an agent's plan, its variables.",
+        "A session's state by name, such as an agent's plan or variables, kept until the session ends.",
         Route::get("/v1/users/{user}/sessions/{session}/state"),
     );
     type Request = OfSession;
@@ -261,7 +261,7 @@ impl Operation for StateList {
     }
 }
 
-/// Something to keep for as long as a session lasts.
+/// An entry of a session's state.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateSetRequest {
@@ -270,18 +270,18 @@ pub struct StateSetRequest {
     /// Its name, of 1 to 200 bytes: `plan`.
     #[schemars(length(min = 1, max = 200))]
     pub name: String,
-    /// What it says, at most 64 KiB, in the place of what it said before; an empty text takes it away.
+    /// Its text, at most 64 KiB, replacing the previous one; an empty text removes it.
     pub text: String,
 }
 
-/// Keeps something for as long as a session lasts.
+/// Sets an entry of a session's state.
 #[derive(Debug)]
 pub struct StateSet;
 
 impl Operation for StateSet {
     const SPEC: Spec = Spec::changes(
         "session_state_set",
-        "Keep a text under a name for as long as a session lasts; without a history, and not searched.",
+        "Store a named text until the session ends; it has no history and is not searched.",
         Route::put("/v1/users/{user}/sessions/{session}/state"),
     );
     type Request = StateSetRequest;
@@ -300,7 +300,7 @@ impl Operation for StateSet {
 pub struct SessionEndRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// When it ended (RFC 3339), for replays of old talks. Default: now.
+    /// When it ended (RFC 3339), for replays of old conversations. Default: now.
     pub at: Option<DateTime<Utc>>,
 }
 
@@ -336,7 +336,7 @@ pub struct SessionErase;
 impl Operation for SessionErase {
     const SPEC: Spec = Spec::erases(
         "session_erase",
-        "Erase a session out of the bytes of the file, with all that jobs made of it; a key, with all its parts.",
+        "Erase a session from the file's bytes, with everything jobs derived from it; a key erases all its parts.",
         Route::delete("/v1/users/{user}/sessions/{session}"),
     );
     type Request = OfSession;
@@ -345,7 +345,7 @@ impl Operation for SessionErase {
     fn run(call: Call, request: OfSession) -> Result<Erased> {
         let user = call.user()?;
         let mut erased = call::session(&user, &request.session)?.erase()?;
-        // Behind the newest part under a key stands the one before.
+        // After the newest part under a key is gone, the key finds the part before it.
         while let Some(part) = call::find_session(&user, &request.session)? {
             erased = erased.and(part.erase()?);
         }

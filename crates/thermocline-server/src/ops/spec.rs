@@ -1,35 +1,36 @@
-//! What a surface needs to know of an operation.
+//! What a surface needs to know about an operation.
 
 use serde::{Deserialize, Serialize};
 
-/// What an operation is: one method, one path, one scope, one effect. What can be undone and what cannot are two
-/// operations, never one with a flag.
+/// The description of an operation: one method, one path, one scope, one effect. An undoable operation and its permanent
+/// counterpart are two operations, never one with a flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its name everywhere: OpenAPI's `operationId`, the verb of `call`, the label of metrics, the audit file's word.
+    /// Its name everywhere: OpenAPI's `operationId`, the argument of `call`, the label in metrics, the word in the audit
+    /// file.
     pub name: &'static str,
-    /// One sentence: what OpenAPI, the list of tools and `call --list` show.
+    /// One sentence, shown by OpenAPI, the list of tools and `call --list`.
     pub summary: &'static str,
-    /// Whom it is about.
+    /// Whether it is about a user or the file.
     pub target: Target,
-    /// Which right it needs.
+    /// The scope that it needs.
     pub scope: KeyScope,
     /// What it does to the memory.
     pub effect: Effect,
-    /// Where it is over HTTP.
+    /// Its method and path over HTTP.
     pub http: Route,
     /// Its tool in MCP's full profile, if it has one.
     pub tool: Option<Tool>,
-    /// How long it takes, and so which places it waits for.
+    /// How long it takes, which decides which slots it waits for.
     pub class: Class,
-    /// What its body is over HTTP, in and out.
+    /// The form of its HTTP bodies, in and out.
     pub body: Body,
-    /// What it does when it is asked again.
+    /// What a repeated call does.
     pub again: Again,
 }
 
 impl Spec {
-    /// One that reads something of a user.
+    /// An operation that reads something of a user.
     pub const fn reads(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self {
             name,
@@ -45,17 +46,17 @@ impl Spec {
         }
     }
 
-    /// One that adds something to a user's memory; asked again, it does not add it twice.
+    /// An operation that adds something to a user's memory; a repeated call does not add it twice.
     pub const fn adds(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Write, effect: Effect::Adds, ..Self::reads(name, summary, http) }
     }
 
-    /// One that changes something in a user's memory.
+    /// An operation that changes something in a user's memory.
     pub const fn changes(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Write, effect: Effect::Changes, ..Self::reads(name, summary, http) }
     }
 
-    /// One that erases something of a user out of the bytes.
+    /// An operation that erases something of a user from the file's bytes.
     pub const fn erases(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self {
             scope: KeyScope::Erase,
@@ -65,17 +66,17 @@ impl Spec {
         }
     }
 
-    /// One that looks at the file as a whole: counts, and nothing that anyone said.
+    /// An operation that inspects the file as a whole: counts, and nothing that anyone said.
     pub const fn inspects(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { target: Target::File, scope: KeyScope::Inspect, ..Self::reads(name, summary, http) }
     }
 
-    /// One that an operator does to the file as a whole.
+    /// An operation with which an operator administers the file as a whole.
     pub const fn administers(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Admin, effect: Effect::Changes, ..Self::inspects(name, summary, http) }
     }
 
-    /// What it is filed under in the documentation: the first word of its path behind the user.
+    /// Its group in the documentation: the first word of its path after the user.
     pub fn family(&self) -> &'static str {
         let mut words = self.http.path.split('/').skip(2).filter(|word| *word != "{user}");
         match (words.next(), words.next()) {
@@ -87,7 +88,7 @@ impl Spec {
     }
 }
 
-/// Whom an operation is about.
+/// What an operation is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// One user, named by the path or the connection.
@@ -96,7 +97,7 @@ pub enum Target {
     File,
 }
 
-/// A right that a key may have; none implies another.
+/// A permission of a key; none implies another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyScope {
@@ -104,7 +105,7 @@ pub enum KeyScope {
     Read,
     /// Record, save, change, end.
     Write,
-    /// Take out of the bytes.
+    /// Erase from the file's bytes.
     Erase,
     /// Counts, jobs, metrics and the list of users: nothing that anyone said.
     Inspect,
@@ -127,12 +128,12 @@ impl KeyScope {
         }
     }
 
-    /// What it is for, in one sentence.
+    /// What it permits, in one sentence.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Read => "What was said and is known.",
             Self::Write => "Record, save, change, end.",
-            Self::Erase => "Take out of the bytes.",
+            Self::Erase => "Erase from the file's bytes.",
             Self::Inspect => "Counts, jobs, metrics and the list of users: nothing that anyone said.",
             Self::Admin => "Export, import, back up, check, run jobs, embed.",
         }
@@ -142,17 +143,17 @@ impl KeyScope {
 /// What an operation does to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: it answers the same again.
+    /// Nothing: a repeated call returns the same.
     Reads,
-    /// Something new is there.
+    /// It adds something new.
     Adds,
-    /// Something is another; again, it changes nothing.
+    /// It changes something; a repeated call changes nothing.
     Changes,
-    /// Something is gone, and does not come back.
+    /// It removes something permanently.
     Destroys,
 }
 
-/// Where an operation is over HTTP.
+/// The HTTP route of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// The method.
@@ -162,7 +163,7 @@ pub struct Route {
 }
 
 impl Method {
-    /// As HTTP writes it.
+    /// As written in HTTP.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -200,7 +201,7 @@ impl Route {
         Self { method: Method::Delete, path }
     }
 
-    /// The fields of the request that the path has, in its order; `user` among them.
+    /// The request fields in the path, in its order, including `user`.
     pub fn fields(&self) -> impl Iterator<Item = &'static str> {
         self.path.split(['{', '}']).skip(1).step_by(2)
     }
@@ -220,9 +221,9 @@ pub enum Method {
 /// A tool of MCP's full profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
-    /// `memory_recall`.
+    /// Its name, for example `memory_recall`.
     pub name: &'static str,
-    /// What a person is shown.
+    /// Its title for people.
     pub title: &'static str,
 }
 
@@ -237,24 +238,24 @@ pub enum Class {
     Long,
 }
 
-/// What the body of an operation is.
+/// The form of an operation's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// JSON in, JSON out.
     Json,
-    /// JSON in, lines of JSON out: the operation writes them to the call's spool, and its response only counts them.
+    /// JSON in, JSON Lines out: the operation writes the lines to the call's spool, and its response only counts them.
     LinesOut,
-    /// Lines of JSON in, out of the call's spool, JSON out. All other fields are in the path and the query.
+    /// JSON Lines in, from the call's spool; JSON out. All other fields are in the path and the query.
     LinesIn,
 }
 
-/// What an operation does when it is asked again with the same request.
+/// What an operation does when the same request is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     /// Nothing more.
     Same,
-    /// Nothing more if the request has a `caller_id`; without one it does it once more.
+    /// Nothing more if the request has a `caller_id`; without one, the operation runs once more.
     WithCallerId,
-    /// The same once more.
+    /// It runs once more.
     Another,
 }

@@ -1,5 +1,5 @@
-//! JSON as serde reads it, with what a request needs besides: an object is an object, of which serde takes an array of its
-//! fields, too; and it is known where reading failed, and which field nobody read.
+//! A stricter serde deserializer for JSON: an object must be an object (serde also accepts an array of its fields), and it
+//! records where reading failed and which field was not read.
 
 use std::{cell::RefCell, fmt::Display, slice};
 
@@ -13,16 +13,16 @@ use serde::{
 };
 use serde_json::{Error, Map, Value, map};
 
-/// What was met on the way through a value.
+/// What was recorded while reading a value.
 #[derive(Debug, Default)]
 pub(super) struct ReadTrace {
-    /// Fields and numbers of items that lead to what is read; where reading failed, to that.
+    /// The field names and item numbers that lead to the current value, or to the point where reading failed.
     path: RefCell<Vec<String>>,
-    /// The path of the first field that nobody read.
+    /// The path of the first field that was not read.
     unread: RefCell<Option<String>>,
 }
 
-/// A value that is read so, with all that is in it.
+/// A value that is read strictly, with everything in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strict<'de, 'm> {
     value: &'de Value,
@@ -37,17 +37,17 @@ impl ReadTrace {
         self.path.borrow().join("/")
     }
 
-    /// The path of the first field that nobody read.
+    /// The path of the first field that was not read.
     pub(super) fn into_unread(self) -> Option<String> {
         self.unread.into_inner()
     }
 
-    /// Reads what this step leads to.
+    /// Reads the value below this step.
     fn step<T>(&self, step: &dyn Display, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let depth = self.path.borrow().len();
         self.path.borrow_mut().push(step.to_string());
         let read = read()?;
-        // Whoever tries something else after a failure has left its path here.
+        // A visitor that tries something else after a failure has left its path here.
         self.path.borrow_mut().truncate(depth);
         Ok(read)
     }
@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
         }
     }
 
-    /// What nobody reads is asked for by this name.
+    /// serde asks for values that nobody reads through this method.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         self.met.unread.borrow_mut().get_or_insert_with(|| self.met.path());
         visitor.visit_unit()
@@ -139,7 +139,7 @@ fn all_read<T>(read: T, len: usize, left: usize) -> Result<T> {
     if left == 0 { Ok(read) } else { Err(Error::invalid_length(len, &"fewer of them")) }
 }
 
-/// Items of an array.
+/// The items of an array.
 struct Items<'de, 'm> {
     left: slice::Iter<'de, Value>,
     count: usize,
@@ -157,7 +157,7 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
     }
 }
 
-/// Fields of an object.
+/// The fields of an object.
 struct ObjectFields<'de, 'm> {
     left: map::Iter<'de>,
     next: Option<(&'de str, &'de Value)>,

@@ -1,4 +1,4 @@
-//! Turns are read, looked for and erased.
+//! Turns are read, searched and erased.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::ops::{
     spec::{Class, Route, Spec, Tool},
 };
 
-/// The rows about turns that are there.
+/// The operations on recorded turns.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<TurnShow>(),
@@ -74,13 +74,13 @@ impl Operation for TurnShow {
 pub struct TurnListRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// Whether the pages begin at the end and go back, as programs for chats show it. Within a page the order is that of
-    /// the talk, too. Default: no.
+    /// Whether pages start at the newest turns and go back, as chat programs show them. Within a page the order stays
+    /// chronological. Default: no.
     #[serde(default)]
     pub from_end: bool,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -139,7 +139,7 @@ impl Operation for TurnAt {
     }
 }
 
-/// Lists what stood at a place before.
+/// Lists what was at a place before.
 #[derive(Debug)]
 pub struct TurnReplaced;
 
@@ -159,7 +159,7 @@ impl Operation for TurnReplaced {
     }
 }
 
-/// Words to look for in a session.
+/// Words to search for in a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnSearchRequest {
@@ -172,7 +172,7 @@ pub struct TurnSearchRequest {
     pub k: Option<u32>,
 }
 
-/// Looks for words in a session.
+/// Searches a session for words.
 #[derive(Debug)]
 pub struct TurnSearch;
 
@@ -198,14 +198,14 @@ impl Operation for TurnSearch {
     }
 }
 
-/// What stands for a turn.
+/// The summary that replaces a turn.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryOfTurn {
-    /// The summary; null: none stands for it.
+    /// The summary; null if there is none.
     pub summary: Option<Summary>,
 }
 
-/// Shows what stands for a turn.
+/// Shows the summary of a turn.
 #[derive(Debug)]
 pub struct TurnSummary;
 
@@ -255,13 +255,13 @@ impl Operation for TurnErase {
     }
 }
 
-/// A page of a list of a user's.
+/// A page of a list that belongs to a user.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListRequest {
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 

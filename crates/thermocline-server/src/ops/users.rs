@@ -1,4 +1,4 @@
-//! Users: what there is of one, and all of it at once.
+//! Users: what there is of one, and everything of one at once.
 
 use std::io::{BufReader, BufWriter};
 
@@ -15,7 +15,7 @@ use crate::ops::{
     spec::{Again, Body, Class, Effect, KeyScope, Route, Spec, Tool},
 };
 
-/// The rows about users.
+/// The user operations.
 pub fn rows() -> Vec<Row> {
     vec![row::<UserList>(), row::<UserShow>(), row::<UserErase>(), row::<UserExport>(), row::<UserImport>()]
 }
@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
 pub struct UserListRequest {
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -37,7 +37,7 @@ pub struct UserList;
 impl Operation for UserList {
     const SPEC: Spec = Spec::inspects(
         "user_list",
-        "The users of the file, in the order in which they were added: names and counts.",
+        "The file's users, in the order in which they were added: names and counts.",
         Route::get("/v1/users"),
     );
     type Request = UserListRequest;
@@ -60,7 +60,7 @@ impl Operation for UserShow {
         tool: Some(Tool { name: "memory_stats", title: "How much there is" }),
         ..Spec::reads(
             "user_show",
-            "How many sessions, turns and tokens there are of the user.",
+            "The user's number of sessions, turns and tokens.",
             Route::get("/v1/users/{user}"),
         )
     };
@@ -79,7 +79,7 @@ pub struct UserErase;
 impl Operation for UserErase {
     const SPEC: Spec = Spec::erases(
         "user_erase",
-        "Erase all of a user out of the bytes of the file: sessions, memories, facts, jobs and the name.",
+        "Erase everything of a user from the file's bytes: sessions, memories, facts, jobs and the name.",
         Route::delete("/v1/users/{user}"),
     );
     type Request = Nothing;
@@ -105,7 +105,7 @@ impl Operation for UserExport {
         body: Body::LinesOut,
         ..Spec::reads(
             "user_export",
-            "All of the user's memory as lines of JSON, as of this moment; user_import reads them.",
+            "All of the user's memory as JSON Lines, as of this moment; user_import reads them.",
             Route::get("/v1/users/{user}/export"),
         )
     };
@@ -131,7 +131,7 @@ impl Operation for UserImport {
         again: Again::Same,
         ..Spec::reads(
             "user_import",
-            "Read what user_export wrote, as the memory of a user of this name who has none yet; all of it, or nothing.",
+            "Import the output of user_export as the memory of a user of this name who has none yet; all or nothing.",
             Route::post("/v1/users/{user}/import"),
         )
     };
@@ -141,7 +141,7 @@ impl Operation for UserImport {
     fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
         let lines = BufReader::new(call.take_spool()?);
         let imported = call.memory().import(call.new_user_name()?, lines)?;
-        // Whom it made is noted by the look; what is done stays done, whatever becomes of that.
+        // The look-up notes which user was created; the import stays done, whatever the look-up returns.
         drop(call.find_user());
         Ok(imported)
     }

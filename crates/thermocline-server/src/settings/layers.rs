@@ -1,4 +1,4 @@
-//! From a file, the environment and flags to settings, each value with where it came from.
+//! Builds settings from a file, the environment and flags, and keeps each value's source.
 
 use std::{
     collections::BTreeMap,
@@ -11,13 +11,13 @@ use toml::{Table, Value};
 
 use crate::settings::Settings;
 
-/// What stands before the name of a setting in the environment.
+/// The prefix of a setting's name in the environment.
 const PREFIX: &str = "THERMOCLINE_";
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingSource {
-    /// Nobody said anything else.
+    /// Not set anywhere.
     Default,
     /// A file.
     File(PathBuf),
@@ -27,11 +27,11 @@ pub enum SettingSource {
     Flag,
 }
 
-/// Why settings are of no use: which value, and where it came from.
+/// Why settings are invalid: which value, and where it came from.
 #[derive(Debug)]
 pub struct Wrong(String);
 
-/// Settings, as far as they are known.
+/// The settings collected so far.
 #[derive(Debug)]
 pub struct Layers {
     table: Table,
@@ -45,7 +45,7 @@ impl Layers {
         Self { table, sources: BTreeMap::new() }
     }
 
-    /// Adds what a file says.
+    /// Adds the settings of a file.
     pub fn file(&mut self, path: &Path) -> Result<(), Wrong> {
         let named = |error: &dyn fmt::Display| Wrong(format!("{}: {error}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| named(&error))?;
@@ -61,7 +61,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds what the environment says: `THERMOCLINE_SERVICE_LISTEN` is `listen` of the section `service`.
+    /// Adds the settings of the environment: `THERMOCLINE_SERVICE_LISTEN` is `listen` in the section `service`.
     pub fn environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), Wrong> {
         for (variable, text) in variables {
             let Some(name) = variable.strip_prefix(PREFIX).map(str::to_lowercase) else { continue };
@@ -72,7 +72,8 @@ impl Layers {
                     let value = read(&known, &text).map_err(|error| wrong(section, name, &source, &error))?;
                     self.set(section, name, value, source)?;
                 }
-                // Who misspells a setting of the server may have left a door open; other variables are others'.
+                // A misspelled server setting may leave access open, so it is an error; other variables belong to other
+                // programs.
                 None if section == "service" => {
                     return Err(wrong(section, name, &source, &"there is no such setting"));
                 }
@@ -82,7 +83,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds what a flag says: `memory.hot_turns` and its value as text.
+    /// Adds a flag: `memory.hot_turns` and its value as text.
     pub fn flag(&mut self, path: &str, text: &str) -> Result<(), Wrong> {
         let unknown = || Wrong(format!("there is no setting {path}; --print-config names all"));
         let (section, name) = path.split_once('.').ok_or_else(unknown)?;
@@ -93,7 +94,7 @@ impl Layers {
 
     /// The settings.
     pub fn settings(&self) -> Result<Settings, Wrong> {
-        // One section at a time, so that what is wrong can be said with its place.
+        // One section at a time, so that an error can name its place.
         for (place, source) in &self.sources {
             let mut alone =
                 Table::try_from(Settings::default()).expect("settings are numbers, words and lists");
@@ -106,11 +107,11 @@ impl Layers {
         self.table.clone().try_into().map_err(|error: toml::de::Error| Wrong(error.message().to_owned()))
     }
 
-    /// All settings as the file that would say them, each with where it came from.
+    /// All settings as a settings file, each with its source.
     pub fn shown(&self) -> String {
         let mut text = String::new();
         for (section, fields) in &self.table {
-            let _ = writeln!(text, "[{section}]"); // To a String, which takes all.
+            let _ = writeln!(text, "[{section}]"); // Writing to a `String` cannot fail.
             for (name, value) in fields.as_table().into_iter().flatten() {
                 let source =
                     self.sources.get(&(section.clone(), name.clone())).unwrap_or(&SettingSource::Default);
@@ -149,7 +150,7 @@ impl Default for Layers {
     }
 }
 
-/// A value of the type that another one has, from text; lists are parted by commas.
+/// Parses text as the type of `known`; lists are separated by commas.
 fn read(known: &Value, text: &str) -> Result<Value, String> {
     match known {
         Value::Integer(_) => {

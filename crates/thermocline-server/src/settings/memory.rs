@@ -1,11 +1,12 @@
-//! The section `[memory]`: what of the library's configuration is a number or a choice.
+//! The section `[memory]`: the library's settings that are numbers or choices.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thermocline::{Config, Durability, Extract, Originals, Profile, Tokenizer};
 
-/// The section `[memory]`; each is [`Config`]'s field of that name, spans of time in milliseconds. Bounds are the library's.
+/// The section `[memory]`; each field is [`Config`]'s field of that name, with durations in milliseconds. The bounds are the
+/// library's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "`Config` says what each is")]
@@ -89,7 +90,7 @@ pub enum ExtractWord {
     Llm,
 }
 
-/// [`Profile`], but for those with numbers of their own, which requests name.
+/// [`Profile`], except the variants with numbers of their own, which requests specify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -100,7 +101,7 @@ pub enum ProfileWord {
     Continuum,
 }
 
-/// Who asks over the net waits less long for the writer than who links the library.
+/// A client on the network waits less long for the writer than a program that links the library.
 const RECORD_TIMEOUT_MS: u64 = 5_000;
 
 impl Default for MemorySettings {
@@ -152,7 +153,7 @@ impl Default for MemorySettings {
 }
 
 impl MemorySettings {
-    /// The library's configuration, without any provider.
+    /// The library's configuration, without any providers.
     pub fn config(&self) -> Config {
         let mut config = Config::default();
         config.durability = match self.durability {
@@ -227,7 +228,7 @@ impl MemorySettings {
 mod tests {
     use super::*;
 
-    /// What `Debug` shows of a configuration, field by field.
+    /// The `Debug` output of a configuration, field by field.
     fn shown(config: &Config) -> Vec<String> {
         format!("{config:#?}").lines().map(str::to_owned).collect()
     }

@@ -1,5 +1,5 @@
-//! What a server is told: a file, then the environment, then flags, the last one counting. Nothing of it can be read or set
-//! over the wire: a provider's address that an API can set is how others leaked their keys.
+//! A server's settings: from a file, then the environment, then flags; later ones override earlier ones. None can be read or
+//! set over the network: other products have leaked keys because an API could set a provider's address.
 
 mod layers;
 mod memory;
@@ -11,7 +11,7 @@ pub use layers::{Layers, SettingSource, Wrong};
 pub use memory::MemorySettings;
 pub use service::ServiceSettings;
 
-/// All of it, by sections.
+/// All settings, by section.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -21,7 +21,7 @@ pub struct Settings {
     pub memory: MemorySettings,
     /// LLM#1.
     pub llm: LlmSettings,
-    /// An embedder beside the built-in one.
+    /// An embedder in addition to the built-in one.
     pub embed: EmbedSettings,
     /// A reranker.
     pub rerank: RerankSettings,
@@ -29,39 +29,39 @@ pub struct Settings {
     pub log: LogSettings,
 }
 
-/// LLM#1: who summarizes, and plans. Empty: nobody.
+/// LLM#1, which summarizes and plans. Empty: none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmSettings {
-    /// Where it answers, in the manner of `OpenAI`'s chat completions.
+    /// The base URL of an `OpenAI`-compatible chat completions API.
     pub url: String,
-    /// Its name there.
+    /// The model's name there.
     pub model: String,
-    /// Tokens that fit into its window.
+    /// The model's context window, in tokens.
     pub window: u32,
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     pub key_var: String,
-    /// Whether it reads each message before anything is searched for.
+    /// Whether it reads each message before anything is searched.
     pub plan: bool,
 }
 
-/// An embedder. Empty: the built-in one alone.
+/// An embedder. Empty: only the built-in one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbedSettings {
     /// The folder of a sentence transformer.
     pub dir: String,
-    /// Where one answers, in the manner of `OpenAI`'s embeddings.
+    /// The base URL of an `OpenAI`-compatible embeddings API.
     pub url: String,
-    /// Its name there.
+    /// The model's name there.
     pub model: String,
-    /// How many numbers its vectors have; 0: it is asked.
+    /// The number of dimensions of its vectors; 0: the model is asked.
     pub dims: u32,
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     pub key_var: String,
-    /// What stands before each query.
+    /// The prefix of each query.
     pub query_prefix: String,
-    /// What stands before each text that is to be found.
+    /// The prefix of each text to be found.
     pub document_prefix: String,
 }
 
@@ -71,11 +71,11 @@ pub struct EmbedSettings {
 pub struct RerankSettings {
     /// The folder of a cross-encoder.
     pub dir: String,
-    /// Where one answers at `/rerank`.
+    /// The base URL of a server that answers at `/rerank`.
     pub url: String,
-    /// Its name there.
+    /// The model's name there.
     pub model: String,
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key.
     pub key_var: String,
 }
 

@@ -1,4 +1,4 @@
-//! The section `[service]`: where the server is reached, by whom, and how much it takes.
+//! The section `[service]`: where the server listens, who may call it, and its limits.
 
 use std::path::PathBuf;
 
@@ -10,31 +10,31 @@ use serde::{Deserialize, Serialize};
 pub struct ServiceSettings {
     /// `127.0.0.1:7411`, or `unix:` and a path.
     pub listen: String,
-    /// The file of keys; none: whoever reaches the address may ask, so it has to be the loopback's.
+    /// The key file; without one, anyone who reaches the address may call, so it has to be the loopback address.
     #[serde(with = "maybe")]
     pub keys: Option<PathBuf>,
     /// Refuse to start without keys, on the loopback too.
     pub require_key: bool,
-    /// Something in front speaks TLS.
+    /// A proxy in front handles TLS.
     pub behind_proxy: bool,
-    /// The certificate, and those above it.
+    /// The certificate chain.
     #[serde(with = "maybe")]
     pub tls_cert: Option<PathBuf>,
-    /// Its key.
+    /// The certificate's private key.
     #[serde(with = "maybe")]
     pub tls_key: Option<PathBuf>,
-    /// Names of this server beside those of the loopback.
+    /// Host names of this server in addition to those of the loopback.
     pub allowed_hosts: Vec<String>,
-    /// Pages of other origins that may ask.
+    /// Origins whose pages may send requests.
     pub allowed_origins: Vec<String>,
-    /// Bytes of a body at most.
+    /// The maximum size of a body, in bytes.
     pub max_body_bytes: usize,
-    /// Bytes of an import at most.
+    /// The maximum size of an import, in bytes.
     pub max_import_bytes: u64,
-    /// Where backups are written; none: they are refused.
+    /// The folder for backups; without one, they are refused.
     #[serde(with = "maybe")]
     pub backup_folder: Option<PathBuf>,
-    /// The audit file; none: none is kept.
+    /// The audit file; without one, none is kept.
     #[serde(with = "maybe")]
     pub audit: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ impl Default for ServiceSettings {
     }
 }
 
-/// A path as text; an empty one is none.
+/// A path as text; an empty one means none.
 mod maybe {
     use std::path::PathBuf;
 

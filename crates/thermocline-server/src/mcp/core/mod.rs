@@ -1,7 +1,7 @@
 //! The core profile: six tools, written by hand, each over rows of the table.
 //!
-//! They cover what a model needs of turns, facts and memories, and cost at most 1,200 tokens of every request they are shown in:
-//! who adds a word takes one away.
+//! They cover what a model needs for turns, facts and memories, and add at most 1,200 tokens to every request that includes
+//! them: whoever adds a word removes one.
 
 mod browse;
 mod change;
@@ -20,7 +20,7 @@ use crate::{
 
 /// Arguments that fit the schema.
 pub(super) type Arguments = Map<String, Value>;
-/// A call of a row; or what is missing for what was asked.
+/// A call of a row; or what is missing from the arguments.
 pub(super) type PlannedCall = Result<CallStep, String>;
 
 /// The six, in a fixed order.
@@ -30,18 +30,19 @@ pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
     tools
 }
 
-/// Those that the full profile has as well, in place of rows; of the other two it has each view and step as a tool.
+/// The tools that the full profile also has, in place of rows; instead of the other two, it has a tool for each view and
+/// step.
 pub(super) fn four(table: &'static [Row]) -> Vec<McpTool> {
     vec![recall::tool(table), keep::save(table), change::update(table), change::forget(table)]
 }
 
-/// The rows of these names.
+/// The rows with these names.
 pub(super) fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
     let find = |name: &&str| table.iter().find(|row| row.spec.name == *name);
     names.iter().filter_map(find).collect()
 }
 
-/// A call of this row with those of the arguments that it takes, under its own names for them.
+/// A call of this row with the arguments that it takes, under its own names for them.
 pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> CallStep {
     let mut request = Map::new();
     for (ours, theirs) in fields {
@@ -52,7 +53,7 @@ pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str,
     CallStep { row, request, lead: "" }
 }
 
-/// As [`step`]; every argument must be one that the row takes, and those named must be there.
+/// Like [`step`], but the row must take every argument, and the required ones must be present.
 pub(super) fn strict(
     row: &'static str,
     what: &str,
@@ -71,7 +72,7 @@ pub(super) fn strict(
     Ok(step(row, arguments, fields))
 }
 
-/// The word of an argument that the schema requires to be one.
+/// The word given for an argument, which the schema guarantees to be one.
 pub(super) fn take_word(arguments: &mut Arguments, name: &str) -> String {
     match arguments.remove(name) {
         Some(Value::String(word)) => word,
@@ -79,7 +80,7 @@ pub(super) fn take_word(arguments: &mut Arguments, name: &str) -> String {
     }
 }
 
-/// Whether an id is a memory's, and not a fact's: facts have none of the caller's own.
+/// Whether an id is a memory's, and not a fact's: facts have no caller's own ids.
 fn is_memory(arguments: &Arguments) -> bool {
     let id = arguments.get("id").and_then(Value::as_str);
     id.is_some_and(|id| id.starts_with("mem_") || id.starts_with(KEY))

@@ -1,4 +1,4 @@
-//! `memory_recall`: what fits a question, as text.
+//! `memory_recall`: searches for a question, and returns text.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{
     ops::Row,
 };
 
-/// Tokens of what is recalled, unless the model says otherwise: it is one of several things that it reads.
+/// The default budget in tokens: the result is one of several things that the model reads.
 const BUDGET_TOKENS: u32 = 1_200;
 
 pub(super) fn tool(table: &'static [Row]) -> McpTool {

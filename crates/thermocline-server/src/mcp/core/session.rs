@@ -1,4 +1,4 @@
-//! `memory_session`: the running conversation: its turns, its state, its end.
+//! `memory_session`: the running session: its turns, its state, its end.
 
 use serde_json::json;
 

@@ -1,11 +1,11 @@
-//! One thing as a line: what it is, its id, its day and place, and what it says.
+//! One thing as a line: what it is, its id, its day and place, and its text.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use thermocline::quoted;
 
-/// Characters of a text in a list; alone it is whole.
+/// The maximum number of characters of a text in a list; a single thing is shown whole.
 const MAX_CHARS: usize = 240;
 
 /// A thing in a list.
@@ -13,7 +13,7 @@ pub(super) fn short(item: &Value) -> String {
     line(item, Some(MAX_CHARS))
 }
 
-/// A thing alone.
+/// A single thing.
 pub(super) fn one(item: &Value) -> String {
     line(item, None)
 }
@@ -64,10 +64,10 @@ fn line(item: &Value, most: Option<usize>) -> String {
     with_things_in_it(item, most).unwrap_or_else(|| json(item))
 }
 
-/// What is said of a thing by what holds it: what was saved, recalled, is due.
+/// What the enclosing object says about a thing: that it was saved, recalled, is due.
 const SAID: [&str; 7] = ["outcome", "not_taken", "due_on", "score", "dry_run", "group", "moved"];
 
-/// What holds a thing, or several, and says something of it.
+/// An object that contains one or several things, and says something about them.
 fn with_things_in_it(item: &Value, most: Option<usize>) -> Option<String> {
     let inner: Vec<&Value> = match (item.get("memory"), item.get("info"), item.get("memories")) {
         (Some(one @ Value::Object(_)), ..) | (_, Some(one @ Value::Object(_)), _) => vec![one],
@@ -95,7 +95,7 @@ fn with_things_in_it(item: &Value, most: Option<usize>) -> Option<String> {
     Some(if lines.is_empty() { "There is nothing.".to_owned() } else { lines.join("\n") })
 }
 
-/// Where a turn stands.
+/// The place of a turn.
 fn place(turn: &Value) -> String {
     format!("{} of session id:{}", turn["turn_number"], text(turn, "session_id"))
 }
@@ -133,7 +133,7 @@ fn episode(item: &Value) -> String {
     )
 }
 
-/// A title and a text; a title that only begins the text is not said twice.
+/// A title and a text; a title that is just the beginning of the text is not repeated.
 fn titled(item: &Value, field: &str, most: Option<usize>) -> String {
     let (title, said) = (text(item, "title"), cut(item, field, most));
     let beginning = title.trim_end_matches(['…', '.']);
@@ -228,7 +228,7 @@ fn session(session: &Value) -> String {
     )
 }
 
-/// Anything, as JSON, whose texts have no line breaks.
+/// Any value, as JSON whose strings have no line breaks.
 fn json(value: &Value) -> String {
     match value {
         Value::String(text) => flat(text),
@@ -249,7 +249,7 @@ fn day(item: &Value, field: &str) -> String {
     text(item, field).chars().take("2026-11-22".len()).collect()
 }
 
-/// A text, whole with its lines, or what fits into a line of a list.
+/// A text: whole with its lines, or cut to fit a line of a list.
 fn cut(item: &Value, field: &str, most: Option<usize>) -> String {
     let whole = item[field].as_str().unwrap_or_default();
     let Some(most) = most else { return quoted(whole).into_owned() };
@@ -260,7 +260,7 @@ fn cut(item: &Value, field: &str, most: Option<usize>) -> String {
     }
 }
 
-/// On one line.
+/// The text on one line.
 fn flat(text: &str) -> String {
     quoted(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

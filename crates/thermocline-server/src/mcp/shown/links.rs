@@ -1,18 +1,18 @@
-//! Links of the pages about memories: they lead to files of a vault, and to resources where there is none.
+//! Links in the pages about memories: they point to files in a vault, or to resources where there is no vault.
 
 use std::fmt::Write as _;
 
-/// Digits of a memory's id at the end of its file's name.
+/// How many digits of a memory's id are at the end of its file's name.
 const DIGITS: usize = 6;
 
-/// A page with `[Berth](memory://memories/mem_9e3b42)` in the place of `[Berth](graph/decisions/berth-9e3b42.md)`: what it leads
-/// to can be read as a resource, and ends with a name that every tool takes. In the page no title has a bracket.
+/// A page with `[Berth](memory://memories/mem_9e3b42)` instead of `[Berth](graph/decisions/berth-9e3b42.md)`: the target can
+/// be read as a resource, and ends with a name that every tool accepts. Titles in the page contain no brackets.
 pub(in super::super) fn followed(page: &str) -> String {
     let mut parts = page.split("](");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let link = part.split_once(')').and_then(|(path, rest)| Some((digits(path)?, rest)));
-        // To a String, which takes all.
+        // Writing to a `String` cannot fail.
         let _ = match link {
             Some((digits, rest)) => write!(text, "](memory://memories/mem_{digits}){rest}"),
             None => write!(text, "]({part}"),
@@ -21,7 +21,7 @@ pub(in super::super) fn followed(page: &str) -> String {
     text
 }
 
-/// The end of the id of the memory whose file this is.
+/// The last digits of the id of the memory that this file belongs to.
 fn digits(path: &str) -> Option<&str> {
     let (_, end) = path.strip_suffix(".md")?.rsplit_once('-')?;
     (end.len() == DIGITS && end.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(end)

@@ -1,4 +1,4 @@
-//! What a memory says, as a request has it.
+//! A memory's content, as a request gives it.
 
 use std::time::Duration;
 
@@ -15,29 +15,29 @@ use crate::ops::{
     call::{self, Call, set},
 };
 
-/// Seconds of a window at most.
+/// The maximum length of a window, in seconds.
 pub const MAX_WINDOW_S: u64 = NewMemory::MAX_WINDOW.as_secs();
 
-/// A memory to save: what it says, and what the caller knows about it. What is not said follows from the rest.
+/// A memory to save: its text, and what the caller knows about it. Fields that are not given get defaults.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
-    /// What sort of memory it is. Default: general; a procedure if it has steps.
+    /// The kind of memory. Default: general; procedure if it has steps.
     pub kind: Option<MemoryKind>,
-    /// What it is called, in 1 to 200 bytes.
+    /// Its title, in 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
-    /// What it says, at most 64 KiB.
+    /// Its text, at most 64 KiB.
     #[schemars(length(min = 1))]
     pub content: String,
     /// The same in one sentence, at most 1,024 bytes. Default: the first sentence of the content.
     pub summary: Option<String>,
-    /// The steps; only of the kind procedure.
+    /// The steps; only for the kind procedure.
     pub procedure: Option<Procedure>,
     /// Its tags, with or without `#`.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What it is about, by name. Default: what its text names.
+    /// What it is about, by name. Default: the names in its text.
     pub entities: Option<Vec<String>>,
     /// How settled it is. Default: mid.
     pub frequency: Option<Frequency>,
@@ -47,64 +47,65 @@ pub struct Content {
     /// How likely it is true. Default: 0.8.
     #[schemars(range(min = 0, max = 1))]
     pub confidence: Option<f64>,
-    /// How good its source is. Default: nobody has assessed it.
+    /// How good its source is. Default: not assessed.
     #[schemars(range(min = 0, max = 1))]
     pub reliability: Option<f64>,
-    /// The confidence that it needs to settle one step further. Default: that of its frequency.
+    /// The confidence it needs to settle one step further. Default: by its frequency.
     #[schemars(range(min = 0, max = 1))]
     pub consolidation_threshold: Option<f64>,
-    /// What sort of information it has. Default: static.
+    /// The type of its information. Default: static.
     pub information_type: Option<InformationType>,
-    /// How fast the world outdates it. Default: as its information type says.
+    /// How fast the world outdates it. Default: by its information type.
     pub volatility: Option<Volatility>,
-    /// How long a check holds, in seconds. Default: as its volatility says.
+    /// How long a check holds, in seconds. Default: by its volatility.
     #[schemars(range(max = MAX_WINDOW_S))]
     pub validity_window_s: Option<u64>,
-    /// Whose words it has: the caller's own, unless they are of somebody who is trusted less, a tool's or a document's.
+    /// Whose words it is. Default: the caller's own origin; only a less trusted one is accepted, such as a tool's or a
+    /// document's.
     pub origin: Option<Origin>,
     /// How it was learned. Default: manual.
     pub learning_source: Option<LearningSource>,
     /// Whether it is kept from fading. Default: no.
     #[serde(default)]
     pub pinned: bool,
-    /// What the caller files it under, at most 256 bytes. Default: it is for all projects.
+    /// The caller's project for it, at most 256 bytes. Default: it applies to all projects.
     pub project: Option<String>,
-    /// Its slot, at most 256 bytes: of one kind and project at most one active memory has it.
+    /// Its slot, at most 256 bytes: per kind and project, a slot has at most one active memory.
     pub goal_signature: Option<String>,
-    /// For what sort of task it is.
+    /// The type of task it is for.
     pub task_type: Option<TaskType>,
-    /// The caller's own id for it, unique per user, at most 256 bytes: saved again, it is known.
+    /// The caller's own id for it, unique per user, at most 256 bytes: saving it again changes nothing.
     pub caller_id: Option<String>,
-    /// When it was so (RFC 3339). Default: now.
+    /// When it was true (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
-    /// The turns that it comes of.
+    /// The turns it comes from.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// How what it came of ended.
+    /// How the event it comes from ended.
     pub outcome: Option<Outcome>,
-    /// The session in which it came about: the caller's key, or `id:` and its id.
+    /// The session it comes from: the caller's key, or `id:` and its id.
     pub session: Option<String>,
-    /// The task in which it came about, by the caller's id, at most 256 bytes.
+    /// The task it comes from, by the caller's id, at most 256 bytes.
     pub task_id: Option<String>,
-    /// The same task, for people, at most 256 bytes.
+    /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What prompted it, at most 1,024 bytes.
+    /// What triggered it, at most 1,024 bytes.
     pub trigger: Option<String>,
 }
 
-/// A turn that a memory comes of.
+/// A turn that a memory comes from.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The turn's id.
     pub turn: TurnId,
-    /// The words in it that prove the memory, to the letter. Default: none do.
+    /// The words in it that support the memory, verbatim. Default: none.
     #[serde(default)]
     pub quote: String,
 }
 
 impl Content {
-    /// The memory of this user's that it says; of this kind, unless it says another.
+    /// The memory to save for this user; its kind is `kind`, unless the request names one or has steps.
     pub fn into_new(self, call: &Call, user: &User, kind: MemoryKind) -> Result<NewMemory> {
         let origin = call.origin(self.origin)?;
         let session = call::session_id(user, self.session.as_deref())?;

@@ -1,4 +1,4 @@
-//! Edges: how two memories stand to each other.
+//! Edges: how two memories relate to each other.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,21 +21,21 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EdgeSetRequest {
-    /// Where it begins.
+    /// The memory it starts at.
     pub from: MemoryName,
-    /// How that stands to the other: `from` solves `to`. What took whose place, superseding says.
+    /// How they relate: `from` solves `to`. Replacement is recorded by superseding, not by an edge.
     #[serde(rename = "type")]
     pub edge_type: EdgeType,
-    /// Where it ends.
+    /// The memory it ends at.
     pub to: MemoryName,
     /// How strong it is. Default: by its type.
     #[schemars(range(min = 0, max = 1))]
     pub strength: Option<f64>,
     /// Why, in one line of at most 1,024 bytes.
     pub context: Option<String>,
-    /// A text of its own, at most 64 KiB.
+    /// A longer description, at most 64 KiB.
     pub description: Option<String>,
-    /// Who says so: the caller, unless it is somebody who is trusted less.
+    /// Who states it. Default: the caller's own origin; only a less trusted one is accepted.
     pub origin: Option<Origin>,
 }
 
@@ -46,7 +46,7 @@ pub struct EdgeSet;
 impl Operation for EdgeSet {
     const SPEC: Spec = Spec::changes(
         "edge_set",
-        "Say how one memory stands to another; an edge of this type that is there is overwritten.",
+        "Relate one memory to another; an existing edge of this type is overwritten.",
         Route::put("/v1/users/{user}/edges"),
     );
     type Request = EdgeSetRequest;
@@ -98,7 +98,7 @@ impl Operation for EdgeRemove {
         effect: Effect::Destroys,
         ..Spec::changes(
             "edge_remove",
-            "Remove an edge between two memories, for good, and say what it was.",
+            "Remove an edge between two memories permanently, and return it.",
             Route::delete("/v1/users/{user}/edges/{edge}"),
         )
     };
@@ -113,14 +113,14 @@ impl Operation for EdgeRemove {
     }
 }
 
-/// Lists what a memory stands beside.
+/// Lists a memory's neighbours.
 #[derive(Debug)]
 pub struct Neighbours;
 
 impl Operation for Neighbours {
     const SPEC: Spec = Spec::reads(
         "memory_neighbours",
-        "What a memory stands beside, whichever way the edges lead, the strongest first.",
+        "A memory's neighbours along edges in either direction, the strongest first.",
         Route::get("/v1/users/{user}/memories/{memory}/neighbours"),
     );
     type Request = MemoryPageRequest;

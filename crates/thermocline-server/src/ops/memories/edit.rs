@@ -1,4 +1,4 @@
-//! Memories are changed by hand, and what was done to them is taken back.
+//! Memories are edited by hand, and operations on them are undone.
 
 use std::time::Duration;
 
@@ -29,67 +29,67 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-/// What to change of a memory. What is not named stays as it is, and so does what is null, but where null takes it away.
+/// What to change about a memory. Fields that are missing or null stay as they are, except where null clears the field.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The revision that the editor has read. If the memory has another one by now, nothing is changed.
+    /// The revision that the editor has read. If the memory's revision differs by now, nothing is changed.
     pub expected_revision: Option<u32>,
-    /// Whose words they are: the caller's own, unless they are of somebody who is trusted less.
+    /// Whose words they are. Default: the caller's own origin; only a less trusted one is accepted.
     pub origin: Option<Origin>,
-    /// Another kind.
+    /// The new kind.
     pub kind: Option<MemoryKind>,
-    /// Another title, of 1 to 200 bytes.
+    /// The new title, of 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub title: Option<String>,
-    /// Another text, at most 64 KiB.
+    /// The new text, at most 64 KiB.
     #[schemars(length(min = 1))]
     pub content: Option<String>,
-    /// Another summary; an empty one takes it away.
+    /// The new summary; an empty one removes it.
     pub summary: Option<String>,
-    /// Other steps; null takes them away.
+    /// The new steps; null removes them.
     #[serde(default, deserialize_with = "stated")]
     pub procedure: Option<Option<Procedure>>,
-    /// These tags in the place of those that are there.
+    /// The new tags, replacing the existing ones.
     pub tags: Option<Vec<String>>,
-    /// These entities in the place of those that are there.
+    /// The new entities, replacing the existing ones.
     pub entities: Option<Vec<String>>,
-    /// Another frequency, whatever the rules say.
+    /// The new frequency, whatever the rules say.
     pub frequency: Option<Frequency>,
-    /// Another importance.
+    /// The new importance.
     #[schemars(range(min = 0, max = 1))]
     pub importance: Option<f64>,
-    /// Another confidence.
+    /// The new confidence.
     #[schemars(range(min = 0, max = 1))]
     pub confidence: Option<f64>,
-    /// Another reliability, from 0 to 1; null: nobody assessed it.
+    /// The new reliability, from 0 to 1; null: not assessed.
     #[serde(default, deserialize_with = "stated")]
     pub reliability: Option<Option<f64>>,
-    /// Another threshold, from 0 to 1; null: that of its frequency.
+    /// The new threshold, from 0 to 1; null: by its frequency.
     #[serde(default, deserialize_with = "stated")]
     pub consolidation_threshold: Option<Option<f64>>,
-    /// Another sort of information.
+    /// The new type of information.
     pub information_type: Option<InformationType>,
-    /// Another volatility.
+    /// The new volatility.
     pub volatility: Option<Volatility>,
-    /// Another window, in seconds; null: as its volatility says.
+    /// The new window, in seconds; null: by its volatility.
     #[serde(default, deserialize_with = "stated")]
     #[schemars(extend("maximum" = MAX_WINDOW_S))]
     pub validity_window_s: Option<Option<u64>>,
     /// Whether it is kept from fading.
     pub pinned: Option<bool>,
-    /// Another project; null: it is for all of them.
+    /// The new project; null: it applies to all projects.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
-    /// Another slot; null: it has none.
+    /// The new slot; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub goal_signature: Option<Option<String>>,
-    /// Another sort of task; null: none.
+    /// The new type of task; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub task_type: Option<Option<TaskType>>,
-    /// Whether it is shown again to a person after a time.
+    /// Whether it becomes due again for a person after a time.
     pub resurfacing: Option<Resurfacing>,
 }
 
@@ -121,7 +121,7 @@ impl EditRequest {
     }
 }
 
-/// Edits a memory; says whether a conflict is one of revisions.
+/// Edits a memory; tells a revision conflict from other conflicts.
 fn edit(memories: &Memories, id: MemoryId, edit: Edit) -> Result<Memory> {
     let expected = edit.expected_revision;
     match memories.edit(id, edit) {
@@ -149,7 +149,7 @@ impl Operation for MemoryEdit {
         tool: Some(Tool { name: "memory_update", title: "Correct" }),
         ..Spec::changes(
             "memory_edit",
-            "Change what the request names of a memory, and nothing else; it can be undone.",
+            "Change the named fields of a memory, and nothing else; it can be undone.",
             Route::patch("/v1/users/{user}/memories/{memory}"),
         )
     };
@@ -164,13 +164,13 @@ impl Operation for MemoryEdit {
     }
 }
 
-/// A memory as it was read.
+/// A memory, as the caller has read it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The revision that the caller has read. If the memory has another one by now, nothing is changed.
+    /// The revision that the caller has read. If the memory's revision differs by now, nothing is changed.
     pub expected_revision: Option<u32>,
 }
 
@@ -221,7 +221,7 @@ impl Operation for MemoryUnpin {
     }
 }
 
-/// Takes back what was done to a memory last.
+/// Undoes the newest operation on a memory.
 #[derive(Debug)]
 pub struct MemoryUndo;
 
@@ -230,7 +230,7 @@ impl Operation for MemoryUndo {
         again: Again::Another,
         ..Spec::changes(
             "memory_undo",
-            "Take back the newest operation on a memory, in all memories that it changed; again, it goes further back.",
+            "Undo the newest operation on a memory, in all memories that it changed; repeat to go further back.",
             Route::post("/v1/users/{user}/memories/{memory}/undo"),
         )
     };
@@ -247,18 +247,18 @@ impl Operation for MemoryUndo {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfGroup {
-    /// The operation's id: the `group` of what it answered, or of a change of a memory's history.
+    /// The operation's id: the `group` of its response, or of a change in a memory's history.
     pub group: GroupId,
 }
 
-/// Takes back an operation.
+/// Undoes an operation.
 #[derive(Debug)]
 pub struct UndoGroup;
 
 impl Operation for UndoGroup {
     const SPEC: Spec = Spec::changes(
         "group_undo",
-        "Take back one operation on memories by its id, in all that it changed, or in none.",
+        "Undo one operation on memories by its id, in all that it changed, or in none.",
         Route::post("/v1/users/{user}/groups/{group}/undo"),
     );
     type Request = OfGroup;

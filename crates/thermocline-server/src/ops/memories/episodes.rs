@@ -24,13 +24,13 @@ pub(super) fn rows() -> Vec<Row> {
 pub struct EpisodeListRequest {
     /// Only of this role. Default: births and notes.
     pub role: Option<EpisodeRole>,
-    /// Only what happened then or later (RFC 3339).
+    /// Only at or after this time (RFC 3339).
     pub since: Option<DateTime<Utc>>,
-    /// Only what happened before (RFC 3339).
+    /// Only before this time (RFC 3339).
     pub until: Option<DateTime<Utc>>,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -41,7 +41,7 @@ pub struct EpisodeList;
 impl Operation for EpisodeList {
     const SPEC: Spec = Spec::reads(
         "episode_list",
-        "What happened, newest first: memories began, were used, and notes of the day.",
+        "What happened, newest first: memories created or used, and notes of the day.",
         Route::get("/v1/users/{user}/episodes"),
     );
     type Request = EpisodeListRequest;
@@ -62,31 +62,31 @@ impl Operation for EpisodeList {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoteRequest {
-    /// What it is called, in 1 to 200 bytes.
+    /// Its title, in 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
-    /// What it says, at most 1,024 bytes.
+    /// Its text, at most 1,024 bytes.
     pub summary: Option<String>,
-    /// What sort of note it is.
+    /// The kind of note.
     pub kind: Option<MemoryKind>,
     /// Its tags, with or without `#`.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// The memory that it is about. Default: none.
+    /// The memory it is about. Default: none.
     pub memory: Option<MemoryName>,
     /// The session in which it happened: the caller's key, or `id:` and its id.
     pub session: Option<String>,
     /// How it ended.
     pub outcome: Option<Ended>,
-    /// What it is filed under, at most 256 bytes.
+    /// The caller's project for it, at most 256 bytes.
     pub project: Option<String>,
     /// The task, by the caller's id, at most 256 bytes.
     pub task_id: Option<String>,
-    /// The same task, for people, at most 256 bytes.
+    /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What prompted it, at most 1,024 bytes.
+    /// What triggered it, at most 1,024 bytes.
     pub trigger: Option<String>,
-    /// The caller's own id for it, unique per user, at most 256 bytes: noted again, it is known.
+    /// The caller's own id for it, unique per user, at most 256 bytes: noting it again changes nothing.
     pub caller_id: Option<String>,
     /// When it happened (RFC 3339). Default: now.
     pub happened_at: Option<DateTime<Utc>>,

@@ -1,4 +1,4 @@
-//! Memories as files of other programs, by their texts: no path of the caller's is read or written.
+//! Memories as the texts of other programs' files: no path from the caller is read or written.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,20 +13,20 @@ use crate::ops::{
     spec::{Class, Route, Spec},
 };
 
-/// Files of one import at most.
+/// The maximum number of files in one import.
 const MOST_FILES: usize = 1_000;
 
 pub(super) fn rows() -> Vec<Row> {
     vec![row::<MemoryFileShow>(), row::<MemoryImport>()]
 }
 
-/// A memory, and the form of a file.
+/// A memory, and a file format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The form of the file. Default: markdown.
+    /// The file format. Default: markdown.
     pub format: Option<FileFormat>,
 }
 
@@ -44,7 +44,7 @@ pub struct MemoryFileShow;
 impl Operation for MemoryFileShow {
     const SPEC: Spec = Spec::reads(
         "memory_file",
-        "One memory as the text of a file: markdown as a vault has it, or the entry paper's JSON.",
+        "One memory as the text of a file: markdown as in a vault, or the entry paper's JSON.",
         Route::get("/v1/users/{user}/memories/{memory}/file"),
     );
     type Request = FileRequest;
@@ -57,14 +57,14 @@ impl Operation for MemoryFileShow {
     }
 }
 
-/// Files to take in.
+/// Files to import.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImportRequest {
     /// The files: at most 1,000.
     #[schemars(length(min = 1, max = MOST_FILES))]
     pub files: Vec<OneFile>,
-    /// Whose words they are: the caller's own, unless they are of somebody who is trusted less. Default: a document's.
+    /// Whose words they are. Default: a document's. Only the caller's own origin or a less trusted one is accepted.
     pub origin: Option<Origin>,
 }
 
@@ -72,13 +72,13 @@ pub struct ImportRequest {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneFile {
-    /// Its name, which may say what it is: `graph/fixes/redis.md`. Nothing is read from there.
+    /// Its name, which may hint at its content: `graph/fixes/redis.md`. Nothing is read from this path.
     pub name: String,
-    /// Its text: markdown with or without a head, a day, or the entry paper's JSON.
+    /// Its text: markdown with or without front matter, a day, or the entry paper's JSON.
     pub text: String,
 }
 
-/// Takes files in.
+/// Imports files.
 #[derive(Debug)]
 pub struct MemoryImport;
 
@@ -87,7 +87,7 @@ impl Operation for MemoryImport {
         class: Class::Long,
         ..Spec::adds(
             "memory_import",
-            "Take files of other programs in as memories, as claims; the same files again save nothing.",
+            "Import other programs' files as memories, as claims; importing the same files again saves nothing.",
             Route::post("/v1/users/{user}/memories/import"),
         )
     };

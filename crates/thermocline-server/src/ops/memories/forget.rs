@@ -15,7 +15,7 @@ use crate::ops::{
     spec::{Class, Route, Spec, Tool},
 };
 
-/// Memories that are read at once by a dry run.
+/// How many memories a dry run reads at once.
 const PAGE: u32 = 1_000;
 
 pub(super) fn rows() -> Vec<Row> {
@@ -25,11 +25,12 @@ pub(super) fn rows() -> Vec<Row> {
 /// What was forgotten, or would be.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Forgetting {
-    /// Whether nothing was changed, and this is only what would be.
+    /// Whether this only shows what would be forgotten, and nothing was changed.
     pub dry_run: bool,
-    /// The operation: undoing it, or the change of any of them, brings all of them back. null: nothing was forgotten.
+    /// The operation: undoing it, or the change to any of the memories, brings all of them back. null if nothing was
+    /// forgotten.
     pub group: Option<GroupId>,
-    /// Which they are, newest first.
+    /// The memories, newest first.
     pub memories: Vec<MemoryId>,
 }
 
@@ -45,7 +46,7 @@ impl From<Forgotten> for Forgetting {
 pub struct ForgetRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// Only say what would be forgotten. Default: no.
+    /// Only show what would be forgotten. Default: no.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -59,7 +60,7 @@ impl Operation for MemoryForget {
         tool: Some(Tool { name: "memory_forget", title: "Forget" }),
         ..Spec::changes(
             "memory_forget",
-            "Forget a memory: it is kept, in no list by default and in no recall; undo brings it back.",
+            "Forget a memory: it is kept, but hidden from default lists and recall; undo brings it back.",
             Route::post("/v1/users/{user}/memories/{memory}/forget"),
         )
     };
@@ -80,31 +81,31 @@ impl Operation for MemoryForget {
     }
 }
 
-/// A tool or a document takes nothing back that is trusted more.
+/// A tool or a document cannot retract what is trusted more.
 fn may_forget(origin: Origin, memory: &Memory) -> bool {
     Trust::of(origin) > Trust::Foreign || memory.trust <= Trust::Foreign
 }
 
-/// Which memories to forget; all of it must hold.
+/// Selects memories to forget; all conditions must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetAllRequest {
-    /// Only of these kinds. Default: of any.
+    /// Only of these kinds. Default: any.
     #[serde(default)]
     pub kinds: Vec<MemoryKind>,
-    /// Only of these frequencies. Default: of any.
+    /// Only of these frequencies. Default: any.
     #[serde(default)]
     pub frequencies: Vec<Frequency>,
     /// Only of these statuses. Default: active.
     pub statuses: Option<Vec<MemoryStatus>>,
-    /// Only for this sort of task.
+    /// Only for this type of task.
     pub task_type: Option<TaskType>,
-    /// Only what is filed under this project; what is filed under none stays.
+    /// Only in this project; memories without a project stay.
     pub project: Option<String>,
-    /// Only with every one of these tags, however they are spelled.
+    /// Only with every one of these tags, in any spelling.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Only say what would be forgotten. Default: no.
+    /// Only show what would be forgotten. Default: no.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -128,7 +129,7 @@ impl Operation for ForgetAll {
         class: Class::Long,
         ..Spec::changes(
             "memory_forget_all",
-            "Forget all memories that a filter lets pass, as one operation, which can be undone.",
+            "Forget all memories that match a filter, as one operation, which can be undone.",
             Route::post("/v1/users/{user}/memories/forget"),
         )
     };
@@ -147,7 +148,7 @@ impl Operation for ForgetAll {
     }
 }
 
-/// The ids of all that pass, newest first.
+/// The ids of all matching memories, newest first.
 fn all(memories: &Memories, filter: &MemoryFilter, goes: impl Fn(&Memory) -> bool) -> Result<Vec<MemoryId>> {
     let mut found = Vec::new();
     let mut after = None;
@@ -170,8 +171,8 @@ pub struct MemoryErase;
 impl Operation for MemoryErase {
     const SPEC: Spec = Spec::erases(
         "memory_erase",
-        "Erase a memory, named by its whole id or by key: and the caller's own, out of the bytes of the file, with its \
-         history, edges and episodes.",
+        "Erase a memory, by its complete id or key: and the caller's own id, from the file's bytes, with its history, \
+         edges and episodes.",
         Route::delete("/v1/users/{user}/memories/{memory}"),
     );
     type Request = OfMemory;

@@ -1,4 +1,4 @@
-//! Quarantine: a source is hidden with all that came of it.
+//! Quarantine: hides a source with everything derived from it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,10 +20,10 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineRequest {
-    /// What is hidden with all that came of it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`,
-    /// `{"call": id}`, `{"origin": word}`.
+    /// What to hide, with everything derived from it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`, `{"call":
+    /// id}`, `{"origin": word}`.
     pub source: QuarantineSource,
-    /// Why, for the history: up to 256 bytes, and nothing that was said.
+    /// Why, for the history: up to 256 bytes, without anything that was said.
     #[serde(default)]
     pub why: String,
 }
@@ -37,7 +37,7 @@ impl Operation for Quarantine {
         class: Class::Long,
         ..Spec::changes(
             "quarantine",
-            "Hide a source with all that jobs made of it, as one operation; lifting it brings all of it back.",
+            "Hide a source and all that jobs derived from it, as one operation; lifting it brings everything back.",
             Route::post("/v1/users/{user}/quarantines"),
         )
     };
@@ -49,14 +49,14 @@ impl Operation for Quarantine {
     }
 }
 
-/// Takes a quarantine back.
+/// Lifts a quarantine.
 #[derive(Debug)]
 pub struct Lift;
 
 impl Operation for Lift {
     const SPEC: Spec = Spec::changes(
         "quarantine_lift",
-        "Take a quarantine back: all is as it was before, but the history.",
+        "Lift a quarantine: everything is as before, except the history.",
         Route::delete("/v1/users/{user}/quarantines/{group}"),
     );
     type Request = OfGroup;

@@ -24,19 +24,19 @@ pub(super) fn rows() -> Vec<Row> {
 pub struct UseRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// How it ended. Default: nobody knows.
+    /// How it ended. Default: unknown.
     pub outcome: Option<Ended>,
-    /// The session in which it was used: the caller's key, or `id:` and its id. Default: that of the receipt.
+    /// The session in which it was used: the caller's key, or `id:` and its id. Default: the receipt's.
     pub session: Option<String>,
-    /// The project for which it was used, at most 256 bytes. Default: that of the session.
+    /// The project for which it was used, at most 256 bytes. Default: the session's.
     pub project: Option<String>,
     /// The receipt of the context that showed it. One context rates a memory once.
     pub receipt: Option<ReceiptId>,
     /// The task in which it was used, by the caller's id, at most 256 bytes.
     pub task_id: Option<String>,
-    /// The same task, for people, at most 256 bytes.
+    /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What prompted it, at most 1,024 bytes.
+    /// What triggered it, at most 1,024 bytes.
     pub trigger: Option<String>,
     /// The caller's own id for this report, unique per user, at most 256 bytes: reported again, it counts once.
     pub caller_id: Option<String>,
@@ -51,7 +51,7 @@ impl Operation for MemoryUsed {
         again: Again::WithCallerId,
         ..Spec::changes(
             "memory_used",
-            "Count a use of a memory, and by how it ended rate it: what helped is believed more.",
+            "Count a use of a memory, and rate the memory by its outcome: what helped is believed more.",
             Route::post("/v1/users/{user}/memories/{memory}/uses"),
         )
     };
@@ -91,7 +91,7 @@ pub struct DueList;
 impl Operation for DueList {
     const SPEC: Spec = Spec::reads(
         "due_list",
-        "The memories that are to be shown again to a person on a day, those first that have been due for longest.",
+        "The memories due to be shown to a person again on a day, longest due first.",
         Route::get("/v1/users/{user}/due"),
     );
     type Request = DueRequest;
@@ -111,7 +111,7 @@ pub struct MemoryResurfaced;
 impl Operation for MemoryResurfaced {
     const SPEC: Spec = Spec::changes(
         "memory_resurfaced",
-        "Note that a person looked at a memory again, once a day.",
+        "Note that a person looked at a memory again; counts once a day.",
         Route::post("/v1/users/{user}/memories/{memory}/resurfaced"),
     );
     type Request = OfMemory;
@@ -130,7 +130,7 @@ pub struct MemoryDismiss;
 impl Operation for MemoryDismiss {
     const SPEC: Spec = Spec::changes(
         "memory_dismiss",
-        "Note that a person does not want to see a memory now, once a day; the third time is the last.",
+        "Note that a person does not want to see a memory now; counts once a day, and the third time is final.",
         Route::post("/v1/users/{user}/memories/{memory}/dismiss"),
     );
     type Request = OfMemory;

@@ -1,4 +1,4 @@
-//! Memories are read and listed, with what was done to them and what they were made of.
+//! Memories are read and listed, with their histories and sources.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-/// Which memories to list; all of it must hold.
+/// Selects memories; all conditions must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryListRequest {
@@ -41,21 +41,21 @@ pub struct MemoryListRequest {
     /// Of any status. Default: no.
     #[serde(default)]
     pub any_status: bool,
-    /// Only for this sort of task.
+    /// Only for this type of task.
     pub task_type: Option<TaskType>,
-    /// Only of at least this confidence.
+    /// Only with at least this confidence.
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
-    /// Only what is filed under this project, or under none.
+    /// Only in this project, or without a project.
     pub project: Option<String>,
-    /// Of a project only what is filed under it. Default: no.
+    /// With `project`: leave out memories without a project. Default: no.
     #[serde(default)]
     pub project_alone: bool,
-    /// Only with this tag, however it is spelled.
+    /// Only with this tag, in any spelling.
     pub tag: Option<String>,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -80,7 +80,7 @@ pub struct MemoryList;
 impl Operation for MemoryList {
     const SPEC: Spec = Spec::reads(
         "memory_list",
-        "The memories that a filter lets pass, newest first; by default all that hold.",
+        "The memories that match a filter, newest first; by default all active ones.",
         Route::get("/v1/users/{user}/memories"),
     );
     type Request = MemoryListRequest;
@@ -112,7 +112,7 @@ impl Operation for MemoryShow {
     }
 }
 
-/// A page of a list of a memory's.
+/// A page of a list that belongs to a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPageRequest {
@@ -120,18 +120,18 @@ pub struct MemoryPageRequest {
     pub memory: MemoryName,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
-/// Lists what was done to a memory.
+/// Lists the changes of a memory.
 #[derive(Debug)]
 pub struct MemoryHistory;
 
 impl Operation for MemoryHistory {
     const SPEC: Spec = Spec::reads(
         "memory_history",
-        "What was done to a memory, newest first: by whom, why, and what was before.",
+        "A memory's changes, newest first: by whom, why, and the previous values.",
         Route::get("/v1/users/{user}/memories/{memory}/history"),
     );
     type Request = MemoryPageRequest;
@@ -146,14 +146,14 @@ impl Operation for MemoryHistory {
     }
 }
 
-/// Lists what a memory was made of.
+/// Lists a memory's sources.
 #[derive(Debug)]
 pub struct MemorySources;
 
 impl Operation for MemorySources {
     const SPEC: Spec = Spec::reads(
         "memory_sources",
-        "What a memory was made of: turns, other memories, calls.",
+        "What a memory was made from: turns, other memories, calls.",
         Route::get("/v1/users/{user}/memories/{memory}/sources"),
     );
     type Request = OfMemory;
@@ -172,7 +172,7 @@ pub struct TagList;
 impl Operation for TagList {
     const SPEC: Spec = Spec::reads(
         "tag_list",
-        "The tags of the user's active memories, and how many have each.",
+        "The tags of the user's active memories, with counts.",
         Route::get("/v1/users/{user}/tags"),
     );
     type Request = ListRequest;
@@ -193,7 +193,7 @@ pub struct EntityList;
 impl Operation for EntityList {
     const SPEC: Spec = Spec::reads(
         "entity_list",
-        "What the user's active memories are about, by name, and how many are about each.",
+        "The names that the user's active memories are about, with counts.",
         Route::get("/v1/users/{user}/entities"),
     );
     type Request = ListRequest;

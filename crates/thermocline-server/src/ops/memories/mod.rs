@@ -1,4 +1,4 @@
-//! Memories: what is known beside what was said.
+//! Memories: knowledge in addition to what was said.
 
 pub mod content;
 pub mod edges;
@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::ops::{Row, memories::name::MemoryName};
 
-/// The rows about memories, and what belongs to them.
+/// The memory operations, and those on what belongs to memories.
 pub fn rows() -> Vec<Row> {
     [
         save::rows(),

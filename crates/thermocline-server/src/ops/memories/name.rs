@@ -1,4 +1,4 @@
-//! How a request names a memory: in one way, wherever it does.
+//! How requests name a memory: the same everywhere.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use thermocline::{Memory, MemoryId, blocking::Memories};
 
 use crate::ops::{Result, call::KEY, problem::Problem};
 
-/// Names that are looked up in one request at most.
+/// The maximum number of names that one request looks up.
 const MOST_NAMES: usize = 1_000;
 
 /// A memory's id, with or without `mem_`; 4 or more of its first or last digits; or `key:` and the caller's own id.
@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 1_000;
 pub struct MemoryName(#[schemars(length(min = 1))] String);
 
 impl MemoryName {
-    /// The memory of this name.
+    /// The memory with this name.
     pub fn memory(&self, memories: &Memories) -> Result<Memory> {
         if let Some(caller_id) = self.0.strip_prefix(KEY) {
             return Ok(memories.by_caller_id(caller_id)?);
@@ -26,8 +26,8 @@ impl MemoryName {
         })
     }
 
-    /// The id of the memory of this name. One that is said whole is not looked up: whatever is done with it
-    /// finds out whether it is there.
+    /// The id of the memory with this name. A complete id is not looked up: the operation itself finds out whether it
+    /// exists.
     pub fn id(&self, memories: &Memories) -> Result<MemoryId> {
         match self.0.parse() {
             Ok(id) => Ok(id),
@@ -35,7 +35,7 @@ impl MemoryName {
         }
     }
 
-    /// As [`id`](Self::id), for what cannot be undone: a few digits may hit whatever is left that begins so.
+    /// Like [`id`](Self::id), for what cannot be undone: a few digits may match another memory that is left.
     pub fn whole_id(&self, memories: &Memories) -> Result<MemoryId> {
         if !self.0.starts_with(KEY) && self.0.parse::<MemoryId>().is_err() {
             return Err(Problem::invalid(
@@ -46,7 +46,7 @@ impl MemoryName {
         self.id(memories)
     }
 
-    /// The ids of the memories of these names: of 1,000 at most.
+    /// The ids of the memories with these names, at most 1,000.
     pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
         if names.len() > MOST_NAMES {
             return Err(Problem::invalid("memories", "a request names at most 1,000 memories"));

@@ -1,4 +1,4 @@
-//! Texts about all memories: what matters most, and what runs through them.
+//! Texts about all memories: what matters most, and what they have in common.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -18,19 +18,19 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<CoreShow>(), row::<ReflectionShow>()]
 }
 
-/// How a text of what matters most is to be.
+/// Settings for a text of what matters most.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoreRequest {
-    /// The moment for which it is written (RFC 3339). Default: now.
+    /// The time for which it is written (RFC 3339). Default: now.
     pub at: Option<DateTime<Utc>>,
-    /// Tokens at most. Default: 3,000.
+    /// Maximum number of tokens. Default: 3,000.
     #[schemars(range(min = 100, max = u32::MAX))]
     pub max_tokens: Option<u32>,
-    /// Memories of a section at most. Default: 15.
+    /// Maximum number of memories per section. Default: 15.
     #[schemars(range(min = 1, max = 100))]
     pub per_section: Option<u32>,
-    /// What is trusted less is left out: 2, what the assistant says; 3, the user; 4, what a person approved. Default: 2.
+    /// The lowest trust to include: 2, the assistant's words; 3, the user's; 4, what a person approved. Default: 2.
     #[schemars(range(min = 2, max = 4))]
     pub min_trust: Option<u8>,
 }
@@ -44,7 +44,7 @@ impl Operation for CoreShow {
         class: Class::Recall,
         ..Spec::reads(
             "core",
-            "What matters most of the memories, as a text of a bounded number of tokens.",
+            "The memories that matter most, as a text of limited length.",
             Route::get("/v1/users/{user}/core"),
         )
     };
@@ -64,14 +64,14 @@ impl Operation for CoreShow {
     }
 }
 
-/// What runs through all memories.
+/// What all memories have in common.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reflection {
-    /// The text, as `REFLECTION.md` has it.
+    /// The text, like `REFLECTION.md`.
     pub text: String,
 }
 
-/// Shows what runs through all memories.
+/// Shows what all memories have in common.
 #[derive(Debug)]
 pub struct ReflectionShow;
 
@@ -80,7 +80,7 @@ impl Operation for ReflectionShow {
         class: Class::Recall,
         ..Spec::reads(
             "reflection",
-            "What runs through all memories, as a text: pairs of tags, what is used most, insights, merges.",
+            "What the memories have in common, as a text: pairs of tags, what is used most, insights, merges.",
             Route::get("/v1/users/{user}/reflection"),
         )
     };

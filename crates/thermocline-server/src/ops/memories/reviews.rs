@@ -1,4 +1,4 @@
-//! Reviews: questions about memories that wait for a person. No model decides one: they have no tool.
+//! Reviews: questions about memories that wait for a person. They have no tool, so no model can decide one.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,14 +20,14 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewListRequest {
-    /// Only of this kind. Default: of any.
+    /// Only of this kind. Default: any.
     pub kind: Option<ReviewKind>,
-    /// Those that were decided or withdrawn, instead of those that are open. Default: no.
+    /// List decided and withdrawn reviews instead of open ones. Default: no.
     #[serde(default)]
     pub decided: bool,
     /// How many at most. Default: 50.
     pub limit: Option<Limit>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
@@ -80,7 +80,7 @@ impl Operation for ReviewShow {
     }
 }
 
-/// What a person decides.
+/// A person's decision.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecideRequest {
@@ -102,7 +102,7 @@ impl Operation for ReviewDecide {
         again: Again::Another,
         ..Spec::changes(
             "review_decide",
-            "Decide a question about a memory, once, as a person: only with a key whose words are the user's.",
+            "Decide a question about a memory, once, as a person: needs a key with the origin user.",
             Route::post("/v1/users/{user}/reviews/{review}/decide"),
         )
     };

@@ -1,4 +1,4 @@
-//! Memories are saved: on their own, in the place of another, and in the place of several.
+//! Memories are saved: new, in place of another, and in place of several.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,7 +32,7 @@ impl Operation for MemorySave {
         tool: Some(Tool { name: "memory_save", title: "Save" }),
         ..Spec::adds(
             "memory_save",
-            "Save what is known, once: the same again is known, and a slot that another text holds is taken or waits.",
+            "Save a memory, once: known text is not saved again; in a taken slot it replaces the old memory or waits.",
             Route::post("/v1/users/{user}/memories"),
         )
     };
@@ -50,17 +50,17 @@ impl Operation for MemorySave {
     }
 }
 
-/// A memory, and what is to take its place.
+/// A memory, and its replacement.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupersedeRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// What is saved in its place. Kind, project, sort of task and slot are those of the old one, unless they are stated.
+    /// The replacement. Kind, project, type of task and slot are those of the old memory, unless given.
     pub with: Content,
 }
 
-/// Saves a memory in the place of another.
+/// Saves a memory in place of another.
 #[derive(Debug)]
 pub struct MemorySupersede;
 
@@ -69,7 +69,7 @@ impl Operation for MemorySupersede {
         again: Again::WithCallerId,
         ..Spec::adds(
             "memory_supersede",
-            "Save a memory in the place of another one, which is kept, superseded.",
+            "Save a memory in place of another one, which is kept as superseded.",
             Route::post("/v1/users/{user}/memories/{memory}/supersede"),
         )
     };
@@ -89,24 +89,24 @@ impl Operation for MemorySupersede {
     }
 }
 
-/// Two memories, of which one takes the place of the other.
+/// Two memories, one of which replaces the other.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupersedeByRequest {
-    /// The one whose place is taken.
+    /// The memory to replace.
     pub memory: MemoryName,
-    /// The one that takes it.
+    /// The memory that replaces it.
     pub by: MemoryName,
 }
 
-/// Puts a memory in the place of another.
+/// Replaces a memory with another.
 #[derive(Debug)]
 pub struct MemorySupersedeBy;
 
 impl Operation for MemorySupersedeBy {
     const SPEC: Spec = Spec::changes(
         "memory_supersede_by",
-        "Put a memory that is there in the place of another one, which is kept, superseded.",
+        "Replace a memory with an existing one; the old one is kept as superseded.",
         Route::put("/v1/users/{user}/memories/{memory}/successor"),
     );
     type Request = SupersedeByRequest;
@@ -119,18 +119,18 @@ impl Operation for MemorySupersedeBy {
     }
 }
 
-/// Memories that are one.
+/// Memories to merge.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MergeRequest {
-    /// The memories that are one: 2 to 16.
+    /// The memories to merge: 2 to 16.
     #[schemars(length(min = 2, max = 16))]
     pub memories: Vec<MemoryName>,
-    /// What is saved in their place. What it does not say of its project, slot, task and importance follows from theirs.
+    /// The memory that replaces them. If not given, project, slot, task and importance follow from theirs.
     pub into: Content,
 }
 
-/// Saves a memory in the place of several.
+/// Saves a memory in place of several.
 #[derive(Debug)]
 pub struct MemoryMerge;
 
@@ -139,7 +139,7 @@ impl Operation for MemoryMerge {
         again: Again::Another,
         ..Spec::adds(
             "memory_merge",
-            "Save a memory in the place of 2 to 16 others, which are kept, superseded; undoing it brings them back.",
+            "Save a memory in place of 2 to 16 others, which are kept as superseded; undo brings them back.",
             Route::post("/v1/users/{user}/memories/merge"),
         )
     };

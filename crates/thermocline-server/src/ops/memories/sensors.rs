@@ -1,4 +1,4 @@
-//! Sensors: what looks whether a memory still holds.
+//! Sensors: checks whether a memory still holds.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,14 +22,14 @@ fn list(memories: &Memories, id: MemoryId) -> Result<Page<MemorySensor>> {
     Ok(Page::whole(memories.sensors(id)?))
 }
 
-/// Lists what looks at a memory.
+/// Lists the sensors of a memory.
 #[derive(Debug)]
 pub struct SensorList;
 
 impl Operation for SensorList {
     const SPEC: Spec = Spec::reads(
         "sensor_list",
-        "What looks whether a memory still holds.",
+        "The sensors that check whether a memory still holds.",
         Route::get("/v1/users/{user}/memories/{memory}/sensors"),
     );
     type Request = OfMemory;
@@ -42,7 +42,7 @@ impl Operation for SensorList {
     }
 }
 
-/// What is to look at a memory.
+/// A sensor for a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WatchRequest {
@@ -51,22 +51,23 @@ pub struct WatchRequest {
     /// The name of a configured sensor, or `human`, a person.
     #[schemars(length(min = 1, max = 200))]
     pub sensor: String,
-    /// What it looks at, by a name that the configuration knows: `ops:nginx/api.conf`. At most 1,024 bytes.
+    /// What it looks at, by a name from the configuration: `ops:nginx/api.conf`. At most 1,024 bytes.
     #[serde(default)]
     pub subject: String,
-    /// What it is to see there, at most 16 KiB; each sensor has fields of its own. Default: the least that it can look for.
+    /// What it should find there, at most 16 KiB; each sensor has its own fields. Default: the least that the sensor can
+    /// check.
     #[serde(default)]
     pub expect: Map<String, Value>,
 }
 
-/// Has a sensor look at a memory.
+/// Adds a sensor to a memory.
 #[derive(Debug)]
 pub struct SensorWatch;
 
 impl Operation for SensorWatch {
     const SPEC: Spec = Spec::changes(
         "sensor_watch",
-        "Have a configured sensor look whether a memory still holds, in the place of what it expected before.",
+        "Have a configured sensor check whether a memory still holds, replacing its earlier expectation.",
         Route::put("/v1/users/{user}/memories/{memory}/sensors"),
     );
     type Request = WatchRequest;
@@ -82,7 +83,7 @@ impl Operation for SensorWatch {
     }
 }
 
-/// What is to look at a memory no more.
+/// A sensor to remove from a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnwatchRequest {
@@ -90,18 +91,18 @@ pub struct UnwatchRequest {
     pub memory: MemoryName,
     /// The sensor's name.
     pub sensor: String,
-    /// What it looks at no more. Default: any subject.
+    /// What it should stop looking at. Default: any subject.
     pub subject: Option<String>,
 }
 
-/// Has a sensor look at a memory no more.
+/// Removes a sensor from a memory.
 #[derive(Debug)]
 pub struct SensorUnwatch;
 
 impl Operation for SensorUnwatch {
     const SPEC: Spec = Spec::changes(
         "sensor_unwatch",
-        "Have a sensor look at a memory no more.",
+        "Remove a sensor from a memory.",
         Route::delete("/v1/users/{user}/memories/{memory}/sensors"),
     );
     type Request = UnwatchRequest;

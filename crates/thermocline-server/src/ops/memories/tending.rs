@@ -1,4 +1,4 @@
-//! Memories are looked over: what settles, what falls back, what is alike, what still holds.
+//! Memories are tended: what settles, what falls back, what is alike, what still holds.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,16 +18,16 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<Tend>(), row::<Reflect>(), row::<Validate>()]
 }
 
-/// How to look over all memories.
+/// How to tend all memories.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TendRequest {
-    /// Only say what would move and why. Default: no.
+    /// Only show what would move and why. Default: no.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// Looks over all memories.
+/// Tends all memories.
 #[derive(Debug)]
 pub struct Tend;
 
@@ -36,7 +36,7 @@ impl Operation for Tend {
         class: Class::Long,
         ..Spec::changes(
             "tend",
-            "Look over all active memories now: what settles, falls back, is put away, is asked about; at most once a day.",
+            "Tend all active memories now: some settle, fall back, are archived or put to review; at most once a day.",
             Route::post("/v1/users/{user}/tend"),
         )
     };
@@ -50,7 +50,7 @@ impl Operation for Tend {
     }
 }
 
-/// Looks which memories are alike.
+/// Finds memories that are alike.
 #[derive(Debug)]
 pub struct Reflect;
 
@@ -59,7 +59,7 @@ impl Operation for Reflect {
         class: Class::Long,
         ..Spec::changes(
             "reflect",
-            "Look which memories are alike, and propose edges and reviews; nothing holds before a person says so.",
+            "Find similar memories, and propose edges and reviews; nothing takes effect until a person agrees.",
             Route::post("/v1/users/{user}/reflect"),
         )
     };
@@ -75,12 +75,12 @@ impl Operation for Reflect {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateRequest {
-    /// These, stale or not: at most 1,000. Default: all that are stale and have a sensor that is configured.
+    /// These, stale or not: at most 1,000. Default: all stale ones that have a configured sensor.
     #[schemars(length(max = 1000))]
     pub memories: Option<Vec<MemoryName>>,
 }
 
-/// Has sensors look.
+/// Has sensors look at memories.
 #[derive(Debug)]
 pub struct Validate;
 
@@ -90,7 +90,7 @@ impl Operation for Validate {
         again: Again::Another,
         ..Spec::changes(
             "memory_validate",
-            "Have the sensors of memories look now whether they still hold; what fails asks a person.",
+            "Have sensors check now whether memories still hold; a failure asks a person.",
             Route::post("/v1/users/{user}/validate"),
         )
     };
