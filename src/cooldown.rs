@@ -13,7 +13,7 @@ use crate::error::Error;
 /// wait for it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
 /// How long a provider that failed a job rests: the jobs of ten thousand users need not each find out. It also limits how
-/// many threads a provider that blocks for ever can hold.
+/// many threads a provider that blocks forever can hold.
 pub(crate) const JOB_REST: Duration = Duration::from_mins(1);
 
 /// One provider's rest after a failure.

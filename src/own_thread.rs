@@ -41,7 +41,7 @@ pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
     let drive = move || {
         let given = runtime.block_on(async {
             tokio::select! {
-                biased; // First of all: where the runtime ends too, its timers panic.
+                biased; // Checked first: if the runtime ends too, its timers panic.
                 () = reply.closed() => None,
                 given = async { asking().await } => Some(given),
             }

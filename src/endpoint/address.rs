@@ -71,7 +71,7 @@ impl EndpointAddress {
             .timeout_global(Some(timeout.max(Duration::from_millis(1))))
             .http_status_as_error(false)
             .max_redirects(0)
-            .proxy(None) // It would look up the host by itself.
+            .proxy(None) // It would resolve the host itself.
             .user_agent(concat!("thermocline/", env!("CARGO_PKG_VERSION")))
             .build();
         let resolver = Resolved { may_be_private: self.may_be_private, all: DefaultResolver::default() };

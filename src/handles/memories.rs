@@ -180,7 +180,7 @@ impl Memories {
     /// `after`, the last one seen; `None` starts at the newest. Damaged memories are left out;
     /// [`doctor`](crate::Thermocline::doctor) reports where they are.
     ///
-    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn list(
         &self,
         filter: MemoryFilter,
@@ -374,7 +374,7 @@ impl Memories {
     /// | the review asks | approved | rejected |
     /// |---|---|---|
     /// | [`Contradiction`](crate::ReviewKind::Contradiction) | the waiting memory takes the place of the other, whatever their trust | the waiting memory is forgotten |
-    /// | [`Promote`](crate::ReviewKind::Promote) | it stays for ever; if it was the assistant's words, they now count as a person's | it stays as it is |
+    /// | [`Promote`](crate::ReviewKind::Promote) | it stays forever; if it was the assistant's words, they now count as a person's | it stays as it is |
     /// | [`Flagged`](crate::ReviewKind::Flagged) | it stays as it is | it falls back to `mid` |
     /// | [`Merge`](crate::ReviewKind::Merge) | it takes the place of the other, with the tags of both | both stay as they are |
     /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless it has a window | it is forgotten |

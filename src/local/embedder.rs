@@ -53,9 +53,9 @@ const FEWEST_TOKENS: usize = 3;
 /// | weights | 32-bit floats, or 16-bit ones of either kind, in one file |
 /// | vocabularies | `WordPiece`, cased or not; with the feature `multilingual` Unigram and BPE as well (multilingual E5, paraphrase-multilingual-MiniLM, BGE-M3) |
 /// | pooling | mean, `[CLS]`, last token |
-/// | behind it | `Dense` (tanh, identity), `Normalize` |
+/// | after pooling | `Dense` (tanh, identity), `Normalize` |
 /// | prompts | `query`; `document`, `passage` or `corpus`; the default one |
-/// | length of texts | `max_seq_length`, at most 1,024 tokens and as many as the model has positions; 256 where the folder says nothing |
+/// | length of texts | `max_seq_length`, at most 1,024 tokens and as many as the model has positions; 256 if the folder does not say |
 ///
 /// Anything else is refused with an error that names it: implement [`Embedder`] for it.
 ///

@@ -297,7 +297,7 @@ fn names_of_path(path: &str) -> Vec<String> {
     let is_telling = |name: &String| {
         (2..=MAX_BYTES).contains(&name.len())
             && name.chars().any(char::is_alphabetic)
-            && !name.ends_with(':') // Of a drive.
+            && !name.ends_with(':') // A drive.
             && !GENERIC_FOLDERS.contains(&name.to_lowercase())
     };
     let names: Vec<String> = path.split(is_separator).map(stem).filter(is_telling).collect();

@@ -20,7 +20,7 @@ use crate::{
 /// C: the number of rated uses, and the share of successes among them, that turn an episode into knowledge.
 const KNOWN_USES: u32 = 20;
 const KNOWN_RATE: f64 = 0.95;
-/// C: the contexts in which it must have helped, and the projects for it to stay for ever.
+/// C: the contexts in which it must have helped, and the projects for it to stay forever.
 const KNOWN_CONTEXTS: u32 = 2;
 const CORE_PROJECTS: u32 = 2;
 /// C: below this share of successes `mid` falls back, once enough uses are rated for the share to mean something.
@@ -40,7 +40,7 @@ const ARCHIVED_BY_RELIABILITY: f64 = 0.1;
 const REVIEW_REST: TimeDelta = TimeDelta::days(30);
 
 /// How far a memory may settle: what the world outdates within hours stays an episode, what a tool or a document says never
-/// becomes knowledge, and only what a person said or approved stays for ever.
+/// becomes knowledge, and only what a person said or approved stays forever.
 pub(crate) fn most_settled(volatility: Volatility, trust: Trust) -> Frequency {
     let by_volatility = match volatility {
         Volatility::Ephemeral => Frequency::High,
@@ -81,7 +81,7 @@ impl Past {
 pub(crate) enum ConsolidationStep {
     /// It settles to this frequency.
     To(Frequency),
-    /// A person is asked whether it should stay for ever.
+    /// A person is asked whether it should stay forever.
     Review,
 }
 
@@ -122,7 +122,7 @@ pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     facts.consolidation_threshold.unwrap_or(by_default)
 }
 
-/// The trust of a memory that this origin approves to stay for ever: the assistant's words become a person's. `None` if it
+/// The trust of a memory that this origin approves to stay forever: the assistant's words become a person's. `None` if it
 /// is refused. Jobs and LLMs cannot approve, and what a tool or a document says stays what it is.
 pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     match trust {

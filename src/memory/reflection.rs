@@ -53,7 +53,7 @@ pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
         }
     }
     let mut themes: Vec<_> = pairs.into_iter().filter(|(_, (count, _))| *count > 1).collect();
-    themes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count)); // Stable: by their words.
+    themes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count)); // Stable: ties stay in order.
     themes.truncate(PAIRS);
     let theme =
         |(tags, (memories, first)): ([&str; 2], _)| Theme { tags: tags.map(str::to_owned), memories, first };

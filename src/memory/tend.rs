@@ -90,7 +90,7 @@ pub(crate) fn look(
         }
         Retention::Downgrade => Some((Move::FallBack(Frequency::High), why_poor(facts, now))),
         Retention::Archive => Some((Move::Archive, why_archived(facts, now))),
-        // A memory that helps less than before is asked about as such, not as one that should stay for ever.
+        // A memory that helps less than before is asked about as such, not as one that should stay forever.
         Retention::Review => Some((Move::Ask(ReviewKind::Flagged), why_flagged(facts))),
         Retention::Keep | Retention::Clear => (step == Some(ConsolidationStep::Review))
             .then(|| (Move::Ask(ReviewKind::Promote), why_promoted(facts))),

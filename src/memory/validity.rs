@@ -22,7 +22,7 @@ const UNCERTAIN: f64 = 0.7;
 /// How long a check prevents archiving if nothing else gives a window.
 const LONGEST_FRESH: TimeDelta = TimeDelta::days(180);
 
-/// How long information of this volatility holds; `None` means for ever. I: hours, minutes, a week for configurations.
+/// How long information of this volatility holds; `None` means forever. I: hours, minutes, a week for configurations.
 pub(crate) fn window(volatility: Volatility) -> Option<TimeDelta> {
     match volatility {
         Volatility::Low => None,

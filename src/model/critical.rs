@@ -1,4 +1,4 @@
-//! Why a turn is kept verbatim for ever.
+//! Why a turn is kept verbatim forever.
 
 use serde::{Deserialize, Serialize};
 

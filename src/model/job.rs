@@ -31,7 +31,7 @@ word_enum! {
         Mend = "mend",
         /// Recomputes what older rules derived from a user's turns: words, why turns are kept verbatim, anchors.
         Derive = "derive",
-        /// Removes a user's rows that older versions kept for ever and this one does not.
+        /// Removes a user's rows that older versions kept forever and this one does not.
         Prune = "prune",
         /// Checks memories that are stale and were shown.
         Validate = "validate",
@@ -53,7 +53,7 @@ impl JobKind {
     }
 
     /// Erased data must go from the bytes, however long a reader holds it up; what is not indexed or embedded would silently
-    /// be missing for ever.
+    /// be missing forever.
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
             Self::Compress | Self::Extract | Self::Validate => true,

@@ -90,7 +90,7 @@ mod tests {
         let of = |bytes: usize| json!({ "a": "x".repeat(bytes - r#"{"a":""}"#.len()) });
         check_is(&of(MAX_BYTES), true);
         check_is(&of(MAX_BYTES + 1), false);
-        check_is(&json!({ "a": "\u{0}".repeat(MAX_BYTES / 6) }), false); // As JSON, where it is six bytes.
+        check_is(&json!({ "a": "\u{0}".repeat(MAX_BYTES / 6) }), false); // In JSON it is six bytes.
         check_is(&nested(MAX_DEPTH), true);
         check_is(&nested(MAX_DEPTH + 1), false);
         check_is(&json!({ "list": [nested(MAX_DEPTH - 2)] }), true);

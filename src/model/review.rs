@@ -14,7 +14,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ReviewKind {
-        /// Should it stay for ever?
+        /// Should it stay forever?
         Promote = "promote",
         /// It helps less often than before: does it still hold?
         Flagged = "flagged",

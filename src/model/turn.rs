@@ -213,7 +213,7 @@ impl NewTurn {
         self
     }
 
-    /// Marks the turn as one to keep verbatim for ever.
+    /// Marks the turn as one to keep verbatim forever.
     #[must_use]
     pub fn critical(mut self) -> Self {
         self.critical = true;
@@ -355,7 +355,7 @@ pub struct Turn {
     /// Whether it is part of the memory.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether it is kept verbatim for ever.
+    /// Whether it is kept verbatim forever.
     pub is_identity_critical: bool,
     /// Why it is kept verbatim.
     pub critical_rule: Option<CriticalRule>,

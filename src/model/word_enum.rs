@@ -105,7 +105,7 @@ mod tests {
                 "source_kind" if held_to.len() == 2 => words(&["turn", "caller"]),
                 "source_kind" => words(&["turn", "memory", "caller", "import"]),
                 "kind" if held_to.len() == 2 => words(&["tag", "entity"]),
-                "kind" if held_to.len() == 3 => words(&ItemKind::EVERY[..3]), // Of a table that is gone.
+                "kind" if held_to.len() == 3 => words(&ItemKind::EVERY[..3]), // Of a dropped table.
                 "kind" => words(&MemoryKind::EVERY),
                 "status" if held_to.len() == 2 => words(&EdgeStatus::EVERY),
                 "status" => words(&MemoryStatus::EVERY),

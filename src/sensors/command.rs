@@ -148,7 +148,7 @@ fn read_output(child: &mut Child) -> Option<Receiver<Option<Vec<u8>>>> {
     let read = move || {
         let mut bytes = Vec::new();
         let read = stdout.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        drop(reply.send(read.ok().map(|_| bytes))); // Who no longer waits wants nothing.
+        drop(reply.send(read.ok().map(|_| bytes))); // The receiver may no longer wait.
     };
     thread::Builder::new().name("thermocline-output".to_owned()).spawn(read).ok().map(|_| output)
 }

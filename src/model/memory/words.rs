@@ -71,7 +71,7 @@ word_enum! {
         Mid = "mid",
         /// It has helped repeatedly, in several sessions.
         Low = "low",
-        /// A person approved that it should stay for ever.
+        /// A person approved that it should stay forever.
         UltraLow = "ultra_low",
     }
     pub fn from_word;
