@@ -301,7 +301,7 @@ impl Memories {
     }
 
     /// Counts a use of a memory and rates it by its [outcome](crate::Outcome): success raises its confidence, failure lowers
-    /// it, and a correction counts half as much. A use counts once: by the report's [own id](Use::caller_id), and by the
+    /// it, and a correction halves it. A use counts once: by the report's [own id](Use::caller_id), and by the
     /// [context](Use::receipt) that showed the memory, even if a turn that [answers](crate::NewTurn::answering) that context
     /// already counted it. A known use that is still unrated is rated by the first report that does so; any other report of
     /// it changes nothing.

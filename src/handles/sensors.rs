@@ -50,8 +50,8 @@ impl Memories {
     /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) and outside of any transaction. Each result is recorded as
     /// a change in the memory's history, with the verdict and never what was seen.
     ///
-    /// A memory that passes counts as checked, with its sensor's reliability and at most that confidence. One that fails has
-    /// its confidence halved and its reliability capped at 0.3, so that recalls flag it, and a review asks a person. The
+    /// If a memory passes, its reliability becomes the sensor's, and its confidence rises, at most to that. If it fails, its
+    /// confidence is halved and its reliability is at most 0.3, so that recalls flag it, and a review asks a person. The
     /// same failure again does not halve it again. An undecided check changes nothing, and neither does a check of a memory
     /// whose text was edited in the meantime. A sensor that was late three times is not asked again by the same call.
     ///
