@@ -15,7 +15,7 @@ const ROWS: usize = 6;
 
 /// `x W + b`, for rows `x`.
 ///
-/// Invariant: `panels` holds the weights of 16 outputs after another, `inputs` arrays each, padded with zeros.
+/// Invariant: `panels` holds the weights in groups of 16 outputs, `inputs` arrays per group, padded with zeros.
 #[derive(Debug)]
 pub(super) struct Linear {
     inputs: usize,

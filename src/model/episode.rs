@@ -236,7 +236,7 @@ impl NewNote {
         self
     }
 
-    /// When it happened. Default: the clock's present. Limits: the years 1 to 9999.
+    /// When it happened. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn happened_at(mut self, at: DateTime<Utc>) -> Self {
         self.happened_at = Some(at);
