@@ -1,7 +1,7 @@
 //! The only place where time is read.
 //!
-//! Two times, never mixed: when something was said is the caller's, else the clock's, and feeds ages and
-//! rendering; the system clock feeds silence, ids and transitions. Deadlines are monotonic and neither.
+//! Two kinds of time, never mixed: when something was said comes from the caller, otherwise from the clock, and is used for
+//! ages and rendering; the system clock is used for silence, ids and transitions. Deadlines use neither, but monotonic time.
 
 use std::{
     fmt,
@@ -11,9 +11,9 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Where the time comes from. [`SystemClock`] unless the configuration names another.
+/// Where the time comes from. [`SystemClock`] unless the configuration sets another.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The present instant, UTC. It may jump, also backwards: nothing orders by it.
+    /// The current instant, UTC. It may jump, even backwards: nothing is ordered by it.
     fn now(&self) -> DateTime<Utc>;
 }
 
@@ -29,7 +29,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved: for tests, and for replays that must repeat.
+/// A clock that stands still until it is moved: for tests and reproducible replays.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<DateTime<Utc>>);
 
@@ -77,14 +77,14 @@ impl Stopwatch {
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// A span that is too long for the clock counts as a year.
+    /// A span too long for the clock counts as a year.
     pub(crate) fn after(span: Duration) -> Self {
         #[expect(clippy::disallowed_methods, reason = "deadlines are monotonic, and start here only")]
         let now = Instant::now();
         Self(now.checked_add(span).unwrap_or(now + Duration::from_hours(24 * 365)))
     }
 
-    /// As those see it who are given it from outside.
+    /// The deadline in the form external code takes.
     pub(crate) fn instant(self) -> Instant {
         self.0
     }

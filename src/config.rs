@@ -1,4 +1,4 @@
-//! Every knob, with its unit, default and limit.
+//! Every setting, with its unit, default and limits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,193 +26,195 @@ use crate::{
 /// config.durability = thermocline::Durability::Relaxed;
 /// ```
 ///
-/// A value outside its limits is refused when the file is opened.
+/// Opening the file fails if a value is outside its limits.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// What an acknowledgement promises. Default: [`Durability::Full`].
+    /// What an acknowledgement guarantees. Default: [`Durability::Full`].
     pub durability: Durability,
-    /// What counts tokens. Default: [`Tokenizer::O200kBase`]. Rows counted by another one are counted again
-    /// when they are read.
+    /// How tokens are counted. Default: [`Tokenizer::O200kBase`]. Rows counted by another tokenizer are recounted when they
+    /// are read.
     pub tokenizer: Tokenizer,
     /// Turns in the hot tier. Default 5, limits 1 to 50.
     pub hot_turns: usize,
-    /// Tokens in the hot tier; the newest turn stays even over it. Default 1,500, limits 1 to 1,000,000.
+    /// Tokens in the hot tier; the newest turn stays even if it exceeds this. Default 1,500, limits 1 to 1,000,000.
     pub hot_tokens: u32,
     /// Turns in the window of the warm tier. Default 50, limits 1 to 1,000.
     pub warm_turns: usize,
-    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000. Of a turn that is longer than an
-    /// eighth of that a context counts an eighth: it cuts the turn, and shows those before it.
+    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000. A turn longer than an eighth of this
+    /// counts as an eighth in a context, which cuts the turn and still shows the turns before it.
     pub warm_tokens: u32,
-    /// How a context's budget is shared out. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1 to
-    /// 1,000,000.
+    /// How a context's budget is divided. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1 to 1,000,000.
     pub shares: Shares,
-    /// Tokens that the hot section of a context and the current message may take together. Narrows the
-    /// section, moves no turn: what has no room there is shown as the newest of the warm turns. Of no meaning for
-    /// [messages](crate::ContextOptions::for_messages), among which recent turns are not apart from others. Default 2,000,
+    /// Tokens that the hot section of a context and the current message may take together. It narrows the section and moves
+    /// no turn: hot turns that do not fit are shown as the newest of the warm turns. It has no effect for
+    /// [messages](crate::ContextOptions::for_messages), which do not separate recent turns from others. Default 2,000,
     /// limits 200 to 1,000,000.
     pub live_tokens: u32,
     /// Silence that ends a session, by the system clock. Default 24 hours, at least 1 ms.
     pub session_timeout: Duration,
-    /// Size of one side of a turn in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
+    /// Maximum size of one side of a turn, in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
-    /// What LLM#2 puts into a reply that it wants kept: `[[remember]]`, say. A reply that is recorded loses it, wherever it
-    /// stands, and its turn is [marked](crate::NewTurn::critical). A backend that sets it tells LLM#2 of it, and leaves it
-    /// out of what it shows. 1 to 64 bytes without control characters, no blank at either end. Default: none.
+    /// A marker, such as `[[remember]]`, that LLM#2 puts into a reply it wants kept. It is removed from the recorded reply,
+    /// wherever it occurs, and the turn is [marked](crate::NewTurn::critical). A backend that sets it must tell LLM#2 about
+    /// it and strip it from what it displays. 1 to 64 bytes without control characters, no blank at either end. Default:
+    /// none.
     pub remember_marker: Option<String>,
-    /// Commands that may wait for the writer; more make their callers wait. Default 1,024, limits 1 to 65,536.
+    /// Commands that may wait for the writer; beyond that, callers wait. Default 1,024, limits 1 to 65,536.
     pub queue_len: usize,
-    /// Bytes of text that may wait for the writer; more make their callers wait. Default 64 MiB, at least 1. One
-    /// turn that is larger may wait alone.
+    /// Bytes of text that may wait for the writer; beyond that, callers wait. Default 64 MiB, at least 1. A single larger
+    /// turn may wait alone.
     pub queue_bytes: usize,
-    /// How long a command waits in all, for room in the queue and for another process's lock, before
+    /// How long a command waits in total, for room in the queue and for another process's lock, before it fails with
     /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Default 30 seconds; zero does not wait.
     pub record_timeout: Duration,
-    /// How long a read may run before [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Default 5 seconds,
+    /// How long a read may run before it fails with [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Default 5 seconds,
     /// at least 1 ms.
     pub read_timeout: Duration,
     /// How long dropping the last handle waits for the writer. Default 10 seconds; zero does not wait.
     pub close_timeout: Duration,
-    /// Sessions whose hot tier is kept in memory; the least recently used leaves. Default 1,000, at least 1.
+    /// Sessions whose hot tier is kept in memory; the least recently used is evicted. Default 1,000, at least 1.
     pub live_sessions: usize,
-    /// Bytes of text that these hot tiers may hold together. Default 16 MiB, at least 1.
+    /// Bytes of text that the hot tiers in memory may hold together. Default 16 MiB, at least 1.
     pub live_bytes: usize,
     /// Connections for reading. Default 4, limits 1 to 64.
     pub readers: u32,
-    /// The `application_id` of a backend's own database, if it has one. Without it a file with a foreign id
-    /// is not joined; one that has our tables already is opened whatever its id. Default: none.
+    /// The `application_id` of a backend's own database, if it has one. Without it, a database with a foreign id is not
+    /// joined; one that already has our tables is opened whatever its id. Default: none.
     pub backend_application_id: Option<i32>,
-    /// Refuse, with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), a place where there is no memory yet, instead
-    /// of making one: for programs that only look. Default: false.
+    /// Fail with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no memory at the path yet, instead of
+    /// creating one: for programs that only read. Default: false.
     pub must_exist: bool,
-    /// Look only: for a file, or a folder, that cannot be written. Nothing is written, made or migrated, no receipt is kept
-    /// and no job runs; whatever would write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). So does
-    /// opening a file of an older version, and one whose write-ahead log is not empty, in a folder that cannot take the
-    /// log's index (`-shm`): copy those. A file of up to 1 GiB that nobody has open is read into memory (twice its size
-    /// while it is read), so that SQLite leaves nothing beside it; once somebody writes to it, it has to be opened again.
-    /// The process keeps one descriptor of each file that it has looked at. Default: false.
+    /// Read only: for a file or folder that cannot be written. Nothing is written, created or migrated, no receipt is kept
+    /// and no job runs; every write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). Opening also fails with
+    /// it for a file of an older version, and for one whose write-ahead log is not empty in a folder where the log's index
+    /// (`-shm`) cannot be created: copy such files. A file of up to 1 GiB that nobody has open is read into memory (twice
+    /// its size while it is being read), so that SQLite leaves no files next to it; if somebody writes to it later, it has
+    /// to be reopened. The process keeps one descriptor of each file it has read. Default: false.
     pub read_only: bool,
-    /// LLM#1: what summarizes the turns of ended sessions. Default: none, and built-in means do it.
+    /// LLM#1, which summarizes the turns of ended sessions. Default: none, which uses the built-in summarizer.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// Tries with the summarizer before the built-in one takes over for what it did not do. Default 3, limits 1 to 20. What
-    /// it refuses by its configuration, a wrong key say, is no try: the job waits.
+    /// Attempts with the summarizer before the built-in one does the rest. Default 3, limits 1 to 20. A refusal caused by
+    /// its configuration, such as a wrong key, does not count: the job waits.
     pub summarizer_tries: u32,
-    /// How long the summarizer may take for a chunk of at most 16 turns, its own tries included. When it takes longer, the
-    /// job is tried again later, or on its last try done by the built-in summarizer, and the summarizer is not asked for
-    /// a minute; jobs that do not need it go on. Default 10 minutes, at least 1 ms.
+    /// How long the summarizer may take for a chunk of at most 16 turns, including its own retries. If it takes longer, the
+    /// job is retried later (the last attempt uses the built-in summarizer), and the summarizer is not asked for a minute;
+    /// jobs that do not need it go on. Default 10 minutes, at least 1 ms.
     pub summarizer_timeout: Duration,
-    /// What becomes of the originals of summarized turns. Default: [`Originals::Archive`].
+    /// What happens to the originals of summarized turns. Default: [`Originals::Archive`].
     pub originals: Originals,
-    /// What ended sessions are looked through for memories by. Default: [`Extract::Off`].
+    /// How memories are extracted from ended sessions. Default: [`Extract::Off`].
     pub extract: Extract,
-    /// Turns of at most so many tokens stay verbatim, for they are their own summary. Default 60.
+    /// Turns of at most this many tokens stay verbatim instead of being summarized. Default 60.
     pub verbatim_tokens: u32,
-    /// Whether a thread of the library runs jobs. Default: true. Without it, call
-    /// [`run_jobs`](crate::Thermocline::run_jobs) now and then.
+    /// Whether a thread of the library runs jobs. Default: true. If false, call [`run_jobs`](crate::Thermocline::run_jobs)
+    /// regularly.
     pub worker: bool,
     /// How often that thread looks for sessions that silence has ended. Default 1 minute, at least 1 ms.
     pub worker_interval: Duration,
-    /// How long a job belongs to the process that took it before another may take it up; renewed while the work goes
-    /// on. By the system clock; default 1 minute, at least 1 second.
+    /// How long a job belongs to the process that took it before another may take it; renewed while the work goes on. By the
+    /// system clock; default 1 minute, at least 1 second.
     pub lease: Duration,
-    /// What turns text into vectors, the first that answers counting; behind them stands the built-in one. Vectors of
-    /// different models are never compared; what a model has not embedded yet is found by words and by the next one.
-    /// Default: none but the built-in one.
+    /// What turns text into vectors, in order of preference: the first that answers is used, and the built-in embedder comes
+    /// last. Vectors of different models are never compared; a text that one model has not embedded yet is found by words
+    /// and by the next model. Default: none but the built-in one.
     pub embedders: Vec<Arc<dyn Embedder>>,
-    /// How long an embedder may take for a query before the next one is asked; behind the last stands the built-in one. One
-    /// that takes longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
+    /// How long an embedder may take for a query before the next one is asked, the built-in one last. An embedder that takes
+    /// longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
     pub query_embed_timeout: Duration,
-    /// How long an embedder may take for about 64 texts of one user that a job has it embed. When it takes longer, the job
-    /// is tried again later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that
-    /// need none go on. Default 2 minutes, at least 1 ms.
+    /// How long an embedder may take for a job's batch of about 64 texts of one user. If it takes longer, the job is retried
+    /// later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that need none go on.
+    /// Default 2 minutes, at least 1 ms.
     pub embed_timeout: Duration,
-    /// What reads a query together with each of the best that were found, and says in which order they answer it. Asked for
-    /// recalls and contexts by the profile [`Profile::Default`] or weights of the caller's own, but for what asks for a
-    /// time and nothing else. Without an answer the order that recall had found stands, and `missing` says so. Default:
-    /// none.
+    /// What reads the query together with each of the best candidates, and orders them by how well they answer it. It is
+    /// used for recalls and contexts with [`Profile::Default`] or custom weights, except when the query asks only for a
+    /// time. If it does not answer, recall's own order stands, and `missing` says so. Default: none.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// How many of the best the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
+    /// How many of the best candidates the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
     pub rerank_candidates: usize,
-    /// How long the reranker may take for them. One that takes longer or fails is not asked again for 10 seconds, unless it
-    /// refused these texts alone. Default 1 second, at least 1 ms: a model on a CPU needs more time, or fewer candidates.
+    /// How long the reranker may take for them. A reranker that takes longer or fails is not asked again for 10 seconds,
+    /// unless it refused only these texts. Default 1 second, at least 1 ms: a model on a CPU needs more time, or fewer
+    /// candidates.
     pub rerank_timeout: Duration,
-    /// LLM#1 before the answer: asked for each context what its message needs, with the last turns, before anything is
-    /// searched for. It names queries that are searched for beside the message (those of
-    /// [`ContextOptions::queries`](crate::ContextOptions::queries) first, at most 8 in all), a time that the message points
-    /// at, and whether older memory is needed at all. What it says is verified and changes what is found, never what may be
-    /// shown; without a usable answer the context is what it would be without it, and `missing` says so. It is asked once
-    /// for the same message behind the same turns, and its plan is in the receipt
+    /// LLM#1 as planner: before anything is searched for, it is asked what each context's message needs, given the last
+    /// turns. It names queries to search for in addition to the message (those of
+    /// [`ContextOptions::queries`](crate::ContextOptions::queries) come first, at most 8 in all), a time that the message
+    /// refers to, and whether older memory is needed at all. Its answer is verified; it changes what is found, never what
+    /// may be shown. Without a usable answer the context is the same as without a planner, and `missing` says so. It is
+    /// asked once per message after the same turns, and its plan is in the receipt
     /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
     pub planner: Option<Arc<dyn ChatModel>>,
-    /// How long the planner may take for a message. One that takes longer or fails is not asked again for 10 seconds,
-    /// unless it refused this message alone. Default 1.5 seconds, at least 1 ms.
+    /// How long the planner may take for a message. A planner that takes longer or fails is not asked again for 10 seconds,
+    /// unless it refused only this message. Default 1.5 seconds, at least 1 ms.
     pub plan_timeout: Duration,
-    /// What can look whether a memory still holds, each under a name of its own, and at what: nothing is read, run or asked
-    /// that does not stand here. A memory that is stale and was shown is looked at by a job;
-    /// [`Memories::validate`](crate::Memories::validate) looks at once. Default: none.
+    /// Sensors that can check whether a memory still holds, each with its own name and the subjects it may look at: nothing
+    /// is read, run or requested that is not configured here. A job checks memories that are stale and were shown;
+    /// [`Memories::validate`](crate::Memories::validate) checks immediately. Default: none.
     pub sensors: Vec<Arc<dyn Sensor>>,
-    /// How long a sensor may take for one look. One that takes longer cannot tell. Default 10 seconds, at least 1 ms.
+    /// How long a sensor may take for one check. After that the check counts as undecided. Default 10 seconds, at least 1
+    /// ms.
     pub sensor_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
-    /// Bytes that recall may keep in memory of all users together: about 0.6 KB a chat-sized turn. The user who asked
-    /// longest ago leaves; one who is larger than this alone is read anew at each recall. Default 256 MiB.
+    /// Bytes that recall may keep in memory for all users together: about 0.6 KB per chat-sized turn. The user whose last
+    /// query is oldest is evicted; a user who alone exceeds this is read again for each recall. Default 256 MiB.
     pub recall_bytes: usize,
-    /// Receipts kept of each user, the newest. Default 1,000, at most 100,000; 0: none, and use is not counted.
+    /// Receipts kept per user, the newest. Default 1,000, at most 100,000; with 0 none are kept, and use is not counted.
     pub receipts: u32,
-    /// Who hears of what happens behind the calls: jobs, providers that fail, the file. Default: nobody.
+    /// Receives events from behind the calls: jobs, failing providers, the file. Default: nobody.
     pub on_event: OnEvent,
     /// Where the time comes from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
-    /// For tests of what happens when a statement fails.
+    /// For tests of failing statements.
     #[doc(hidden)]
     pub faults: Faults,
 }
 
-/// What an acknowledgement promises.
+/// What an acknowledgement guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
     /// The turn is on the disk: it survives a crash, a kill and a power loss (`synchronous=FULL`).
     Full,
-    /// The turn is in the file, not yet on the disk: it survives a kill (`synchronous=NORMAL`). A power loss never damages
-    /// the file, and may take every turn since the log was last synced: up to 1,000 pages (4 MB) of log, which are
-    /// hundreds of chat-sized turns, and more while somebody else reads for long.
+    /// The turn is in the file, but not yet on the disk: it survives a kill (`synchronous=NORMAL`). A power loss never
+    /// damages the file, but may lose every turn since the log was last synced: up to 1,000 pages (4 MB) of log, which are
+    /// hundreds of chat-sized turns, and more if another process reads for a long time.
     Relaxed,
 }
 
-/// What becomes of the originals of summarized turns.
+/// What happens to the originals of summarized turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Originals {
-    /// They are kept, compressed, and can be read and restored to the byte.
+    /// They are kept, compressed, and can be read and restored byte for byte.
     Archive,
-    /// They are deleted behind a verified summary by [`Config::summarizer`], and only that summary, keywords and the
-    /// caller's id stay: the one mode in which a bad summary can lose what was said. Refused without a summarizer.
+    /// They are deleted after a verified summary by [`Config::summarizer`], and only that summary, keywords and the caller's
+    /// id stay. This is the only mode in which a bad summary can lose what was said. Refused without a summarizer.
     ///
-    /// What the built-in summarizer has to do, because the caller's failed or gave no usable answer, is archived, as
-    /// by [`Archive`](Self::Archive): an outage deletes nothing.
+    /// Turns that the built-in summarizer had to do, because the configured one failed or gave no usable answer, are
+    /// archived as by [`Archive`](Self::Archive): an outage deletes nothing.
     /// [`Session::compress_again`](crate::Session::compress_again) has the summarizer asked about those turns again.
     Delete,
 }
 
-/// What ended sessions are looked through for memories by: at most 5 of each, in words that the session has.
+/// How memories are extracted from ended sessions: at most 5 per session, in words that occur in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Extract {
-    /// Nothing: memories are what somebody saves.
+    /// Not at all: memories are only what somebody saves.
     #[default]
     Off,
-    /// Rules of English: decisions, what mended a problem, steps that worked. Uses of memories are rated by the user's own
+    /// By rules of English: decisions, what fixed a problem, steps that worked. Uses of memories are rated by the user's own
     /// words after the reply.
     Rules,
-    /// The same, and then [`Config::summarizer`], by [`Summarizer::propose`](crate::Summarizer::propose): what it proposes
-    /// is verified as summaries are, and must quote the session. Refused without a summarizer.
+    /// As [`Rules`](Self::Rules), and then by [`Config::summarizer`] through
+    /// [`Summarizer::propose`](crate::Summarizer::propose): its proposals are verified as summaries are, and must quote the
+    /// session. Refused without a summarizer.
     Llm,
 }
 
-/// Tokens of each tier in a context, served in this order: a smaller budget is felt by the last. What a tier leaves
-/// unused flows on to the next, and what is left of the whole budget is offered again.
+/// Tokens of each tier in a context, served in this order, so a smaller budget affects the last first. What a tier leaves
+/// unused goes to the next, and what is left of the whole budget is offered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -241,20 +243,20 @@ impl Shares {
         self
     }
 
-    /// Tokens of what is recalled from earlier conversations, and of what is known.
+    /// Tokens of what is recalled from earlier conversations and of what is known.
     #[must_use]
     pub fn cold(mut self, tokens: u32) -> Self {
         self.cold = tokens;
         self
     }
 
-    /// The sum of the three: the budget of a context that names none. By default 4,400.
+    /// The sum of the three: the budget of a context that does not set one. By default 4,400.
     pub fn total(self) -> u32 {
         self.hot.saturating_add(self.warm).saturating_add(self.cold)
     }
 }
 
-/// What is hot by default. The hot share of a context is as large, so that it shows what is hot.
+/// Default size of the hot tier. A context's hot share has the same size, so that it can show all of it.
 const HOT_TOKENS: u32 = 1_500;
 
 impl Default for Shares {
@@ -318,7 +320,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The numbers that have limits, each with its value, the least and the most.
+    /// The numeric settings that have limits, each with its value, minimum and maximum.
     fn knobs(&self) -> [(&'static str, u64, u64, u64); 15] {
         const MILLION: u64 = 1_000_000;
         [
@@ -340,7 +342,7 @@ impl Config {
         ]
     }
 
-    /// The spans of time that have a least.
+    /// The durations that have a minimum, each with its value and minimum.
     fn spans(&self) -> [(&'static str, Duration, Duration); 10] {
         const MS: Duration = Duration::from_millis(1);
         [
@@ -357,7 +359,7 @@ impl Config {
         ]
     }
 
-    /// Refuses a knob outside its limits, and says which.
+    /// Refuses a setting outside its limits, and names it.
     pub(crate) fn validate(&self) -> Result<()> {
         for (name, value, least, most) in self.knobs() {
             if value < least || value > most {
@@ -403,7 +405,7 @@ mod tests {
         cooldown::{JOB_REST, QUERY_REST},
     };
 
-    /// What the documentation of each field says from its default on.
+    /// What each field's documentation says, from its default on.
     fn defaults_in_words() -> HashMap<&'static str, String> {
         let source = include_str!("config.rs");
         let fields = ["pub struct Config {", "pub struct Shares {"]
@@ -423,8 +425,7 @@ mod tests {
         found
     }
 
-    /// The number behind these words: `1,500`, `1 byte`, `16 MiB`; of a span of time its milliseconds: `24 hours`,
-    /// `86400s`.
+    /// The number after these words: `1,500`, `1 byte`, `16 MiB`; for a duration in milliseconds: `24 hours`, `86400s`.
     fn number_behind(words: &str, text: &str) -> Option<u64> {
         let (_, rest) = text.split_once(words)?;
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',')?;

@@ -1,4 +1,4 @@
-//! Leaves a provider alone for a while after it failed: whoever asks next would wait as long, for nothing.
+//! Leaves a provider alone for a while after it failed: the next caller would only wait as long for nothing.
 
 use std::{
     sync::{Mutex, MutexGuard},
@@ -9,16 +9,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::error::Error;
 
-/// An embedder, a reranker or a planner that did not answer a query in time rests this long: every recall would wait for
-/// it.
+/// How long an embedder, a reranker or a planner that did not answer a query in time rests: otherwise every recall would
+/// wait for it.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
-/// A provider that failed a job rests this long: the jobs of ten thousand users need not each find out. It also bounds
-/// how many threads a provider that blocks for good can hold.
+/// How long a provider that failed a job rests: the jobs of ten thousand users need not each find out. It also limits how
+/// many threads a provider that blocks forever can hold.
 pub(crate) const JOB_REST: Duration = Duration::from_mins(1);
 
 /// One provider's rest after a failure.
 ///
-/// It counts the system clock's time, as the waits of jobs do. A clock that is put back ends it.
+/// It uses the system clock, as the waits of jobs do. Setting the clock back ends it.
 #[derive(Debug)]
 pub(crate) struct Cooldown {
     rest: Duration,
@@ -33,10 +33,10 @@ struct Failed {
     why: Error,
 }
 
-/// A provider that has failed for so long is out of order: whoever waited for it until now goes on without it.
+/// A provider that has failed for this long is out of order: work that waited for it goes on without it.
 const OUTAGE: TimeDelta = TimeDelta::minutes(10);
-/// Work waits so long for another configuration before it asks again: an account may have been paid meanwhile. Longer than
-/// the rest, so that ten thousand jobs that wait are not taken and given back every minute.
+/// How long work waits for another configuration before it asks again: an account may have been paid in the meantime. Longer
+/// than the rest, so that ten thousand waiting jobs are not taken and given back every minute.
 const FOR_CONFIGURATION: TimeDelta = TimeDelta::minutes(10);
 
 impl Cooldown {
@@ -44,17 +44,17 @@ impl Cooldown {
         Self { rest, failed: Mutex::default() }
     }
 
-    /// Begins the rest: the provider failed now, for this reason.
+    /// Starts the rest: the provider failed now, for this reason.
     pub(crate) fn begin(&self, now: DateTime<Utc>, why: &Error) {
         let mut failed = self.failed();
-        // While its configuration was wrong, nobody knows whether it was out of order.
+        // While its configuration was wrong, it is unknown whether it was out of order.
         let before = failed.as_ref().filter(|failed| !failed.why.is_misconfiguration());
         let since = before.map_or(now, |failed| failed.since);
         *failed = Some(Failed { since, last: now, why: why.clone() });
     }
 
-    /// Until when work is to wait for the provider, and why, if that costs nobody a try: it may be one job's texts that it
-    /// fails on, or its configuration.
+    /// Until when work should wait for the provider, and why, without counting a try: the provider may be failing on one
+    /// job's texts, or because of its configuration.
     pub(crate) fn waits_until(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Error)> {
         let why = self.why(now)?;
         if why.is_misconfiguration() {
@@ -65,7 +65,7 @@ impl Cooldown {
         (failed.last - failed.since < OUTAGE).then_some((until, why))
     }
 
-    /// Why the provider is not to be asked now; `None` if it may be.
+    /// Why the provider should not be asked now; `None` if it may be.
     pub(crate) fn why(&self, now: DateTime<Utc>) -> Option<Error> {
         let failed = self.failed();
         let failed = failed.as_ref()?;
@@ -73,7 +73,7 @@ impl Cooldown {
         (rested < self.rest).then(|| failed.why.clone())
     }
 
-    /// Ends the rest: the provider has answered, or is to be asked before its time.
+    /// Ends the rest: the provider has answered, or should be asked early.
     pub(crate) fn end(&self) {
         *self.failed() = None;
     }
@@ -83,24 +83,24 @@ impl Cooldown {
     }
 }
 
-/// The cooldown of every provider of one open file. Queries and jobs have their own: a query gives up within seconds on
-/// a model that is still being loaded, and a job does not.
+/// The cooldowns of every provider of one open file. Queries and jobs have separate ones: a query gives up within seconds on
+/// a model that is still loading, and a job does not.
 #[derive(Debug)]
 pub(crate) struct Cooldowns {
     /// LLM#1.
     pub(crate) summarizer: Cooldown,
-    /// The embedders as jobs ask them, in their order.
+    /// The embedders for jobs, in their order.
     pub(crate) embedders: Vec<Cooldown>,
-    /// The embedders as queries ask them, in their order.
+    /// The embedders for queries, in their order.
     pub(crate) queries: Vec<Cooldown>,
-    /// The reranker, which only queries ask.
+    /// The reranker, which is asked only by queries.
     pub(crate) reranker: Cooldown,
-    /// LLM#1 as contexts ask it for a plan: another model perhaps than the one that summarizes.
+    /// The planner (LLM#1): possibly another model than the one that summarizes.
     pub(crate) planner: Cooldown,
 }
 
 impl Cooldowns {
-    /// For so many embedders.
+    /// The cooldowns for this many embedders.
     pub(crate) fn of(embedders: usize) -> Self {
         let each = |rest| (0..embedders).map(|_| Cooldown::of(rest)).collect();
         Self {
@@ -112,7 +112,7 @@ impl Cooldowns {
         }
     }
 
-    /// Has jobs ask every provider again at once.
+    /// Lets jobs ask every provider again at once.
     pub(crate) fn end_for_jobs(&self) {
         self.summarizer.end();
         self.embedders.iter().for_each(Cooldown::end);

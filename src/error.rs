@@ -1,16 +1,16 @@
-//! The one error of the crate: a kind for the program, a sentence for the person.
+//! The crate's one error type: a kind for the program, a sentence for the person.
 //!
-//! Messages never contain message text or keys, so that they may be logged.
+//! Error messages never contain message text or keys, so they may be logged.
 
 use std::{error::Error as StdError, fmt, sync::Arc};
 
-/// The crate's result.
+/// The crate's result type.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong. Cheap to clone: one failed commit answers every caller that waited for it.
 ///
-/// Match on [`kind`](Error::kind); show the `Display` text, which reads after "failed: " and names what to do.
-/// The cause, where there is one, is in [`source`](StdError::source).
+/// Match on [`kind`](Error::kind); show the `Display` text, which reads well after "failed: " and says what to do. The
+/// cause, if there is one, is in [`source`](StdError::source).
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -24,46 +24,45 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The input breaks a rule (a bound, a NUL, an impossible time). Nothing was written: mend the input.
+    /// The input breaks a rule (a bound, a NUL, an impossible time). Nothing was written: fix the input.
     InvalidInput,
-    /// The caller's id is already taken by something with other text. Nothing was written.
+    /// The caller's id is already taken by something with different text. Nothing was written.
     Conflict,
-    /// The session was ended by call; it never reopens. Nothing was written: start another session.
+    /// The session was ended by call and never reopens. Nothing was written: start another session.
     SessionEnded,
-    /// There is no such thing for this user.
+    /// This user has no such thing.
     NotFound,
-    /// The queue or the file stayed occupied past its timeout. Nothing was written: try again.
+    /// The queue or the file stayed busy past the timeout. Nothing was written: try again.
     Busy,
     /// A read passed its deadline and was stopped. Try again, or raise `read_timeout`.
     TimedOut,
-    /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the
-    /// same caller's id. Or the file was deleted or replaced while it was open: then every call says so, until it is
-    /// opened again.
+    /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the same caller's
+    /// id. Also returned by every call if the file was deleted or replaced while it was open, until it is reopened.
     Io,
-    /// The place cannot be written: a read-only file, folder or disk.
+    /// The path cannot be written: a read-only file, folder or disk.
     ReadOnly,
-    /// The file, or one thing in it, is damaged, or it is not an SQLite database. Restore a backup; the rest can be read.
+    /// The file or a part of it is damaged, or it is not an SQLite database. Restore a backup; the rest can still be read.
     Corrupt,
-    /// A bug of this crate. Please report it.
+    /// A bug in this crate. Please report it.
     Internal,
-    /// The file is some other program's database. Choose another path.
+    /// The file is another program's database. Choose another path.
     ForeignFile,
     /// The file was written by a newer version of this crate. Upgrade.
     NewerSchema,
-    /// This machine or build cannot do it (an SQLite that is too old, a file system without WAL).
+    /// This machine or build cannot do it (SQLite is too old, or the file system does not support WAL).
     Unsupported,
     /// The handle was closed. Open the file again.
     Closed,
-    /// The writer thread panicked. What was acknowledged is safe: open the file again, and report it.
+    /// The writer thread panicked. Everything acknowledged is safe: reopen the file, and report the bug.
     Poisoned,
-    /// LLM#1 or another provider failed, for now (network, overload, an answer that does not hold). Work goes on
+    /// LLM#1 or another provider failed temporarily (network, overload, an answer that fails verification). Work goes on
     /// without it, and it is asked again later.
     Provider,
-    /// LLM#1 or another provider refuses for good what it is asked: a filter, a text that is too long. Work goes on
+    /// LLM#1 or another provider refuses this request for good: a content filter, a text that is too long. Work goes on
     /// without it.
     ProviderRefused,
-    /// LLM#1 or another provider refuses whatever it is asked, as it is configured: a wrong key, an unknown model, an
-    /// account without credit. Work that needs it waits: mend its configuration.
+    /// LLM#1 or another provider refuses every request because of its configuration: a wrong key, an unknown model, an
+    /// account without credit. Work that needs it waits: fix its configuration.
     ProviderMisconfigured,
 }
 
@@ -88,37 +87,37 @@ impl Error {
         Self::new(ErrorKind::NotFound, message)
     }
 
-    /// For implementers of [`ChatModel`](crate::ChatModel) and [`Summarizer`](crate::Summarizer): a failure that may
-    /// pass. The message reads after "failed: " and must not hold keys or what users said. It is kept with what failed:
-    /// its first 300 characters count, as one line.
+    /// A failure that may pass; for implementers of [`ChatModel`](crate::ChatModel) and [`Summarizer`](crate::Summarizer).
+    /// The message should read well after "failed: " and must not contain keys or what users said. It is stored with the
+    /// work that failed: its first 300 characters, as one line.
     pub fn provider(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Provider, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that asking for the same again will not mend: a filter refuses
-    /// it, or it is too long. After a few tries work goes on without the provider.
+    /// Like [`provider`](Self::provider), for a failure that a retry of the same request will not fix: a filter refuses it,
+    /// or it is too long. After a few tries work goes on without the provider.
     pub fn provider_refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderRefused, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that only another configuration mends: a wrong key, an unknown
-    /// model. Jobs that need the provider wait, and no try counts.
+    /// Like [`provider`](Self::provider), for a failure that only a configuration change fixes: a wrong key, an unknown
+    /// model. Jobs that need the provider wait, and no try is counted.
     pub fn provider_misconfigured(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderMisconfigured, one_line(&message.into()))
     }
 
-    /// What the caller can do.
+    /// What the caller can do about it.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Whether only another configuration of a provider mends it.
+    /// Whether only a change of a provider's configuration fixes it.
     pub(crate) fn is_misconfiguration(&self) -> bool {
         self.kind() == ErrorKind::ProviderMisconfigured
     }
 }
 
-/// What strangers say went wrong: bounded, and without what moves a terminal's cursor.
+/// An error text from outside, shortened and stripped of characters that move a terminal's cursor.
 fn one_line(message: &str) -> String {
     const MAX_CHARS: usize = 300;
     message.chars().take(MAX_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -147,7 +146,7 @@ impl StdError for Error {
     }
 }
 
-/// What can be read; damage is as if it were not there: doctor says where.
+/// What can be read; treats damage as missing, since doctor reports where it is.
 pub(crate) fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
     match read {
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),

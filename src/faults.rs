@@ -1,10 +1,10 @@
-//! Fault points: where a test lets a statement fail, or its process end. Nothing but tests reaches them.
+//! Fault points: where a test makes a statement fail, or ends its process. Only tests reach them.
 
 use std::{fmt, sync::Arc};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// When a point is met.
+/// When a point is reached.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third moment")]
@@ -13,8 +13,8 @@ pub enum Moment {
     After,
 }
 
-/// What is asked before and after each statement that the writer runs, its text in hand; whoever says true lets it
-/// fail there.
+/// A hook that is called before and after each statement that the writer runs, with its text; if it returns true, the
+/// statement fails there.
 #[doc(hidden)]
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<Point>>);

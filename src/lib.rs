@@ -27,23 +27,23 @@
 //! # fn ask_llm(_context: &str, _message: &str) -> String { "How do you like it?".into() }
 //! ```
 //!
-//! - A **turn** is one user message and the reply to it. [`Session::record`] returns after the turn is durable.
-//! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
-//!   ([`Session::warm`], [`Session::search`]). Every move can be read ([`Session::transitions`]).
-//! - An ended session is compressed by a job, in a thread of the library or when [`Thermocline::run_jobs`] is called: its
-//!   turns become **cold**, verbatim or as a [`Summary`] with the original in an archive, and what they say of people
-//!   becomes [`Anchor`]s. A [`Summarizer`] may do it ([`LlmSummarizer`]); without one, built-in means do.
-//! - [`User::erase`] and [`Session::erase`] take it out of the bytes; [`User::export`] and [`Thermocline::import`] move it.
-//! - [`Session::context`] packs them into a token budget that it never exceeds.
-//! - A [`User`] is a scope: nothing that reads or writes a user's data exists without one.
+//! - A **turn** is one user message and its reply. [`Session::record`] returns once the turn is durable.
+//! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm** ([`Session::warm`],
+//!   [`Session::search`]). Every move between tiers can be read ([`Session::transitions`]).
+//! - A job compresses each ended session, on a thread of the library or when [`Thermocline::run_jobs`] is called: its turns
+//!   become **cold**, either verbatim or as a [`Summary`] with the original in an archive, and what they say about people
+//!   becomes [`Anchor`]s. A [`Summarizer`] may do this ([`LlmSummarizer`]); without one, the built-in summarizer does.
+//! - [`User::erase`] and [`Session::erase`] remove data from the bytes of the file; [`User::export`] and
+//!   [`Thermocline::import`] move it.
+//! - [`Session::context`] packs what is relevant into a token budget, which it never exceeds.
+//! - A [`User`] is a scope: a user's data can be read and written only through one.
 //! - [`blocking`] has the same handles for callers without a runtime.
 //!
-//! It is not a vector database, not an agent framework and not an LLM: it works with no LLM, no key, no network
-//! and no server.
+//! It is not a vector database, an agent framework or an LLM. It needs no LLM, no key, no network and no server.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The Rust of the stories, which runs as it is written.
+/// The Rust examples of the stories, which run as written.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/stories.md")]
 mod stories {}
@@ -94,7 +94,7 @@ pub use crate::rerank::HttpReranker;
 pub use crate::sensors::FsSensor;
 #[cfg(feature = "llm")]
 pub use crate::sensors::HttpSensor;
-// What times and ids are in the public surface.
+// The types of times and ids in the public API.
 pub use chrono;
 pub use uuid;
 

@@ -1,4 +1,4 @@
-//! What blocks runs on a thread of its own, so that the thread of the caller goes on.
+//! Runs blocking work on a thread of its own, so that the caller's thread goes on.
 
 use std::{future::Future, io, thread, time::Duration};
 
@@ -6,31 +6,31 @@ use tokio::{runtime::Handle, sync::oneshot};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Runs `work` on a thread of this name, which nobody waits for when a runtime ends. It needs no runtime. `work` goes on
-/// to its end even if the future is dropped.
+/// Runs `work` on a thread of this name, which no runtime waits for when it ends. Needs no runtime. `work` runs to its end
+/// even if the future is dropped.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (reply, answer) = oneshot::channel();
-    // A caller who no longer waits wants no answer.
+    // The answer is dropped if the caller no longer waits.
     spawn(name, move || drop(reply.send(work()))).map_err(|error| no_thread(name, error))?;
     answer.await.unwrap_or_else(|_| Err(Error::provider(format!("the thread {name} ended"))))
 }
 
-/// What came of asking somebody else's code.
+/// The result of a call to external code.
 #[derive(Debug)]
 pub(crate) enum CallOutcome<T> {
     Given(Result<T>),
-    /// There was none in time.
+    /// There was no answer in time.
     Late,
     Panicked,
 }
 
-/// Drives the future that `asking` makes on a thread of this name for up to `limit`, with the timers and the IO of the
-/// caller's runtime: whether it never resolves or blocks its thread, the caller goes on.
+/// Drives the future that `asking` creates, on a thread of this name for up to `limit`, with the timers and the IO of the
+/// caller's runtime: even if it never resolves or blocks its thread, the caller goes on.
 ///
-/// When nobody waits any more, the future is dropped. One that blocks its thread keeps it until it lets go.
+/// When nobody waits any more, the future is dropped. If it blocks its thread, it holds the thread until it returns.
 pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
     name: &'static str,
     limit: Duration,
@@ -41,7 +41,7 @@ pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
     let drive = move || {
         let given = runtime.block_on(async {
             tokio::select! {
-                biased; // First of all: where the runtime ends too, its timers panic.
+                biased; // Checked first: if the runtime ends too, its timers panic.
                 () = reply.closed() => None,
                 given = async { asking().await } => Some(given),
             }

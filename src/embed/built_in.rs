@@ -1,7 +1,7 @@
-//! The embedder that ships with the crate: a table with a vector for each token; a text's is their mean.
+//! The embedder that ships with the crate: a table with a vector for each token; a text's vector is their mean.
 //!
-//! It needs no download, no thread and no more than microseconds a text. How the table is made, and of what, stands in
-//! `assets/built_in/README.md`.
+//! It needs no download, no thread, and only microseconds per text. `assets/built_in/README.md` says how the table is made,
+//! and from what.
 
 use std::{borrow::Cow, fmt, sync::OnceLock};
 
@@ -11,21 +11,21 @@ use crate::embed::{
     wordpiece::{Normalization, Vocabulary},
 };
 
-/// Rows and dims as u32, a scale for each row as f32, then the rows, a byte a number; all little-endian.
+/// Rows and dims as u32, a scale for each row as f32, then the rows, one byte per number; all little-endian.
 static TABLE: &[u8] = include_bytes!("../../assets/built_in/table.bin");
-/// The rows' tokens, one a line.
+/// The rows' tokens, one per line.
 pub(super) static TOKENS: &str = include_str!("../../assets/built_in/vocab.txt");
 
-/// What the table has of numbers for each token.
+/// How many numbers the table has for each token.
 const DIMS: usize = 256;
 const HEAD_BYTES: usize = 8;
 const SCALE_BYTES: usize = 4;
 
-/// The embedder that ships with the crate: English, 256 numbers a vector, about 4 microseconds for a query.
+/// The embedder that ships with the crate: English, 256 numbers per vector, about 4 microseconds for a query.
 ///
-/// A static table, made from the word embeddings of all-MiniLM-L6-v2: a text's vector is the weighted mean of its
-/// tokens', frequent ones weighing little. It knows what words mean, and nothing of their order. Text in a script that
-/// it does not know has no vector and is found by words only.
+/// A static table made from the word embeddings of all-MiniLM-L6-v2: a text's vector is the weighted mean of its tokens'
+/// vectors, in which frequent tokens weigh little. It knows what words mean, but not their order. Text in an unknown script
+/// has no vector and is found only by words.
 #[derive(Clone, Copy)]
 pub struct BuiltIn {
     scales: &'static [[u8; SCALE_BYTES]],
@@ -42,20 +42,20 @@ impl Default for BuiltIn {
 }
 
 impl BuiltIn {
-    /// What its space is called.
+    /// The model name of its space.
     pub(crate) const MODEL: &str = "thermocline-built-in";
 
-    /// The vector of a text; `None` if it has no token that the table knows. Takes time linear in the text.
+    /// The vector of a text; `None` if the table knows none of its tokens. Takes time linear in the text.
     pub(crate) fn embed_text(&self, text: &str) -> Option<Vector> {
         Vector::of(&self.mean(text))
     }
 
-    /// The sum of the tokens' rows: in the direction of their mean, which is all that counts. Each number is summed in
-    /// the text's order, so that every machine rounds alike.
+    /// The sum of the tokens' rows, which has the direction of their mean; only the direction matters. Numbers are summed in
+    /// the order of the text, so that every machine rounds the same way.
     fn mean(&self, text: &str) -> [f32; DIMS] {
         let mut sum = [0.0; DIMS];
         vocabulary().tokens(text, |id| {
-            // What the table does not know says nothing.
+            // Tokens that the table does not know are ignored.
             let Some((scale, row)) = id.and_then(|id| self.row(id as usize)) else { return };
             for (sum, &byte) in sum.iter_mut().zip(row) {
                 *sum += scale * f32::from(byte.cast_signed());
@@ -89,7 +89,7 @@ impl fmt::Debug for BuiltIn {
     }
 }
 
-/// Read once for each process, in about 4 ms: by the first text that is embedded.
+/// Read once per process, by the first text that is embedded, in about 4 ms.
 fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
     VOCABULARY.get_or_init(|| Vocabulary::new(TOKENS.lines().map(Cow::Borrowed), Normalization::UNCASED))
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(TABLE.len(), HEAD_BYTES + table.rows.len() * (SCALE_BYTES + DIMS));
     }
 
-    /// Texts, and the first numbers of their vectors of length 1, by numpy and the model's own tokenizer.
+    /// Texts, and the first numbers of their vectors of length 1, computed with numpy and the model's own tokenizer.
     const REFERENCE: [(&str, [f64; 4]); 12] = [
         ("My sister Anna moved to Lisbon last spring.", [-0.0037, -0.2516, -0.0588, 0.1779]),
         ("Where does Anna live now?", [-0.1694, -0.1887, -0.0826, 0.2419]),
@@ -136,11 +136,11 @@ mod tests {
         ("antidisestablishmentarianism & floccinaucinihilipilification", [-0.2886, -0.3781, -0.0631, 0.3157]),
     ];
 
-    /// Their cosines with each other, of the first with the second, of the second with the third and so on.
+    /// The cosines between neighbouring texts: of the first with the second, of the second with the third and so on.
     const REFERENCE_COSINES: [f64; 11] =
         [0.5366, 0.2166, 0.2583, 0.2115, 0.1289, 0.3961, 0.0298, 0.0189, 0.2358, 0.124, 0.1326];
 
-    /// What rounding to a byte may change of a number.
+    /// How much rounding to a byte may change a number.
     const ROUNDED: f64 = 0.004;
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         let near = |a: &str, b: &str| embedded(a).cosine(&embedded(b));
         let dog = "My dog is ill.";
         assert!(near(dog, "The puppy is sick.") > near(dog, "The contract is signed.") + 0.1);
-        // Neither case nor spacing has a meaning, and hardly the words that stand in every sentence.
+        // Case and spacing do not matter, and words that occur in every sentence hardly do.
         assert!(near(dog, "my  DOG\nis ill .") > 0.9999);
         assert!(near(dog, "dog ill") > 0.9);
     }

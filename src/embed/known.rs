@@ -1,4 +1,4 @@
-//! An embedder whose space is known: asked once, when the file is opened.
+//! An embedder whose space is fixed: asked once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Gives the space that its embedder named at first, whatever that would say now.
+/// Returns the space that its embedder named first, whatever it would return now.
 #[derive(Debug)]
 pub(crate) struct KnownEmbedder {
     space: EmbeddingSpace,

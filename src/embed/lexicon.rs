@@ -1,7 +1,7 @@
-//! English words at large: how common they are, and which mean nearly the same.
+//! English words in general: how common they are, and which mean nearly the same.
 //!
-//! A user's own history is too short for either. How the file is made, and of what, stands in
-//! `assets/built_in/README.md`. It is read in place: nothing is built at the start, and a look-up is a binary search.
+//! A user's own history is too short for either. `assets/built_in/README.md` says how the file is made, and from what. It is
+//! read in place: nothing is built at the start, and a look-up is a binary search.
 
 use std::ops::Range;
 
@@ -21,17 +21,17 @@ pub(super) static FILE: &[u8] = include_bytes!("../../assets/built_in/words.bin"
 
 static LEXICON: Lexicon = Lexicon::read(FILE);
 
-/// Words for each start of their synonyms.
+/// How many words share one start of synonyms.
 const BLOCK: usize = 64;
 
-/// What a word that is not in the file counts as.
+/// The share of a word that is not in the file.
 const RARE: f64 = 0.000_3;
-/// What the most common ones count as.
+/// The share of the most common words.
 const COMMON: f64 = 0.3;
 
-/// The share of turns in which a word is to be expected, from 0.0003 to 0.3: by Zipf's law from its place in the
-/// vocabulary, which lists whole words by how frequent they are, `60 / (place + 96)`; of all words with one stem that
-/// of the most frequent. In a short history every word is rare, "brought" as well as "Lisbon".
+/// The share of turns in which a word can be expected, from 0.0003 to 0.3: by Zipf's law from its place in the vocabulary,
+/// which lists whole words by frequency, `60 / (place + 96)`; words with the same stem have the share of the most frequent
+/// one. In a short history every word is rare, "brought" as well as "Lisbon".
 pub(crate) fn commonness(word: Word) -> f64 {
     find(word).map_or(RARE, |at| {
         let place = u16::from_le_bytes(LEXICON.places[at]);
@@ -39,8 +39,8 @@ pub(crate) fn commonness(word: Word) -> f64 {
     })
 }
 
-/// At most 16 other words that mean nearly the same, with the cosines of their vectors, from 0.35 to 1, in steps of
-/// 1/255; the nearest first.
+/// At most 16 other words that mean nearly the same, the nearest first, with the cosines of their vectors, from 0.35 to 1,
+/// in steps of 1/255.
 pub(crate) fn synonyms(word: Word) -> impl Iterator<Item = (Word, f64)> {
     find(word).into_iter().flat_map(synonyms_at).map(|at| {
         let other = usize::from(u16::from_le_bytes(LEXICON.synonyms[at]));
@@ -56,7 +56,7 @@ fn word_at(at: usize) -> Word {
     Word::from_le_bytes(LEXICON.words[at])
 }
 
-/// Where the synonyms of the word at this place stand.
+/// Where the synonyms of the word at this index are.
 fn synonyms_at(at: usize) -> Range<usize> {
     let block = at / BLOCK;
     let before = LEXICON.counts[block * BLOCK..at].iter().map(|&count| usize::from(count)).sum::<usize>();
@@ -90,7 +90,7 @@ impl Lexicon {
     }
 }
 
-/// The first `count` numbers of `N` bytes, and what is behind them.
+/// The first `count` numbers of `N` bytes, and the rest.
 const fn take<const N: usize>(bytes: &'static [u8], count: usize) -> (&'static [[u8; N]], &'static [u8]) {
     let (taken, rest) = bytes.split_at(count * N);
     (taken.as_chunks().0, rest)
@@ -108,14 +108,14 @@ mod tests {
 
     const MOST: usize = 16;
     const LEAST: f64 = 0.35;
-    /// What rounding to a byte may change of a cosine.
+    /// How much rounding to a byte may change a cosine.
     const ROUNDED: f64 = 0.5 / 255.0 + 1e-9;
 
     fn word(text: &str) -> Word {
         query_words(text)[0]
     }
 
-    /// The vocabulary's whole words that are one word here: their rows, tokens and words, frequent ones first.
+    /// The vocabulary's whole words that count as one word here: their rows, tokens and words, frequent ones first.
     fn whole_words() -> impl Iterator<Item = (u32, &'static str, Word)> {
         let whole = (0..).zip(TOKENS.lines()).skip_while(|(_, token)| *token != "the");
         whole.filter(|(_, token)| !token.starts_with("##")).filter_map(|(id, token)| {

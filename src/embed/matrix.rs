@@ -1,4 +1,4 @@
-//! All vectors of one user in one space, side by side in memory, and the scan that compares a query with each.
+//! All vectors of one user in one space, contiguous in memory, and the scan that compares a query with each.
 
 use std::{sync::Mutex, thread};
 
@@ -10,9 +10,9 @@ use crate::embed::quantize::{self, Vector};
 const BLOCK: usize = 64;
 /// The length of the built-in embedder's vectors, for which there is a faster loop.
 const BUILT_IN_DIMS: usize = 256;
-/// From so many rows on, some 8 MB, a second thread is worth the 30 microseconds that it takes to start.
+/// From this many rows, about 8 MB, a second thread is worth the 30 microseconds that it takes to start.
 const ROWS_WORTH_A_THREAD: usize = if cfg!(test) { 64 } else { 32_768 };
-/// What a thread takes at a time, some 1 MB: the one whose core is wanted elsewhere takes fewer.
+/// How many rows a thread takes at a time, about 1 MB: a thread whose core is busy with other work takes fewer.
 const ROWS_AT_A_TIME: usize = if cfg!(test) { 16 } else { 4_096 };
 
 /// The vectors of one user in one space.
@@ -36,14 +36,14 @@ impl Matrix {
         Self { dims, stride, numbers: Vec::new(), lengths: Vec::new(), rows: Vec::new() }
     }
 
-    /// Adds the vector of one piece of `owner`. False for a row of another length or of zeros: it could match nothing
-    /// and is left out.
+    /// Adds the vector of one piece of `owner`. Returns false, and adds nothing, for a row of another length or of zeros,
+    /// which could match nothing.
     pub(crate) fn push(&mut self, owner: u32, piece: u8, numbers: &[i8]) -> bool {
         numbers.len() == self.dims && self.add(owner, piece, numbers.iter().copied())
     }
 
-    /// Adds many vectors as they are stored: `dims` bytes for each of `owners`. Gives back how many were added; rows
-    /// of zeros, and what one side has more than the other, are left out.
+    /// Adds many vectors as they are stored: `dims` bytes for each of `owners`. Returns how many were added; rows of zeros,
+    /// and any surplus of one side over the other, are left out.
     pub(crate) fn extend_from(&mut self, bytes: &[u8], owners: impl IntoIterator<Item = (u32, u8)>) -> usize {
         if self.dims == 0 {
             return 0;
@@ -69,7 +69,8 @@ impl Matrix {
         true
     }
 
-    /// Makes room for so many more bytes of vectors, all at once: growing by and by would copy what is there each time.
+    /// Reserves room for this many more bytes of vectors at once: growing step by step would copy the existing ones each
+    /// time.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         let rows = bytes / self.dims.max(1);
         self.numbers.reserve_exact(rows * self.stride);
@@ -77,20 +78,20 @@ impl Matrix {
         self.rows.reserve_exact(rows);
     }
 
-    /// What it takes of memory.
+    /// Its size in memory.
     pub(crate) fn len_bytes(&self) -> usize {
         self.numbers.capacity()
             + self.lengths.capacity() * size_of::<f64>()
             + self.rows.capacity() * size_of::<(u32, u8)>()
     }
 
-    /// Every row's owner and piece, and its cosine with the query: 0 where they are not nearer than a right angle. In
-    /// the order in which rows were added. A query of another length matches nothing.
+    /// Each row's owner and piece, and its cosine with the query, or 0 if that is negative, in the order in which rows were
+    /// added. A query of another length matches nothing.
     pub(crate) fn scan(&self, query: &Vector) -> impl Iterator<Item = (u32, u8, f32)> {
         self.rows.iter().zip(self.cosines(query)).map(|(&(owner, piece), cosine)| (owner, piece, cosine))
     }
 
-    /// Memory is what a scan waits for, and two threads wait half as long.
+    /// A scan is limited by memory, and two threads wait half as long.
     fn cosines(&self, query: &Vector) -> Vec<f32> {
         if query.dims() != self.dims {
             return Vec::new();
@@ -113,7 +114,7 @@ impl Matrix {
         };
         thread::scope(|scope| {
             if is_worth_a_thread {
-                // Where the system gives no thread, this one does all of it.
+                // If the system provides no thread, this one does all of it.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -122,8 +123,8 @@ impl Matrix {
     }
 }
 
-/// The dot product of each row with the query, which is as long as a row. Sums of whole numbers are the same in any
-/// order, so every version gives the same.
+/// The dot product of each row with the query, which is as long as a row. Integer sums are the same in any order, so every
+/// version gives the same result.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
 fn dot_products(rows: &[i8], query: &[i16], dots: &mut [i32]) {
     if let Ok(query) = query.try_into() {
@@ -134,8 +135,8 @@ fn dot_products(rows: &[i8], query: &[i16], dots: &mut [i32]) {
     }
 }
 
-/// The same for rows of the built-in embedder's length, 1.3 times as fast since the compiler knows it. Inlined, so that
-/// it is compiled for each target.
+/// The same for rows of the built-in embedder's length, 1.3 times as fast since the compiler knows it. Inlined, so that it
+/// is compiled for each target.
 #[inline]
 fn built_in_dot_products(rows: &[i8], query: &[i16; BUILT_IN_DIMS], dots: &mut [i32]) {
     for (row, dot) in rows.as_chunks::<BUILT_IN_DIMS>().0.iter().zip(dots) {

@@ -1,5 +1,5 @@
-//! Text as vectors: the trait that embedders implement, the embedder that ships with the crate, and how vectors are
-//! kept and compared. Nothing here reads the database or a clock.
+//! Text as vectors: the trait for embedders, the embedder that ships with the crate, and how vectors are stored and
+//! compared. Nothing here reads the database or a clock.
 
 mod built_in;
 pub(crate) mod known;
@@ -30,23 +30,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// Most numbers in a vector. Products of two such vectors add up in 32 bits, and no known model comes near.
+/// The maximum length of a vector. Products of two such vectors still sum up within 32 bits, and no known model comes near.
 pub(crate) const MAX_DIMS: u32 = 16_384;
 
-/// How long a query waits for an embedder before the next one is asked, by default: somebody waits for it.
+/// How long a query waits by default for an embedder before the next one is asked: somebody waits for the query.
 pub(crate) const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a job waits for an embedder by default. The slowest that work take a fraction of it: a local model on a slow
+/// How long a job waits for an embedder by default. The slowest working ones take a fraction of it: a local model on a slow
 /// CPU needs 3 s for 64 texts (48 ms each), and one that has to be loaded first up to 60 s.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_mins(2);
-/// How long one request to a provider may take, by default: a local model may have to be loaded first. A query does not
-/// wait for it to the end, turns that are embedded in the background do.
+/// How long one request to a provider may take by default: a local model may have to be loaded first. A query does not wait
+/// that long; turns embedded in the background do.
 #[cfg(feature = "llm")]
 pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Turns texts into vectors, so that what means the same lies in the same direction.
+/// Turns texts into vectors, so that texts with the same meaning point in the same direction.
 ///
-/// Vectors are compared by their angle, so their lengths do not matter. An embedder that fails delays nothing: turns
-/// are recorded without their vectors, which are made up for later, and recall goes on by words.
+/// Vectors are compared by their angle, so their lengths do not matter. An embedder that fails delays nothing: turns are
+/// recorded without vectors, which are added later, and recall continues with words.
 ///
 /// ```
 /// use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace};
@@ -67,21 +67,21 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// # fn own_model(_: &str) -> Vec<f32> { vec![0.6, 0.8] }
 /// ```
 pub trait Embedder: Send + Sync + fmt::Debug {
-    /// The space that its vectors lie in. Vectors of different spaces are never compared: those of an earlier one are
-    /// made anew in the background. It is asked for once, when the file is opened.
+    /// The space of its vectors. Vectors of different spaces are never compared: those of an earlier space are recomputed in
+    /// the background. Asked once, when the file is opened.
     fn space(&self) -> EmbeddingSpace;
 
-    /// One vector of `dims` numbers for each of these texts, in their order. A vector of zeros says that there is
-    /// nothing in the text that the model knows; it matches nothing. Texts are at most about 1,300 bytes, but for a
-    /// query, which is what a user wrote. Models that were trained on questions and passages want a prefix for each
-    /// `purpose`; others give the same vectors for both.
+    /// One vector of `dims` numbers for each of these texts, in their order. A vector of zeros means that the model knows
+    /// nothing in the text; it matches nothing. Texts are at most about 1,300 bytes, except a query, which is what a user
+    /// wrote. Models trained on questions and passages need a prefix for each `purpose`; others give the same vectors for
+    /// both.
     ///
-    /// It must not block the thread for long: a query drives it on the thread of whoever asks. Jobs drive it on a thread of
-    /// its own, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). It fails with
-    /// [`Error::provider`](crate::Error::provider) for what may pass, with
-    /// [`Error::provider_refused`](crate::Error::provider_refused) for texts that it will never take, and with
-    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) where it takes none. Its future may be
-    /// dropped at any time.
+    /// It must not block the thread for long: a query drives it on the caller's thread. Jobs drive it on a thread of its
+    /// own, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). The future may be dropped at any time.
+    ///
+    /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures,
+    /// [`Error::provider_refused`](crate::Error::provider_refused) for texts it will never accept, and
+    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts none.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;
 }
 
@@ -92,22 +92,22 @@ pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>>> + Se
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EmbeddingPurpose {
-    /// To look for what answers it: one text, what a user asks.
+    /// To search: one text, what a user asks.
     Query,
     /// To be found: parts of turns and their summaries.
     Document,
 }
 
-/// Names a space of vectors: only vectors of equal spaces are compared.
+/// Identifies a space of vectors: only vectors of equal spaces are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EmbeddingSpace {
-    /// The model's name, `all-minilm-l6-v2` say. At most 100 bytes.
+    /// The model's name, such as `all-minilm-l6-v2`. At most 100 bytes.
     pub model: String,
-    /// Which of the models of that name: a version, or a hash of its weights. At most 100 bytes, may be empty.
+    /// Which model of that name: a version, or a hash of its weights. At most 100 bytes, may be empty.
     pub revision: String,
-    /// How many numbers a vector has, from 1 to 16,384.
+    /// The length of a vector, from 1 to 16,384.
     pub dims: u32,
 }
 
@@ -136,8 +136,8 @@ impl EmbeddingSpace {
     }
 }
 
-/// Asks an embedder for a vector of each text, of its own size, on the caller's task; an answer that takes longer than
-/// `limit` is none, and a panic is an error.
+/// Asks an embedder for one vector per text, of its own size, on the caller's task; fails if the answer takes longer than
+/// `limit`, or on a panic.
 pub(crate) async fn ask(
     embedder: &dyn Embedder,
     texts: &[String],
@@ -158,7 +158,7 @@ pub(crate) async fn ask(
     checked(answer.map_err(late)??, &embedder.space(), texts.len())
 }
 
-/// Refuses an answer that has not one vector of this space for each of so many texts.
+/// Refuses an answer that does not have one vector of this space for each of this many texts.
 pub(crate) fn checked(vectors: Vec<Vec<f32>>, space: &EmbeddingSpace, texts: usize) -> Result<Vec<Vec<f32>>> {
     let dims = space.dims as usize;
     if vectors.len() != texts || vectors.iter().any(|vector| vector.len() != dims) {

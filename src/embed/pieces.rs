@@ -1,7 +1,7 @@
-//! A turn as the texts that are embedded: short pieces of one side, each with the name of who said it.
+//! A turn as the texts that are embedded: short pieces of one side, each with its speaker's name.
 //!
-//! A vector of a long text is a mean that means nothing in particular: on long replies, pieces are found where the
-//! whole is not. The name is part of what is embedded since people ask by it ("what did Anna say ...").
+//! The vector of a long text is a mean without much meaning: on long replies, pieces are found where the whole is not. The
+//! name is embedded too, since people ask by it ("what did Anna say ...").
 
 use std::ops::Range;
 
@@ -11,31 +11,32 @@ use crate::{
     text::render::is_line_break,
 };
 
-/// Identifies how a text to embed is made of a turn. Vectors of another form are not compared with these.
+/// Identifies how the texts to embed are made from a turn. Vectors of another form are not compared with these.
 pub(crate) const TEXT_FORM: u32 = 1;
 
-/// What a long side is cut into, about: a paragraph, and well under the 256 tokens that sentence transformers read.
+/// The approximate size of the pieces of a long side: a paragraph, and well under the 256 tokens that sentence transformers
+/// read.
 const PIECE_BYTES: usize = 700;
-/// No piece is longer, its speaker's name apart.
+/// The maximum size of a piece, without its speaker's name.
 const MAX_PIECE_BYTES: usize = 1_000;
-/// Of one side. Longer ones, from about 45 KB on, are represented by this many of their pieces, evenly spread from the
-/// first to the last; words cover all of them. So a turn has at most 128 vectors, whatever it is.
+/// Pieces per side. Longer sides, from about 45 KB on, are represented by this many of their pieces, evenly spread from the
+/// first to the last; words cover all of them. So a turn has at most 128 vectors.
 const MAX_PIECES: usize = 64;
 
 /// One text to embed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmbedPiece {
-    /// As it is given to the embedder: `Name said, "text"`, or the text alone where the speaker has no name.
+    /// The text for the embedder: `Name said, "text"`, or the text alone if the speaker has no name.
     pub(crate) text: String,
-    /// Tells it apart from the turn's others; see [`place_of`].
+    /// Distinguishes it from the turn's other pieces; see [`place_of`].
     pub(crate) number: u8,
     pub(crate) side: Side,
-    /// The bytes of that side which it stands for.
+    /// The bytes of that side which it represents.
     pub(crate) range: Range<usize>,
 }
 
 impl EmbedPiece {
-    /// A byte that tells the pieces of a turn apart: the highest bit is the side, the others count from its first.
+    /// A byte that distinguishes the pieces of a turn: the highest bit is the side, the others count its pieces.
     fn number(side: Side, at: usize) -> u8 {
         let at = u8::try_from(at).expect("a side has at most 64 pieces");
         if side == Side::Reply { REPLY | at } else { at }
@@ -44,7 +45,7 @@ impl EmbedPiece {
 
 const REPLY: u8 = 0x80;
 
-/// The side that a piece of this number is of, and its place there.
+/// The side and index of the piece with this number.
 pub(crate) fn place_of(number: u8) -> (Side, usize) {
     (if number & REPLY == 0 { Side::User } else { Side::Reply }, usize::from(number & !REPLY))
 }
@@ -70,7 +71,8 @@ fn side_pieces<'a>(
     })
 }
 
-/// What is embedded of a text and its speaker. `Name: text` finds a sixth less (measured on talks between people).
+/// The text that is embedded for a text and its speaker. `Name: text` finds a sixth less (measured on conversations between
+/// people).
 fn text_form(name: Option<&str>, text: &str) -> String {
     match name {
         Some(name) => format!("{name} said, \"{text}\""),
@@ -78,7 +80,7 @@ fn text_form(name: Option<&str>, text: &str) -> String {
     }
 }
 
-/// The text in ranges without white space at their ends, of which none is empty.
+/// The text in non-empty ranges without white space at their ends.
 fn cut(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let whole = trimmed(text, 0..text.len());
@@ -100,8 +102,8 @@ fn cut(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Where the first piece of the rest ends: at the end of a sentence if one is near, else of a line, else of a word.
-/// What is left is cut in equal parts, so that no piece is a scrap.
+/// Where the first piece of the rest ends: at the end of a sentence if one is near, otherwise of a line, otherwise of a
+/// word. The rest is cut into equal parts, so that no piece is tiny.
 fn next_end(text: &str, rest: &Range<usize>, sentence_ends: &[usize]) -> usize {
     if rest.len() <= MAX_PIECE_BYTES {
         return rest.end;

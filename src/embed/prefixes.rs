@@ -1,11 +1,11 @@
-//! What models that were trained on questions and passages want before each text.
+//! The prefixes that models trained on questions and passages expect before each text.
 
 use sha2::{Digest, Sha256};
 
 use super::EmbeddingPurpose;
 use crate::model::hex::hex;
 
-/// What stands before texts of each purpose; mostly nothing.
+/// The prefixes for texts of each purpose; usually empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prefixes {
     pub(crate) query: String,
@@ -20,8 +20,8 @@ impl Prefixes {
         }
     }
 
-    /// The revision of a model whose stored vectors are made with these: they depend on what stood before documents,
-    /// and not on what stands before queries.
+    /// The revision of a model whose stored vectors are made with these prefixes: it depends on the one before documents,
+    /// not on the one before queries.
     pub(crate) fn revision(&self, model: &str) -> String {
         const SHOWN: usize = 16;
         if self.document.is_empty() {

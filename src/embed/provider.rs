@@ -1,4 +1,4 @@
-//! Every endpoint that speaks `OpenAI`'s embeddings: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
+//! Endpoints with `OpenAI`'s embeddings API: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::{
     own_thread::on_own_thread,
 };
 
-/// Of one request. Providers take at least as many.
+/// Texts per request. Providers accept at least as many.
 const BATCH_TEXTS: usize = 64;
-/// What is sent of a text: a token has at least a byte, and the common limit is 8,191 tokens.
+/// How much of a text is sent: a token has at least a byte, and the common limit is 8,191 tokens.
 const MAX_TEXT_BYTES: usize = 8_000;
-/// No answer needs more for a number of a vector, with its comma; most take 12.
+/// The maximum size of one number of a vector in an answer, with its comma; most take 12 bytes.
 const MAX_NUMBER_BYTES: u64 = 32;
-/// What an answer may hold beside its numbers.
+/// The maximum size of an answer without its numbers.
 const MAX_FRAME_BYTES: u64 = 64 << 10;
 
-/// An [`Embedder`] behind an endpoint for `OpenAI`'s embeddings. Feature `llm`.
+/// An [`Embedder`] that uses an endpoint for `OpenAI`'s embeddings. Feature `llm`.
 ///
 /// ```no_run
 /// use thermocline::OpenAiEmbedder;
@@ -37,8 +37,8 @@ const MAX_FRAME_BYTES: u64 = 64 << 10;
 /// # }
 /// ```
 ///
-/// The text of every turn goes to this address, and to no other: redirects are refused. Proxies are taken from the
-/// environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. Of each text the first 8,000 bytes are sent.
+/// The text of every turn is sent to this address, and to no other: redirects are refused. Proxies are taken from the
+/// environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. The first 8,000 bytes of each text are sent.
 #[derive(Clone, Debug)]
 pub struct OpenAiEmbedder {
     endpoint: Endpoint,
@@ -50,11 +50,11 @@ pub struct OpenAiEmbedder {
 }
 
 impl OpenAiEmbedder {
-    /// The model of this name behind this address, without `/embeddings`: `http://localhost:11434/v1`. Its vectors have
-    /// `dims` numbers, from 1 to 16,384.
+    /// The model of this name at this address, without `/embeddings`: `http://localhost:11434/v1`. Its vectors have `dims`
+    /// numbers, from 1 to 16,384.
     ///
-    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other `dims`, and for what is no
-    /// `http` or `https` address, or has a user, password, query or fragment in it: keys do not belong there.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other `dims`, and if the address is not
+    /// `http` or `https`, or has a user, password, query or fragment in it: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>, dims: u32) -> Result<Self> {
         if !(1..=MAX_DIMS).contains(&dims) {
             return Err(Error::invalid(format!("a vector has from 1 to {MAX_DIMS} numbers, not {dims}")));
@@ -69,8 +69,8 @@ impl OpenAiEmbedder {
         })
     }
 
-    /// Like [`new`](Self::new), with this key, for a model of which the length of its vectors is not known: asks the
-    /// endpoint for one, and fails if it gives none.
+    /// Like [`new`](Self::new), with this key, for a model whose vector length is not known: requests one vector from the
+    /// endpoint, and fails if it returns none.
     pub async fn discover(
         base_url: impl Into<String>,
         model: impl Into<String>,
@@ -90,57 +90,56 @@ impl OpenAiEmbedder {
         }
     }
 
-    /// The key, sent as a bearer token, over `https` or to this machine only. Default: none, as local servers want it. It
-    /// is in no error and no `Debug`.
+    /// Sets the key, sent as a bearer token, only over `https` or to this machine. Default: none, as local servers expect.
+    /// It appears in no error and no `Debug`.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());
         self
     }
 
-    /// How long one request of at most 64 texts may take in all. Default 1 minute, at least 1 ms (less counts as
-    /// 1 ms).
+    /// How long one request of at most 64 texts may take in total. Default 1 minute, at least 1 ms (less counts as 1 ms).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.endpoint.set_timeout(timeout);
         self
     }
 
-    /// Which of the models of that name it is, where the name does not say so. Default: empty. Another revision means
-    /// that all vectors are made anew.
+    /// Which model of that name it is, if the name does not say. Default: empty. With another revision all vectors are
+    /// recomputed.
     #[must_use]
     pub fn revision(mut self, revision: impl Into<String>) -> Self {
         self.revision = revision.into();
         self
     }
 
-    /// Asks the model to shorten its vectors to `dims` numbers, as `OpenAI`'s third generation can. Default: its
-    /// vectors are of that length.
+    /// Asks the model to shorten its vectors to `dims` numbers, as `OpenAI`'s third generation can. Default: its vectors
+    /// have that length already.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         self.is_shortened = true;
         self
     }
 
-    /// What stands before each query, `"search_query: "` for nomic-embed-text say. Default: nothing.
+    /// The prefix for each query, such as `"search_query: "` for nomic-embed-text. Default: none.
     #[must_use]
     pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.query = prefix.into();
         self
     }
 
-    /// What stands before each text that is to be found, `"search_document: "` for nomic-embed-text say. Default:
-    /// nothing. Another prefix means that all vectors are made anew.
+    /// The prefix for each document, such as `"search_document: "` for nomic-embed-text. Default: none. With another prefix
+    /// all vectors are recomputed.
     #[must_use]
     pub fn document_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.document = prefix.into();
         self
     }
 
-    /// A vector for each text, with this before it. Blocks.
+    /// A vector for each text, with this prefix. Blocks.
     fn vectors(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let mut vectors = vec![vec![0.0; self.dims as usize]; texts.len()];
-        // Providers refuse empty texts, and there is nothing in them.
+        // Providers refuse empty texts, which contain nothing to embed.
         let wanted: Vec<usize> = (0..texts.len()).filter(|&at| !texts[at].trim().is_empty()).collect();
         for batch in wanted.chunks(BATCH_TEXTS) {
             let texts: Vec<String> =
@@ -159,7 +158,7 @@ impl OpenAiEmbedder {
         Ok(vectors)
     }
 
-    /// One request. As many vectors as texts, of any length.
+    /// Sends one request. Returns as many vectors as texts, of any length.
     fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let max_bytes = MAX_FRAME_BYTES + texts.len() as u64 * u64::from(self.dims) * MAX_NUMBER_BYTES;
         let body = self.endpoint.post("/embeddings", &self.body(texts), max_bytes);
@@ -187,13 +186,13 @@ impl Embedder for OpenAiEmbedder {
     }
 }
 
-/// What is sent of a text.
+/// The part of a text that is sent.
 fn start(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
     text
 }
 
-/// The vectors of an answer, in the order of the texts. Anything else in it is none of our business.
+/// The vectors of an answer, in the order of the texts. Ignores anything else in it.
 fn vectors_in(body: &[u8], count: usize) -> Result<Vec<Vec<f32>>> {
     #[derive(Deserialize)]
     struct EmbeddingsBody {
@@ -226,7 +225,7 @@ mod tests {
         error::ErrorKind,
     };
 
-    /// Long enough for a loaded machine, and never waited for.
+    /// Long enough for a loaded machine; tests do not wait for it.
     const PATIENT: Duration = Duration::from_secs(30);
 
     fn ok(data: &Value) -> ScriptedStep {
@@ -237,7 +236,7 @@ mod tests {
         OpenAiEmbedder::new(&endpoint.url, "m", 2).unwrap().api_key("sk-secret").timeout(PATIENT)
     }
 
-    /// What comes of embedding these texts, after which every step was taken; and the bodies of the requests.
+    /// The result of embedding these texts, after checking that every step was taken; and the bodies of the requests.
     #[track_caller]
     fn check(
         texts: &[&str],
@@ -325,7 +324,7 @@ mod tests {
         check(&["pottery"], vec![status(401)], Err(ErrorKind::ProviderMisconfigured));
         check(&["pottery"], vec![status(301)], Err(ErrorKind::ProviderMisconfigured));
         check(&["pottery"], vec![ScriptedStep::Close], Err(ErrorKind::Provider));
-        // By its size, not by the timeout.
+        // Fails because of its size, not the timeout.
         check(
             &["a"],
             vec![ScriptedStep::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")],

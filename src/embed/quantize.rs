@@ -1,4 +1,4 @@
-//! A vector as it is kept and compared: one byte a number, compared in integers, so that ranks are the same on every
+//! A vector as it is stored and compared: one byte per number, compared in integers, so that ranks are the same on every
 //! machine.
 
 use multiversion::multiversion;
@@ -6,7 +6,7 @@ use multiversion::multiversion;
 /// The largest number of a quantized vector; the smallest is its negative.
 const LARGEST: f32 = 127.0;
 
-/// A direction, as whole numbers from -127 to 127.
+/// A direction, as integers from -127 to 127.
 ///
 /// Invariant: not all numbers are zero, and `squares` is the sum of their squares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub(crate) struct Vector {
 }
 
 impl Vector {
-    /// The direction of `floats`, scaled so that its largest number becomes 127. `None` where there is no direction:
-    /// all zeros, or something that is no number.
+    /// The direction of `floats`, scaled so that its largest number becomes 127. `None` if there is no direction: all zeros,
+    /// or a value that is not a number.
     pub(crate) fn of(floats: &[f32]) -> Option<Self> {
         if !floats.iter().all(|float| float.is_finite()) {
             return None;
@@ -26,12 +26,12 @@ impl Vector {
         if largest == 0.0 {
             return None;
         }
-        // Divided first: 127 times a large number may be none.
+        // Divides first: 127 times a large number may overflow.
         let numbers: Vec<i8> = floats.iter().map(|float| quantized(float / largest)).collect();
         Self::of_numbers(numbers)
     }
 
-    /// The vector that [`bytes`](Self::bytes) gave. `None` for zeros.
+    /// The vector from [`bytes`](Self::bytes). `None` for zeros.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::of_numbers(bytes.iter().map(|byte| byte.cast_signed()).collect())
     }
@@ -41,7 +41,7 @@ impl Vector {
         (squares > 0).then_some(Self { numbers, squares })
     }
 
-    /// One byte a number: what is stored.
+    /// The stored form: one byte per number.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.numbers.iter().map(|number| number.cast_unsigned()).collect()
     }
@@ -54,7 +54,7 @@ impl Vector {
         self.numbers.len()
     }
 
-    /// How long it is, never zero. The root of a whole number, which IEEE 754 rounds in one way only.
+    /// Its length, never zero. The root of an integer, which IEEE 754 rounds in exactly one way.
     pub(crate) fn length(&self) -> f64 {
         f64::from(self.squares).sqrt()
     }
@@ -88,8 +88,8 @@ pub(crate) fn cosines(dots: &[i32], lengths: &[f64], other_length: f64, cosines:
     }
 }
 
-/// The cosine from a dot product and the two lengths. Whole numbers up to here, then a product and a division, which
-/// IEEE 754 rounds in one way only.
+/// The cosine from a dot product and the two lengths. Only integers up to here, then a product and a division, which IEEE
+/// 754 rounds in exactly one way.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a cosine needs no more digits than an f32 has")]
 fn cosine(dot: i32, length: f64, other_length: f64) -> f32 {

@@ -1,7 +1,7 @@
 //! Text as tokens of BERT's vocabularies: normalized, split into words, each word into the longest known pieces.
 //!
-//! To the letter what the models' own tokenizer does, since their vectors are those of its tokens: Devlin et al. 2018,
-//! `BasicTokenizer` and `WordpieceTokenizer`. Linear in the text, whatever it holds.
+//! Does exactly what the models' own tokenizer does, since their vectors belong to its tokens: Devlin et al. 2018,
+//! `BasicTokenizer` and `WordpieceTokenizer`. Linear in the text, whatever it contains.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -10,10 +10,10 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 
 /// A longer word is unknown.
 const MAX_WORD_CHARS: usize = 100;
-/// What a piece that does not begin a word begins with in a vocabulary.
+/// The prefix in a vocabulary of a piece that does not start a word.
 const CONTINUES: &str = "##";
 
-/// What a vocabulary's model was trained to have done to a text first.
+/// How a vocabulary's model expects a text to be normalized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Normalization {
     pub(crate) lower: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Normalization {
 }
 
 impl Normalization {
-    /// That of uncased models.
+    /// The normalization of uncased models.
     pub(crate) const UNCASED: Self = Self { lower: true, strip_accents: true, space_ideographs: true };
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct Vocabulary {
     normalization: Normalization,
     starts: HashMap<Cow<'static, str>, u32>,
     continuations: HashMap<Cow<'static, str>, u32>,
-    /// Of the longest piece, its bytes: no longer one is looked for.
+    /// The bytes of the longest piece: longer ones are not looked up.
     longest: usize,
 }
 
 impl Vocabulary {
-    /// The vocabulary of these tokens, in their order, for texts that are first normalized like this.
+    /// The vocabulary of these tokens, in their order, for texts that are normalized like this first.
     pub(crate) fn new(
         tokens: impl IntoIterator<Item = Cow<'static, str>>,
         normalization: Normalization,
@@ -60,7 +60,7 @@ impl Vocabulary {
         Self { normalization, starts, continuations, longest }
     }
 
-    /// The place of a token that begins a word, or stands alone.
+    /// The index of a token that starts a word, or stands alone.
     #[cfg(feature = "local")]
     pub(crate) fn id(&self, token: &str) -> Option<u32> {
         self.starts.get(token).copied()
@@ -80,9 +80,9 @@ impl Vocabulary {
         });
     }
 
-    /// Splits a word into pieces, each the longest that fits; false if some part has none.
+    /// Splits a word into pieces, each the longest that fits; false if a part has none.
     fn word_pieces(&self, word: &str, ids: &mut Vec<u32>) -> bool {
-        // A char has at most 4 bytes, so most words need no count.
+        // A char has at most 4 bytes, so most words need not be counted.
         if word.len() > MAX_WORD_CHARS && word.chars().nth(MAX_WORD_CHARS).is_some() {
             return false;
         }
@@ -107,7 +107,7 @@ impl Vocabulary {
     }
 }
 
-/// Without control characters; without accents, in lower case, with space around ideographs, if so it is.
+/// Removes control characters; if configured, also removes accents, lowercases, and puts spaces around ideographs.
 fn normalized(text: &str, how: Normalization) -> String {
     if text.is_ascii() {
         let kept = text.chars().filter(|c| !c.is_ascii_control() || matches!(c, '\t' | '\n' | '\r'));
@@ -126,7 +126,7 @@ fn normalized(text: &str, how: Normalization) -> String {
     if how.lower { text.chars().flat_map(char::to_lowercase).collect() } else { text }
 }
 
-/// Words are what stands between white space; each punctuation mark is a word of its own.
+/// Words are separated by white space; each punctuation mark is a word of its own.
 fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     for word in text.split_whitespace() {
         let mut start = 0;
@@ -144,7 +144,7 @@ fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     }
 }
 
-/// Line breaks and tabs are white space; the rest of what cannot be seen, and what nobody assigned, is left out.
+/// Line breaks and tabs count as white space; other invisible characters, and unassigned ones, are removed.
 fn is_control(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
@@ -161,7 +161,7 @@ fn is_punctuation(c: char) -> bool {
     c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// Whether a character is a word of its own in Chinese, by the blocks that BERT names.
+/// Whether a character is a word of its own in Chinese, by the blocks that BERT lists.
 fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2b73f}'

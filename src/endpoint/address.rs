@@ -1,5 +1,5 @@
-//! One address that is asked with a GET, for what is there: by nobody's key, through no proxy, following no redirect, and on
-//! no network of one's own unless that is said.
+//! A GET request to one address: without a key or a proxy, following no redirect, and to no private network unless that is
+//! allowed.
 
 use std::{
     fmt, io,
@@ -19,19 +19,19 @@ use ureq::{
 
 use crate::error::{Error, Result};
 
-/// What may be asked. Its `Debug` does not show the query of the address, which may hold a key.
+/// An address that may be asked. Its `Debug` does not show the query of the address, which may hold a key.
 #[derive(Clone)]
 pub(crate) struct EndpointAddress {
     url: String,
-    /// Whether it may lie on this machine or a network of one's own.
+    /// Whether it may be on this machine or a private network.
     may_be_private: bool,
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: u16,
-    /// Empty where none was asked for.
+    /// Empty if none was requested.
     pub(crate) body: Vec<u8>,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct Got {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     Late,
-    /// It lies where nothing may be asked.
+    /// It is at an address that may not be asked.
     Private,
     TooLarge,
     Unreachable,
 }
 
 impl EndpointAddress {
-    /// Fails with `InvalidInput` for what is no `http` or `https` address of a host, or has a user, a password or a
+    /// Fails with `InvalidInput` if it is not an `http` or `https` address of a host, or has a user, a password or a
     /// fragment in it.
     pub(crate) fn new(url: impl Into<String>, may_be_private: bool) -> Result<Self> {
         let url = url.into();
@@ -61,7 +61,7 @@ impl EndpointAddress {
         Ok(Self { url, may_be_private })
     }
 
-    /// Asks for what is there, with at most `max_bytes` of its body, or with none. Blocks.
+    /// Sends the request, and reads at most `max_bytes` of the body, or none. Blocks.
     pub(crate) fn get(
         &self,
         max_bytes: Option<u64>,
@@ -71,7 +71,7 @@ impl EndpointAddress {
             .timeout_global(Some(timeout.max(Duration::from_millis(1))))
             .http_status_as_error(false)
             .max_redirects(0)
-            .proxy(None) // It would look up the host by itself.
+            .proxy(None) // It would resolve the host itself.
             .user_agent(concat!("thermocline/", env!("CARGO_PKG_VERSION")))
             .build();
         let resolver = Resolved { may_be_private: self.may_be_private, all: DefaultResolver::default() };
@@ -106,8 +106,8 @@ impl fmt::Debug for EndpointAddress {
     }
 }
 
-/// Looks hosts up as always, and gives only those addresses that may be asked. What is connected to is what was looked at: a
-/// name that is another one's at the next look leads nowhere else.
+/// Resolves hosts as usual, and returns only addresses that may be asked. The connection goes to the address that was
+/// checked, so a name that resolves differently the next time leads nowhere else.
 #[derive(Debug)]
 struct Resolved {
     may_be_private: bool,
@@ -145,8 +145,8 @@ impl Resolver for Resolved {
     }
 }
 
-/// Whether an address is one of the internet: not this machine's, nor one of a network of one's own, of a link, of a
-/// carrier, of documents and measurements, nor one that leads to such a one by another notation.
+/// Whether an address is on the public internet: not on this machine, a private network, a link or a carrier's network, not
+/// reserved for documentation or measurements, and not another notation for one of these.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -174,10 +174,10 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // Mapped and compatible ones, with this machine's and none among them; translated ones; 6to4.
+        // Mapped and compatible addresses, including this machine's and none; translated addresses; 6to4.
         [0, 0, 0, 0, 0, 0 | 0xffff, ..] | [0x64, 0xff9b, ..] => v4(6),
         [0x2002, ..] => v4(1),
-        // Global unicast, without Teredo and documents.
+        // Global unicast, without Teredo and documentation.
         [0x2001, 0 | 0xdb8, ..] => false,
         [first, ..] => (0x2000..0x4000).contains(&first),
     }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::endpoint::scripted::{Scripted, ScriptedStep};
 
-    /// Long enough for a loaded machine, and never waited for.
+    /// Long enough for a loaded machine; tests do not wait for it.
     const PATIENT: Duration = Duration::from_secs(30);
 
     #[track_caller]

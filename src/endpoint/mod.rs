@@ -1,4 +1,4 @@
-//! One HTTP endpoint of a provider: an address, a key, a timeout; JSON goes there, JSON comes back.
+//! One HTTP endpoint of a provider: an address, a key, a timeout; it sends and receives JSON.
 //!
 //! The only code of this crate that opens a connection, and only to the address that the caller names: redirects are
 //! refused, so that neither key nor text goes elsewhere. A key leaves this machine encrypted, or not at all.
@@ -21,13 +21,13 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Of the body of a refusal so much is read, to tell what is refused.
+/// How much of the body of a refusal is read, to tell what is refused.
 const MAX_REFUSAL_BYTES: u64 = 64 << 10;
 
 /// A provider's endpoint. Neither its errors nor its `Debug` show the key.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
-    /// Who is behind it, as errors say it: "LLM#1".
+    /// The provider's name in errors: "LLM#1".
     who: &'static str,
     base_url: String,
     /// Whether it is this machine.
@@ -49,8 +49,8 @@ impl From<Error> for EndpointFailure {
 }
 
 impl Endpoint {
-    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address,
-    /// or has a user, password, query or fragment in it: keys do not belong there.
+    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if it is not an `http` or `https` address, or
+    /// has a user, password, query or fragment in it: keys do not belong there.
     pub(crate) fn new(who: &'static str, base_url: impl Into<String>, timeout: Duration) -> Result<Self> {
         let base_url = base_url.into().trim_end_matches('/').to_owned();
         let rest = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://"));
@@ -65,28 +65,28 @@ impl Endpoint {
         Ok(Self { who, is_local: is_local(host), base_url, api_key: None, timeout })
     }
 
-    /// As errors say it.
+    /// Its name in errors.
     pub(crate) fn who(&self) -> &'static str {
         self.who
     }
 
-    /// What errors are to say.
+    /// Sets its name in errors.
     pub(crate) fn set_who(&mut self, who: &'static str) {
         self.who = who;
     }
 
-    /// Sent as a bearer token.
+    /// Sets the key, which is sent as a bearer token.
     pub(crate) fn set_api_key(&mut self, key: String) {
         self.api_key = Some(key.into());
     }
 
-    /// How long one request may take in all; less than 1 ms counts as 1 ms.
+    /// How long one request may take in total; less than 1 ms counts as 1 ms.
     pub(crate) fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout.max(Duration::from_millis(1));
     }
 
-    /// Sends this to a path below the address, `/embeddings` say, and reads at most `max_bytes` of the answer. Blocks.
-    /// With a key it refuses plain http to another machine.
+    /// Posts to a path below the address, such as `/embeddings`, and reads at most `max_bytes` of the answer. Blocks. With a
+    /// key it refuses plain http to another machine.
     pub(crate) fn post(
         &self,
         path: &str,
@@ -107,7 +107,7 @@ impl Endpoint {
         let mut response = request.send(body.to_string()).map_err(|error| self.transport(&error))?;
         let status = response.status();
         if status != StatusCode::OK {
-            // The body may repeat the key or the text: it is looked at, and not shown.
+            // The body may repeat the key or the text: it is inspected, but not shown.
             let body = response.body_mut().with_config().limit(MAX_REFUSAL_BYTES).read_to_vec();
             let error = self.refused(status, &body.unwrap_or_default());
             return Err(EndpointFailure { status: Some(status.as_u16()), error });
@@ -126,7 +126,7 @@ impl Endpoint {
         config.build().into()
     }
 
-    /// What a status other than 200 says, with the body that came with it.
+    /// The error for a status other than 200, given the body that came with it.
     fn refused(&self, status: StatusCode, body: &[u8]) -> Error {
         let message = format!("the endpoint of {} answered with status {}", self.who, status.as_u16());
         match EndpointRefusal::of(status.as_u16(), body) {
@@ -142,7 +142,7 @@ impl Endpoint {
         }
     }
 
-    /// Only what the error is, never its text: that may repeat a header.
+    /// Only the kind of the error, never its text, which may repeat a header.
     fn transport(&self, error: &ureq::Error) -> EndpointFailure {
         use ureq::Error as E;
         let who = self.who;
@@ -165,7 +165,7 @@ impl Endpoint {
     }
 }
 
-/// Whether this host is this machine for certain: `localhost`, or a loopback address in its usual form. Names below
+/// Whether this host is certainly this machine: `localhost`, or a loopback address in its usual form. Names below
 /// `localhost` and other spellings of an address are left to resolvers, which may send them elsewhere.
 fn is_local(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -173,7 +173,7 @@ fn is_local(host: &str) -> bool {
         || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// As fields of whoever asks there.
+/// Shown as fields of the type that uses it.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")

@@ -1,4 +1,4 @@
-//! What an endpoint that answers with an error refuses: the one place where providers' statuses and codes are read.
+//! What an endpoint refuses when it answers with an error: the only place that interprets providers' statuses and codes.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,9 +6,9 @@ use serde_json::Value;
 /// What is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndpointRefusal {
-    /// This request, for now: overload, or a failure of the endpoint's.
+    /// This request, temporarily: overload, or a failure of the endpoint.
     ForNow,
-    /// This request for good: a filter, or its size or form.
+    /// This request, permanently: a filter, or its size or form.
     OfText,
     /// Every request with this key.
     OfKey,
@@ -18,7 +18,7 @@ pub(super) enum EndpointRefusal {
     OfModel,
 }
 
-/// What providers call a refusal in `error.code`, `type` or `status`, whatever the HTTP status.
+/// The codes providers use for a refusal in `error.code`, `type` or `status`, whatever the HTTP status.
 const CODES: [(&str, EndpointRefusal); 8] = [
     ("content_filter", EndpointRefusal::OfText),           // Azure
     ("content_policy_violation", EndpointRefusal::OfText), // OpenAI
@@ -29,7 +29,7 @@ const CODES: [(&str, EndpointRefusal); 8] = [
     ("model_not_found", EndpointRefusal::OfModel),         // OpenAI, with 404 or 400
     ("invalid_model", EndpointRefusal::OfModel),           // Mistral
 ];
-/// What `error.message` says of a request with 400, 422 or 424, where there is no code.
+/// Phrases in `error.message` of a 400, 422 or 424 without a code.
 const PHRASES: [(&[&str], EndpointRefusal); 8] = [
     (&["credit balance"], EndpointRefusal::OfAccount), // Anthropic
     (&["billing"], EndpointRefusal::OfAccount),        // Google
@@ -40,13 +40,13 @@ const PHRASES: [(&[&str], EndpointRefusal); 8] = [
     (&["model", "does not exist"], EndpointRefusal::OfModel), // vLLM
     (&["not a re-ranker"], EndpointRefusal::OfModel),  // text-embeddings-inference, with 424
 ];
-/// What the message of a 403 by a filter says: the text was flagged, the key is right (`OpenRouter`).
+/// Phrases in the message of a 403 from a filter: the text was flagged, the key is right (`OpenRouter`).
 const FILTERS: [&str; 3] = ["flagged", "moderation", "content policy"];
-/// A message may repeat what was sent: only its beginning counts.
+/// A message may repeat what was sent: only its beginning is used.
 const MESSAGE_CHARS: usize = 120;
 
 impl EndpointRefusal {
-    /// Of this status and body. A body that is not a provider's JSON says nothing.
+    /// The refusal for this status and body. A body that is not a provider's JSON is ignored.
     pub(super) fn of(status: u16, body: &[u8]) -> Self {
         let ErrorBody { codes, message } = ErrorBody::read(body);
         let coded = CODES.iter().find(|(code, _)| codes.iter().any(|said| said == code));
@@ -65,7 +65,7 @@ impl EndpointRefusal {
             300..=399 | 404 | 405 => Self::OfModel,
             408 | 409 | 425 | 429 | 500..=599 => Self::ForNow,
             _ => {
-                // text-embeddings-inference says 424 of all that fails behind it.
+                // text-embeddings-inference answers 424 for every failure of its backend.
                 let unsaid = if status == 424 { Self::ForNow } else { Self::OfText };
                 PHRASES.iter().find(|(words, _)| has(words)).map_or(unsaid, |(_, refusal)| *refusal)
             }
@@ -73,7 +73,7 @@ impl EndpointRefusal {
     }
 }
 
-/// What the body of an error says.
+/// The relevant fields of an error's body.
 #[derive(Default)]
 struct ErrorBody {
     codes: Vec<String>,

@@ -1,4 +1,4 @@
-//! An endpoint on this machine that does what a test says.
+//! An endpoint on this machine that does what a test scripts.
 
 use std::{
     io::{Read, Write},
@@ -11,20 +11,20 @@ use std::{
 pub(crate) enum ScriptedStep {
     /// Answers with this status and body.
     Answer(u16, String),
-    /// Sends this head and then zeros for as long as they are taken.
+    /// Sends this head and then zeros for as long as they are accepted.
     Endless(&'static str),
-    /// Closes without a word.
+    /// Closes without an answer.
     Close,
-    /// Reads, and says nothing until the other side leaves.
+    /// Reads the request, and stays silent until the other side leaves.
     Silence,
 }
 
-/// A failure whose body repeats the key and the text, as some do.
+/// A failure whose body repeats the key and the text, as some providers do.
 pub(crate) fn status(status: u16) -> ScriptedStep {
     ScriptedStep::Answer(status, "{\"error\":\"sk-secret was wrong for: pottery\"}".to_owned())
 }
 
-/// An endpoint that takes one step for each connection, and gives back the requests it was sent.
+/// An endpoint that takes one step per connection, and returns the requests it was sent.
 pub(crate) struct Scripted {
     pub(crate) url: String,
     pub(crate) thread: JoinHandle<Vec<String>>,
@@ -46,7 +46,7 @@ impl Scripted {
 
 fn serve_one(mut stream: &TcpStream, step: ScriptedStep) -> String {
     let request = read_request(stream);
-    // The client may leave at any time: that is what some of the tests are about.
+    // The client may leave at any time: some of the tests are about that.
     match step {
         ScriptedStep::Answer(status, body) => {
             let head =

@@ -1,4 +1,4 @@
-//! What may happen behind the calls of the API, and how a line of a log says it.
+//! What may happen in the background of API calls, and its line in a log.
 
 use std::fmt;
 
@@ -12,25 +12,25 @@ use crate::{
     },
 };
 
-/// Something that happened behind the calls of the API. Its `Display` is one line for a log.
+/// Something that happened in the background of API calls. Its `Display` is one line for a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A try at a job begins. It ends as done, waiting or failed, unless the process does.
+    /// An attempt at a job begins. It ends as done, waiting or failed, unless the process ends.
     #[non_exhaustive]
     JobStarted {
         /// The job.
         job: JobRef,
     },
-    /// A job is done, and gone from the list.
+    /// A job is done and removed from the list.
     #[non_exhaustive]
     JobDone {
         /// The job.
         job: JobRef,
-        /// Turns that this try worked on.
+        /// Turns that this attempt worked on.
         turns: u64,
     },
-    /// In a try at a compression, which may go on, the built-in summarizer did what the configured one did not.
+    /// In an attempt at a compression, which may go on, the built-in summarizer did what the configured one did not.
     /// [`Session::compress_again`](crate::Session::compress_again) has it done again.
     #[non_exhaustive]
     JobFellBack {
@@ -39,15 +39,15 @@ pub enum Event {
         /// Turns that the built-in summarizer summarized.
         summaries: u64,
     },
-    /// A job was given back, to be tried again.
+    /// A job was given back, to be retried.
     #[non_exhaustive]
     JobWaiting {
         /// The job.
         job: JobRef,
         /// When it is due again, by the system clock.
         until: DateTime<Utc>,
-        /// Why: `ProviderMisconfigured` waits for another configuration and costs no try; `Closed` says that the run
-        /// was told to stop. [`JobInfo::last_error`](crate::JobInfo::last_error) has the words.
+        /// Why: `ProviderMisconfigured` waits for another configuration without counting a try; `Closed` means that the run
+        /// was told to stop. [`JobInfo::last_error`](crate::JobInfo::last_error) has the message.
         why: ErrorKind,
     },
     /// A job was given up, and stays in the list until it is retried.
@@ -55,13 +55,13 @@ pub enum Event {
     JobFailed {
         /// The job.
         job: JobRef,
-        /// Why; the words are as for `JobWaiting`.
+        /// Why; the message is where it is for `JobWaiting`.
         why: ErrorKind,
     },
-    /// A call to a provider brought nothing: it failed, refused, panicked or was silent for too long.
+    /// A call to a provider yielded nothing: it failed, refused, panicked or timed out.
     #[non_exhaustive]
     ProviderFailed {
-        /// What it is asked for.
+        /// The provider's role.
         provider: ProviderRole,
         /// The summarizer's, the reranker's or the planner's name, or the embedder's model.
         name: String,
@@ -69,19 +69,19 @@ pub enum Event {
         /// [`ErrorKind::ProviderMisconfigured`].
         why: ErrorKind,
     },
-    /// After a failure under which its connection could not be trusted any more, the writer has opened the file anew.
-    /// What was acknowledged is safe; who waited then was told.
+    /// After a failure that made its connection untrustworthy, the writer has reopened the file. Everything acknowledged is
+    /// safe; callers that were waiting got an error.
     #[non_exhaustive]
     WriterReopened {
-        /// What had failed: mostly `Io`.
+        /// What had failed: usually `Io`.
         why: ErrorKind,
     },
-    /// What was erased is gone from the rows, but bytes of it may be left in the file or its log, since some reader,
-    /// perhaps of another process, holds the log. A job tries again until they are overwritten.
+    /// Erased data is gone from the rows, but bytes of it may remain in the file or its log, because a reader, perhaps in
+    /// another process, holds the log. A job tries again until they are overwritten.
     ScrubPending,
 }
 
-/// A job, as events name it.
+/// A job, as events identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobRef {
@@ -89,15 +89,15 @@ pub struct JobRef {
     pub job_no: i64,
     /// What it does.
     pub kind: JobKind,
-    /// Whose data it works on; none: the file.
+    /// The user whose data it works on; `None` if it works on the whole file.
     pub user_id: Option<UserId>,
-    /// The session it works on; none: all of the user's.
+    /// The session it works on; `None` if it works on all of the user's.
     pub session_id: Option<SessionId>,
-    /// This try, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: u32,
 }
 
-/// What a provider is asked for.
+/// What a provider is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProviderRole {
@@ -105,9 +105,9 @@ pub enum ProviderRole {
     Summarizer,
     /// Vectors.
     Embedder,
-    /// The order of what was found.
+    /// Ordering what was found.
     Reranker,
-    /// What a message needs, before anything is searched for: LLM#1.
+    /// Planning what a message needs before anything is searched for: LLM#1.
     Planner,
 }
 

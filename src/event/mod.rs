@@ -1,8 +1,8 @@
-//! What an operator may want to hear of. One function, [`OnEvent::emit`], tells the hook and `tracing`, so that they
-//! cannot disagree.
+//! Events for the operator. A single function, [`OnEvent::emit`], tells both the hook and `tracing`, so that they cannot
+//! disagree.
 //!
-//! Events and spans hold ids, counts, kinds of errors, and the names of models that the configuration gave: never what
-//! anybody said, a caller's key or name, or a provider's own words, in which a key may stand.
+//! Events and spans contain ids, counts, kinds of errors, and the names of configured models: never what anybody said, a
+//! caller's key or name, or a provider's own words, which may contain a key.
 
 mod kinds;
 mod tell;

@@ -1,4 +1,4 @@
-//! Telling of events, and running operations in spans.
+//! Emits events, and runs operations in spans.
 
 use std::{
     fmt,
@@ -15,11 +15,11 @@ use crate::{
     model::ids::{SessionId, UserId},
 };
 
-/// Who hears of [`Event`]s, beside the subscribers of `tracing` (feature `tracing`). Default: nobody.
+/// Who receives [`Event`]s, in addition to the subscribers of `tracing` (feature `tracing`). Default: nobody.
 ///
-/// It is called on the thread that does the work, also on the writer's, for which all who record wait: it must return
-/// within microseconds, and never call into the memory. Send what takes longer through a channel. A panic in it is
-/// caught and changes nothing.
+/// It is called on the thread that does the work, including the writer's, for which all records wait: it must return within
+/// microseconds, and never call into the memory. Send longer work through a channel. A panic in it is caught and changes
+/// nothing.
 ///
 /// ```
 /// let (sender, events) = std::sync::mpsc::channel();
@@ -32,14 +32,14 @@ pub struct OnEvent(Option<Arc<Hook>>);
 type Hook = dyn Fn(&Event) + Send + Sync;
 
 impl OnEvent {
-    /// Has `hear` called with each event.
+    /// Calls `hear` with each event.
     pub fn new(hear: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hear)))
     }
 
-    /// Tells everybody of an event: the only place that does.
+    /// Emits an event to every receiver: the only place that does.
     pub(crate) fn emit(&self, event: &Event) {
-        // Neither a hook nor a subscriber that panics may take the writer, or a job, with it.
+        // A panicking hook or subscriber must not take the writer or a job with it.
         let _ = panic::catch_unwind(AssertUnwindSafe(|| {
             #[cfg(feature = "tracing")]
             traced::event(event);
@@ -68,7 +68,7 @@ pub(crate) async fn in_span<T>(
     work.await
 }
 
-/// The same for a try at a job.
+/// Like [`in_span`], for an attempt at a job.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
 pub(crate) async fn in_job_span<T>(job: &JobRef, work: impl Future<Output = T>) -> T {
     #[cfg(feature = "tracing")]

@@ -1,4 +1,4 @@
-//! Events and spans as subscribers of `tracing` see them.
+//! Events and spans for subscribers of `tracing`.
 
 use std::future::Future;
 
@@ -10,7 +10,7 @@ use crate::{
     model::ids::{SessionId, UserId},
 };
 
-/// A span as the macros of events are: its fields alone.
+/// A span in the form of the event macros: only its fields.
 macro_rules! job_span {
     (target: $target:literal, $($fields:tt)*) => { debug_span!(target: $target, "job", $($fields)*) };
 }
@@ -29,7 +29,7 @@ macro_rules! of_job {
     };
 }
 
-/// As bad as it is for an operator.
+/// Logged at the level that matters to an operator.
 pub(super) fn event(event: &Event) {
     match event {
         Event::JobStarted { job } => of_job!(debug, job, "job started"),
@@ -45,7 +45,7 @@ pub(super) fn event(event: &Event) {
     }
 }
 
-/// Fails with the kind of the error alone in the log.
+/// Logs a failure with only the kind of its error.
 pub(super) async fn operation<T>(
     operation: &'static str,
     user: UserId,

@@ -1,5 +1,5 @@
-//! How a recall and a context come about: planned by LLM#1 where there is one for it, gathered off the thread, put in order
-//! by a reranker where there is one, finished off the thread.
+//! How recalls and contexts are answered: planned by LLM#1 if configured, gathered off the thread, reordered by a reranker
+//! if configured, finished off the thread.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     store::scope::Scope,
 };
 
-/// Has LLM#1 plan the recall for a message in a session, where it is to be asked; none: in one that has not begun.
+/// Has LLM#1 plan the recall for a message in a session, if it should be asked. `None`: in a session that has not begun.
 pub(super) async fn plan(
     open: &Arc<Open>,
     (scope, session): (Scope, Option<SessionId>),
@@ -31,11 +31,11 @@ pub(super) async fn plan(
     }
     let (own, options) = (Arc::clone(open), options.clone());
     let behind = off_thread(move || PlanBackground::read(&own, &own.indexes, (&scope, session), &options));
-    // Boxed: it is large, and most have no planner.
+    // Boxed: it is large, and most setups have no planner.
     message.plan = Box::pin(open.plans.ask(open.config(), open.cooldowns(), &scope, behind, message)).await;
 }
 
-/// What everything that a user ever said has for this query, at most `k` things; a receipt is written behind it.
+/// What a user's whole history has for this query, at most `k` things; a receipt is written afterwards.
 pub(super) async fn recall(
     open: &Arc<Open>,
     scope: Scope,
@@ -53,7 +53,7 @@ pub(super) async fn recall(
     answered(open, scope, message, gather, finish).await
 }
 
-/// The context for a message, and the session that it is for by now; a receipt is written behind it.
+/// The context for a message, and the session it now belongs to; a receipt is written afterwards.
 pub(super) async fn context(
     open: &Arc<Open>,
     scope: Scope,
@@ -75,8 +75,8 @@ pub(super) async fn context(
     answered(open, scope, message, gather, finish).await
 }
 
-/// Gathers to the depth that is asked for (0: as deep as the answer needs), and finishes. One hop where no reranker is
-/// asked; while one is, nothing of the file is held.
+/// Gathers to the requested depth (0: as deep as the answer needs), and finishes. One hop if no reranker is asked; while one
+/// is asked, nothing of the file is held.
 async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
     open: &Arc<Open>,
     scope: Scope,
@@ -96,7 +96,7 @@ async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
             Ok((gathered, read))
         };
         let (mut gathered, read) = off_thread(read).await?;
-        // Boxed: it is large, and most have no reranker.
+        // Boxed: it is large, and most setups have no reranker.
         reranking = Box::pin(wish.grant(gathered.searched(), read)).await;
         reranked = Some(gathered);
     }

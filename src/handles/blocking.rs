@@ -1,5 +1,5 @@
-//! The same handles for callers without a runtime. Each method waits; none may be called from async code. A handle
-//! may be dropped there; the last one waits until everything queued is durable.
+//! The same handles for callers without a runtime. Each method blocks; none may be called from async code. A handle may be
+//! dropped there; dropping the last one waits until everything queued is durable.
 //!
 //! ```
 //! # fn main() -> thermocline::Result<()> {

@@ -1,4 +1,4 @@
-//! Files of other programs, taken in as memories.
+//! Files of other programs, imported as memories.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,15 +25,15 @@ use crate::{
 };
 
 impl Memories {
-    /// Takes files of other programs in as memories, each named by its path and given by its text: markdown with a head (the
-    /// cognitive and the continuum paper) or without, days and JSON of the entry paper. All are claims in the words of
-    /// `origin`: confidence at most .80, frequency at most `mid`; counters and whatever else a file says are kept with the
-    /// memory, and read by nothing. The file's own id becomes the [caller's id](crate::Memory::caller_id), so that the same
-    /// files again save nothing. Relations are tied when all memories are saved.
+    /// Imports files of other programs as memories; each file is given as its path and its text. Accepted are markdown with
+    /// a head (the cognitive and the continuum paper) or without, and the entry paper's days and JSON. All are claims in the
+    /// words of `origin`: confidence at most .80, frequency at most `mid`. Counters and everything else in a file are kept
+    /// with the memory and not interpreted. The file's own id becomes the [caller's id](crate::Memory::caller_id), so
+    /// importing the same files again saves nothing. Relations are tied once all memories are saved.
     ///
-    /// What cannot be read is left out, and named with its line; the others are saved, one by one.
+    /// What cannot be read is left out and reported with its line; the other memories are saved one by one.
     ///
-    /// Errors: of the store alone.
+    /// Errors: only those of the store.
     pub async fn import_files(
         &self,
         files: impl IntoIterator<Item = (String, String)>,
@@ -44,16 +44,15 @@ impl Memories {
         in_span("import_files", (self.scope.user_id, None), importing).await
     }
 
-    /// Restores the memories of a vault, each file named by its path below the vault's folder (`graph/fixes/a.md`,
-    /// `vault/b.md`, `episodes/2026-03-01.md`, `_state.json`) and given by its text, into a user who has nothing yet. An
-    /// operator's act: all is taken as the files say it, ids, origins, confidence, frequency, status and counts of use
-    /// included, so give it no files that came from elsewhere. Pages about many memories are left out: they are made anew.
-    /// Histories, sources, reviews and anchors are in no file; to move all that a user has there is
-    /// [`User::export`](crate::User::export).
+    /// Restores the memories of a vault into a user who has nothing yet. Each file is given as its path below the vault's
+    /// folder (`graph/fixes/a.md`, `vault/b.md`, `episodes/2026-03-01.md`, `_state.json`) and its text. This is for
+    /// operators: ids, origins, confidence, frequency, status and use counts are taken from the files as they are, so give
+    /// it no files from elsewhere. Pages about many memories are skipped: they are generated again. Histories, sources,
+    /// reviews and anchors are in no file; to move everything a user has, use [`User::export`](crate::User::export).
     ///
-    /// All files are restored, or none: where one cannot be, the report names it, and nothing was saved.
+    /// Either all files are restored or none: if one cannot be, the report names it and nothing is saved.
     ///
-    /// Errors: `Conflict` if the user has anything, or a memory is in the file already.
+    /// Errors: `Conflict` if the user has anything, or a memory is already in the file.
     pub async fn restore_files(
         &self,
         files: impl IntoIterator<Item = (String, String)>,
@@ -85,7 +84,7 @@ impl Memories {
         Ok(ImportedFiles { saved: counts.memories, related, unrelated, ..ImportedFiles::default() })
     }
 
-    /// One memory as a file: as the entry paper's JSON, or as the markdown that a vault has of it.
+    /// One memory as a file: as the entry paper's JSON, or as the markdown that a vault would contain.
     ///
     /// Errors: `NotFound`.
     pub async fn as_file(&self, id: MemoryId, format: FileFormat) -> Result<String> {
@@ -158,7 +157,7 @@ impl Memories {
         Ok(report)
     }
 
-    /// Relations to what is neither known nor coming.
+    /// The relations whose target is neither known nor being imported.
     async fn unknown(&self, relations: &[Relation], coming: &HashSet<String>) -> Result<Vec<Relation>> {
         let mut unknown = Vec::new();
         for relation in relations {
@@ -169,7 +168,7 @@ impl Memories {
         Ok(unknown)
     }
 
-    /// A memory that was known before, by the id that a file has for it.
+    /// A memory that was already known, by its id in a file.
     async fn named(&self, target: &str) -> Result<Option<MemoryId>> {
         let found = match self.by_caller_id(target).await {
             Err(error) if is_of_the_file(error.kind()) => match target.parse() {
@@ -186,7 +185,7 @@ impl Memories {
     }
 }
 
-/// Whether an error is about what one file says, and stands in the way of no other.
+/// Whether an error concerns only one file's content, so that other files can still be imported.
 pub(super) fn is_of_the_file(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::InvalidInput | ErrorKind::Conflict | ErrorKind::NotFound)
 }

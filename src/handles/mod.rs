@@ -1,6 +1,6 @@
-//! What users of the crate hold: `Thermocline` -> `User` -> `Session`.
+//! The public handles: `Thermocline` -> `User` -> `Session`.
 //!
-//! A user is a scope: whatever touches a user's data is a method of the last two.
+//! A user is a scope: everything that touches a user's data is a method of the last two.
 
 mod answering;
 pub mod blocking;
@@ -26,16 +26,16 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::error::Result;
 
 thread_local! {
-    /// Whether this thread waits for an operation, and may block for it.
+    /// Whether this thread is waiting for an operation and may block.
     static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `read` where blocking is allowed: here, or one hop away. One per operation, never one per statement.
+/// Runs `read` where blocking is allowed: here, or on another thread. One hop per operation, never one per statement.
 async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     if MAY_BLOCK.get() { read() } else { answered(spawn_blocking(read)).await }
 }
 
-/// Runs `read` on another thread, so that whoever waits for it can give up.
+/// Runs `read` on another thread, so that the caller can stop waiting.
 async fn hop<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     answered(spawn_blocking(read)).await
 }
@@ -50,7 +50,7 @@ async fn answered<T>(reading: JoinHandle<Result<T>>) -> Result<T> {
     }
 }
 
-/// Runs async work that also blocks where blocking is allowed, with the runtime's timers.
+/// Runs async work that also blocks, where blocking is allowed, with the runtime's timers.
 async fn drive<T: Send + 'static, F: Future<Output = Result<T>>>(
     work: impl FnOnce() -> F + Send + 'static,
 ) -> Result<T> {

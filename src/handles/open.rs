@@ -17,23 +17,23 @@ use crate::{
     store::{Store, scope::Scope},
 };
 
-/// The last handle to go stops the worker and then closes the file.
+/// Dropping the last handle stops the worker and then closes the file.
 #[derive(Debug)]
 pub(super) struct Open {
     // Dropped first: it writes.
     worker: Option<Worker>,
     store: Arc<Store>,
-    /// Becomes true when the file is closed: runs of jobs stop.
+    /// Becomes true when the file is closed, which stops runs of jobs.
     closing: watch::Sender<bool>,
-    /// What recall keeps in memory.
+    /// What recall caches.
     pub(super) indexes: UserIndexes,
-    /// What LLM#1 said of the last messages.
+    /// LLM#1's plans for recent messages.
     pub(super) plans: Plans,
 }
 
 impl Open {
     pub(super) fn file(path: &Path, mut config: Config) -> Result<Self> {
-        // Whatever these names say later: jobs, queries and rows go by what they say now.
+        // An embedder may later report other names; jobs, queries and rows use the names it reports now.
         config.embedders =
             config.embedders.into_iter().map(embed::known::KnownEmbedder::of).collect::<Result<_>>()?;
         config.summarizer = config.summarizer.map(compress::known::KnownSummarizer::of).transpose()?;
@@ -47,7 +47,7 @@ impl Open {
             store.try_post(|tx| tx.queue_stale_spaces());
         }
         store.queue_stale_rules();
-        // What waited for another configuration may have waited for this one.
+        // Jobs that waited for another configuration may have waited for this one.
         let has_summarizer = store.config().summarizer.is_some();
         let asked = [
             (JobKind::Compress, has_summarizer),
@@ -63,7 +63,7 @@ impl Open {
         Ok(Self { worker, store, closing, indexes, plans })
     }
 
-    /// Forgets what is held in memory of a user, after an erase: a recall meanwhile may have read what was still there.
+    /// Drops what is cached for a user after an erase: a recall in the meantime may have read what was still there.
     pub(super) fn forget(&self, scope: &Scope) {
         self.indexes.forget(scope);
         self.plans.forget(scope);
@@ -74,7 +74,7 @@ impl Open {
         self.closing.subscribe()
     }
 
-    /// Tells runs of jobs to stop, and returns when they have, or their time is over.
+    /// Tells runs of jobs to stop, and waits until they have, or until the timeout.
     pub(super) async fn stop_runs(&self) {
         self.closing.send_replace(true);
         let _ = tokio::time::timeout(self.config().close_timeout, self.closing.closed()).await;

@@ -1,4 +1,4 @@
-//! What looks whether memories still hold, as their handle shows it.
+//! The sensors of memories, as methods of `Memories`.
 
 use std::sync::Arc;
 
@@ -15,31 +15,30 @@ use crate::{
 };
 
 impl Memories {
-    /// Has a [configured](crate::Config::sensors) sensor look at a memory: by a job when the memory is stale and was shown,
-    /// and when [`validate`](Self::validate) says so. What it expected of the same subject before is replaced. The name
-    /// `human` is that of a person, who is asked by a review. It changes nothing of the memory, and is no part of its
-    /// history.
+    /// Has a [configured](crate::Config::sensors) sensor check a memory: a job does so when the memory is stale and was
+    /// shown, and [`validate`](Self::validate) does so on request. A previous expectation of the same subject is replaced.
+    /// The name `human` stands for a person, who is asked by a review. The memory itself and its history do not change.
     ///
-    /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot look for this; more than 64);
-    /// `NotFound`; `Conflict` if the memory holds no more, goes with its
-    /// session, or is trusted more than a tool or a document that asks; `Unsupported` if the configuration has
-    /// no sensor of this name.
+    /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot check the expectation; more than 64);
+    /// `NotFound`; `Conflict` if the memory no longer holds, is bound to its session, or is trusted more than the tool or
+    /// document that asks; `Unsupported` if no sensor of this name is configured.
     pub async fn watch(&self, id: MemoryId, sensor: NewSensor) -> Result<()> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.watch_memory(&scope, id, &sensor, by)).await
     }
 
-    /// Has a sensor look at a memory no more: at this subject, or, without one, at any. The configuration need not have it.
+    /// Stops a sensor from checking a memory: at this subject or, without one, at all of them. The sensor need not be
+    /// configured.
     ///
-    /// Errors: `NotFound` (no such memory, or no such sensor of it); `Conflict` if the memory is trusted more than a tool or
-    /// a document that asks.
+    /// Errors: `NotFound` (no such memory, or it has no such sensor); `Conflict` if the memory is trusted more than the tool
+    /// or document that asks.
     pub async fn unwatch(&self, id: MemoryId, sensor: &str, subject: Option<&str>) -> Result<()> {
         let (scope, by) = (self.scope, self.by);
         let (sensor, subject) = (sensor.to_owned(), subject.map(str::to_owned));
         self.store.write(move |tx| tx.unwatch_memory(&scope, id, (&sensor, subject.as_deref()), by)).await
     }
 
-    /// What looks at a memory, in the order of names and subjects.
+    /// The sensors of a memory, ordered by name and subject.
     ///
     /// Errors: `NotFound`.
     pub async fn sensors(&self, id: MemoryId) -> Result<Vec<MemorySensor>> {
@@ -47,19 +46,18 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memory_sensors(scope, id, &store.config().sensors)).await
     }
 
-    /// Has the sensors of memories look now, one after the other, each for
-    /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) at most and outside of any transaction; and keeps what
-    /// each found: a change of the memory's history, with the verdict and never what was seen.
+    /// Runs the sensors of memories now, one after the other, each for at most
+    /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) and outside of any transaction. Each result is recorded as
+    /// a change in the memory's history, with the verdict and never what was seen.
     ///
-    /// What passes is checked, as reliable as its sensor, and no surer than that; what fails has half its confidence and a
-    /// reliability of 0.3 at most, so that recalls flag it, and a review asks a person. What fails as it did before makes
-    /// nothing falser once more. What cannot be told changes nothing; nor does what was seen of a memory whose text was
-    /// edited meanwhile. A sensor that was late three times is not asked again by the same call.
+    /// If a memory passes, its reliability becomes the sensor's, and its confidence rises, at most to that. If it fails, its
+    /// confidence is halved and its reliability is at most 0.3, so that recalls flag it, and a review asks a person. The
+    /// same failure again does not halve it again. An undecided check changes nothing, and neither does a check of a memory
+    /// whose text was edited in the meantime. A sensor that was late three times is not asked again by the same call.
     ///
-    /// Memories that hold no more are left out, and so are sensors that a job would not ask where
-    /// [`ToCheck::Stale`] is given.
+    /// Memories that no longer hold are skipped, and with [`ToCheck::Stale`] so are sensors that a job would not ask.
     ///
-    /// Errors: `NotFound`, and then nobody has looked; `InvalidInput` for more than 1,000 ids.
+    /// Errors: `NotFound`, in which case no sensor has run; `InvalidInput` for more than 1,000 ids.
     pub async fn validate(&self, which: impl Into<ToCheck>) -> Result<Vec<MemoryCheck>> {
         let which = which.into();
         if let ToCheck::Memories(ids) = &which

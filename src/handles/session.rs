@@ -41,15 +41,15 @@ use crate::{
     tier::{hot::HotTier, warm::WarmTier},
 };
 
-/// Texts up to this size are measured on the caller's thread, in 0.2 ms at most: a hop to a thread whose caches are
-/// cold takes as long again.
+/// Texts up to this size are measured on the caller's thread, which takes 0.2 ms at most: a hop to a thread with cold caches
+/// costs as much again.
 const INLINE_BYTES: usize = 8_192;
 
 /// One conversation. Clones are the same handle.
 ///
-/// A session that silence has ended, or one with a key that has ended in any way, goes on in a successor with the next
-/// record, of whichever handle or process. Recording, lifecycle, hot, warm, search and context follow the talk there, and
-/// the handle with them; everything else is about the session that [`id`](Self::id) names.
+/// A session that silence has ended, or a session with a key that has ended in any way, continues in a successor with the
+/// next record, from any handle or process. Recording, lifecycle, hot, warm, search and context follow the conversation
+/// there, and so does the handle; everything else is about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -62,7 +62,7 @@ impl Session {
         Self { store, scope, id: Arc::new(Mutex::new(id)) }
     }
 
-    /// The session's id; the successor's, once the handle has followed the talk there.
+    /// The session's id; the successor's id once the handle has followed the conversation there.
     pub fn id(&self) -> SessionId {
         *self.id.lock().expect("no one panics while holding an id")
     }
@@ -72,20 +72,22 @@ impl Session {
         self.scope.user_id
     }
 
-    /// As spans name it.
+    /// The ids, for spans.
     fn ids(&self) -> (UserId, Option<SessionId>) {
         (self.scope.user_id, Some(self.id()))
     }
 
-    /// Records a turn, and returns when it is durable: it survives a kill or a power loss at any later instant
-    /// (see [`Durability`](crate::Durability)).
+    /// Records a turn, and returns once it is durable: it survives a kill or a power loss at any later instant (see
+    /// [`Durability`](crate::Durability)).
     ///
-    /// A reply with [`Config::remember_marker`](crate::Config::remember_marker) in it loses that, and marks the turn.
-    /// With a [`caller_id`](NewTurn::caller_id) a repeated record gives the first result. If silence had ended
-    /// the session, or a call one with a key, the turn starts its successor, and the result says so.
+    /// If the reply contains [`Config::remember_marker`](crate::Config::remember_marker), the marker is removed and the turn
+    /// is marked. With a [`caller_id`](NewTurn::caller_id), a repeated record returns the first result. If silence has ended
+    /// the session, or a call has ended a session with a key, the turn starts its successor, and the result says so.
     ///
-    /// Dropping the future does not take the turn back: it may be recorded. Errors: `InvalidInput`, `Conflict`,
-    /// `SessionEnded`, `Busy` (nothing written); `Io` (record again, with the same caller's id).
+    /// Dropping the future does not undo the record: the turn may still be recorded.
+    ///
+    /// Errors: `InvalidInput`, `Conflict`, `SessionEnded`, `Busy` (nothing written); `Io` (record again with the same
+    /// caller's id).
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
         in_span("record", self.ids(), self.record_turn(turn)).await
     }
@@ -101,10 +103,10 @@ impl Session {
         Ok(recorded)
     }
 
-    /// Records a message whose reply is to come, and returns when it is durable. The message is hot and shown at once; it
-    /// is recalled, and compressed with its session, once [`complete`](Self::complete) has given it its reply. The next
-    /// record, and the end of the session by call or by silence, complete it without one. `turn` has no reply; a
-    /// [`caller_id`](NewTurn::caller_id) makes a repeated call give the first result, also when the reply has come.
+    /// Records a message whose reply is still to come, and returns once it is durable. The message is hot and shown at once;
+    /// it is recalled, and compressed with its session, once [`complete`](Self::complete) has added its reply. The next
+    /// record, and the end of the session by call or by silence, complete it without one. `turn` has no reply; with a
+    /// [`caller_id`](NewTurn::caller_id), a repeated call returns the first result, even if the reply has been added.
     ///
     /// Errors: as [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
@@ -128,14 +130,14 @@ impl Session {
         Ok(recorded)
     }
 
-    /// Gives a message its reply, and returns when both are durable as one turn. The same reply again gives the first
-    /// result. `turn` may be of any session of the user; where nobody has noticed yet that silence has ended that, the
-    /// reply keeps it open. A reply that comes too late, behind the next record, is a `Conflict`: record it as a turn of
-    /// its own if it is to stay.
+    /// Adds the reply to a message, and returns once both are durable as one turn. The same reply again returns the first
+    /// result. `turn` may belong to any session of the user; if silence has ended that session but nothing has noticed yet,
+    /// the reply keeps it open. A reply that comes too late, after the next record, is a `Conflict`: record it as a separate
+    /// turn to keep it.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
-    /// `InvalidInput` for an empty reply (one that is nothing but the
-    /// [marker](crate::Config::remember_marker) is none, and marks the turn); and those of [`record`](Self::record).
+    /// `InvalidInput` for an empty reply (a reply that is only the [marker](crate::Config::remember_marker) counts as none,
+    /// and marks the turn); and those of [`record`](Self::record).
     pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
         in_span("complete", self.ids(), self.give_reply(turn, reply)).await
     }
@@ -156,7 +158,7 @@ impl Session {
             }
             let (bytes, measured) = self.measure(replied).await?;
             let scope = self.scope;
-            // `None`: somebody else has completed or replaced it meanwhile.
+            // `None`: somebody else has completed or replaced it in the meantime.
             if let Some(recorded) =
                 self.store.write_sized(bytes, move |tx| tx.complete(&scope, turn, measured)).await?
             {
@@ -165,8 +167,8 @@ impl Session {
         }
     }
 
-    /// The turns that stood at a place of this session before, oldest first: each was replaced by another there, or set
-    /// aside with a turn before it.
+    /// The earlier turns at a place of this session, oldest first: each was replaced by another turn there, or set aside
+    /// with a turn before it.
     pub async fn replaced_at(&self, turn_number: u32) -> Result<Vec<ReplacedTurn>> {
         let id = self.id();
         self.read(move |snapshot, scope| snapshot.replaced_at(scope, id, turn_number)).await
@@ -175,7 +177,7 @@ impl Session {
     /// The last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
     /// [`Config::hot_tokens`](crate::Config::hot_tokens). Empty once the session has ended.
     ///
-    /// From memory, after a look whether another process wrote; benchmark `hot`.
+    /// Served from memory, after checking whether another process wrote; benchmark `hot`.
     pub async fn hot(&self) -> Result<Arc<HotTier>> {
         let id = self.id();
         if let Some(hot) = self.store.hot_in_memory(&self.scope, id)? {
@@ -184,7 +186,7 @@ impl Session {
         self.read_latest(|snapshot, _, scope, session| snapshot.hot(scope, session)).await
     }
 
-    /// The newest turns outside of hot: at most [`Config::warm_turns`](crate::Config::warm_turns) of them, within
+    /// The newest turns that are not hot: at most [`Config::warm_turns`](crate::Config::warm_turns) of them, within
     /// [`Config::warm_tokens`](crate::Config::warm_tokens).
     pub async fn warm(&self) -> Result<WarmTier> {
         self.read_latest(|snapshot, config, scope, session| {
@@ -194,8 +196,8 @@ impl Session {
         .await
     }
 
-    /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is
-    /// a query; one without a word finds nothing.
+    /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is a query; one
+    /// without a word finds nothing.
     pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         let query = query.to_owned();
         self.read_latest(move |snapshot, _, scope, session| {
@@ -204,15 +206,15 @@ impl Session {
         .await
     }
 
-    /// What LLM#2 is to be handed with this message, within a token budget. Changes nothing that is shown or ranked; a
-    /// receipt is written behind it.
+    /// The context for LLM#2 with this message, within a token budget. It does not change what is shown or ranked; a receipt
+    /// is written afterwards.
     ///
     /// The newest turns come first, then what the message refers back to and the newest warm turns, then what is recalled
-    /// of all other talks. The same file, message and options give the same string.
+    /// from all other conversations. The same file, message and options give the same string.
     ///
-    /// The newest turns have no hole: hot and then warm ones are shown from the newest back, each whole, or cut if it is
-    /// too long for its place, until not even a part of the next one, of 48 tokens, has room in the budget. Older ones may
-    /// be recalled for what they say. What had no room is in [`Context::left_out`].
+    /// The newest turns have no gap: hot and then warm turns are shown from the newest back, each whole, or cut if it is too
+    /// long for its place, until the budget has no room for even a 48-token part of the next one. Older turns may be
+    /// recalled for what they say. What did not fit is in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }
@@ -234,7 +236,7 @@ impl Session {
         Ok(context)
     }
 
-    /// One turn by its place in the session, from 1.
+    /// One turn by its number in the session, from 1.
     pub async fn turn(&self, turn_number: u32) -> Result<Option<Turn>> {
         let id = self.id();
         self.read(move |snapshot, scope| {
@@ -247,15 +249,15 @@ impl Session {
         .await
     }
 
-    /// A page of the session's history, wherever its turns live: at most `limit` turns (1 to 1,000) behind the number
-    /// `after`, the last one seen; `None`: from the beginning. Ascending. Over an index, and each frame of the archive is
-    /// read once: benchmark `pages`.
+    /// A page of the session's history, in whatever tier its turns are, in ascending order: at most `limit` turns (1 to
+    /// 1,000) after the number `after`, the last one seen; `None` starts at the beginning. Uses an index, and reads each
+    /// frame of the archive once: benchmark `pages`.
     pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
         self.page(HistoryEnd::After(after.unwrap_or(0)), limit).await
     }
 
-    /// A page of the session's history from its end, as programs for chats show it first and then go back: the last
-    /// `limit` turns (1 to 1,000) before the number `before`, the first one seen; `None`: up to the newest. Ascending, too.
+    /// A page of the session's history from its end, as chat programs show it and then page back: the last `limit` turns (1
+    /// to 1,000) before the number `before`, the first one seen; `None` starts at the newest. Also in ascending order.
     pub async fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
         self.page(HistoryEnd::Before(before.unwrap_or(u32::MAX)), limit).await
     }
@@ -266,15 +268,15 @@ impl Session {
             .await
     }
 
-    /// What the file knows of the session.
+    /// The session as the file describes it.
     pub async fn info(&self) -> Result<SessionInfo> {
         let id = self.id();
         self.read(move |snapshot, scope| Ok(snapshot.session(scope, id)?.info)).await
     }
 
-    /// A page of the moves of its turns between tiers, in the turns' order and each turn's own: at most `limit` of them (1
-    /// to 1,000) behind `after`, the [turn](Transition::turn_number) and the [move](Transition::move_number) of the last one
-    /// seen; `None`: from the first on. Over an index.
+    /// A page of its turns' moves between tiers, ordered by turn and then by move: at most `limit` of them (1 to 1,000)
+    /// after `after`, the [turn](Transition::turn_number) and the [move](Transition::move_number) of the last one seen;
+    /// `None` starts at the first. Uses an index.
     pub async fn transitions(&self, after: Option<(u32, u32)>, limit: u32) -> Result<Vec<Transition>> {
         let (id, after, limit) = (self.id(), after.unwrap_or((0, 0)), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -290,30 +292,30 @@ impl Session {
         self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
-    /// Gives the session a title for lists (1 to 256 bytes), or none. A talk that goes on in a successor keeps it. No LLM
-    /// is shown it.
+    /// Sets a title for lists (1 to 256 bytes), or removes it. If the conversation continues in a successor, the title
+    /// stays. No LLM sees it.
     pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
         check_name("session's title", title)?;
         let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
         self.store.write(move |tx| tx.set_title(&scope, id, title.as_deref())).await
     }
 
-    /// Keeps a JSON object of the caller's beside the session, in the place of the one before, or none: at most 16 KiB as
-    /// JSON, nested at most 64 levels deep. It is exported and erased with the session, and neither searched nor shown
-    /// to an LLM. A talk that goes on in a successor keeps it.
+    /// Stores a JSON object of the caller's with the session, replacing the previous one, or removes it: at most 16 KiB as
+    /// JSON, nested at most 64 levels deep. It is exported and erased with the session, and is neither searched nor shown to
+    /// an LLM. If the conversation continues in a successor, it stays.
     pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
         metadata.as_ref().map_or(Ok(()), metadata::check)?;
         let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
         self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
-    /// Keeps a text under a name for as long as the session lasts, in the place of the one before: an agent's plan, its
-    /// variables. An empty text clears it. It is written over in place, without a history, neither searched nor shown to an
-    /// LLM, nor exported; the end of the session takes it away. Where the talk goes on in a successor it is kept there, and
-    /// the handle goes on there.
+    /// Stores a text under a name for as long as the session lasts, replacing the previous one: an agent's plan, its
+    /// variables. An empty text removes it. It is overwritten in place, without a history, is neither searched, shown to an
+    /// LLM nor exported, and is removed when the session ends. If the conversation continues in a successor, the text is
+    /// stored there, and the handle moves there.
     ///
-    /// Limits: a name of 1 to 200 bytes with something to be seen, a text of 64 KiB, 64 names. Errors: `InvalidInput`;
-    /// `SessionEnded`; `NotFound` while the session is erased.
+    /// Limits: a name of 1 to 200 bytes with a visible character, a text of 64 KiB, 64 names. Errors: `InvalidInput`;
+    /// `SessionEnded`; `NotFound` while the session is being erased.
     pub async fn set_state(&self, name: &str, text: &str) -> Result<()> {
         let slot = format!("{}{name}", session_state::SLOT);
         let new = if text.is_empty() { NewState::Cleared(slot) } else { NewState::kept(slot, name, text)? };
@@ -324,19 +326,20 @@ impl Session {
         Ok(())
     }
 
-    /// All that the session keeps for as long as it lasts, by name; nothing once it has ended.
+    /// Everything the session keeps for as long as it lasts, by name; empty once it has ended.
     pub async fn state(&self) -> Result<Vec<SessionState>> {
         self.read_latest(|snapshot, config, scope, session| snapshot.session_state(config, scope, session))
             .await
     }
 
-    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, also if its talk has
-    /// gone on under its key since. Of a session that silence had ended it ends the successor in which the talk goes on.
+    /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, even if the
+    /// conversation has since continued under its key. If silence ended the session, this ends the successor in which the
+    /// conversation continues.
     pub async fn end(&self) -> Result<SessionInfo> {
         self.end_session(None).await
     }
 
-    /// Ends the session at a time of the caller's, as [`NewTurn::said_at`] dates turns: for replays of old talks.
+    /// Ends the session at a time set by the caller, as [`NewTurn::said_at`] dates turns: for replaying old conversations.
     pub async fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
         self.end_session(Some(instant::checked(at)?)).await
     }
@@ -349,8 +352,8 @@ impl Session {
         Ok(info)
     }
 
-    /// A page of what stands for its summarized turns, in their order: at most `limit` of them (1 to 1,000) behind the turn
-    /// `after`, that of the last one seen; `None`: from the first on. Over an index.
+    /// A page of the summaries of the session's turns, in the order of the turns: at most `limit` of them (1 to 1,000) after
+    /// the turn `after`, that of the last one seen; `None` starts at the first. Uses an index.
     pub async fn summaries(&self, after: Option<u32>, limit: u32) -> Result<Vec<Summary>> {
         let (id, after, limit) = (self.id(), after.unwrap_or(0), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -359,8 +362,8 @@ impl Session {
         .await
     }
 
-    /// Undoes the compression of an ended session: its turns come back out of the archive, its summaries go. Anchors
-    /// stay. Returns how many turns moved; those whose originals were deleted do not. Only
+    /// Undoes the compression of an ended session: its turns come back from the archive, and its summaries are removed.
+    /// Anchors stay. Returns how many turns moved; turns whose originals were deleted do not. Only
     /// [`compress`](Self::compress) compresses it again.
     pub async fn restore(&self) -> Result<u64> {
         let (scope, id) = (self.scope, self.id());
@@ -374,17 +377,17 @@ impl Session {
         }
     }
 
-    /// Queues the compression of an ended session that was restored; of any other it changes nothing, for that is
-    /// queued when it ends.
+    /// Queues the compression of an ended session that was restored. For any other session it changes nothing: its
+    /// compression is queued when it ends.
     pub async fn compress(&self) -> Result<()> {
         let (scope, id) = (self.scope, self.id());
         self.store.write(move |tx| tx.queue_compression(&scope, id)).await
     }
 
-    /// Has [`Config::summarizer`](crate::Config::summarizer) asked about a session again of which the built-in summarizer
-    /// did a part, because the configured one failed or there was none: restores the session and queues its compression.
-    /// Returns how many turns came back; 0, and nothing changes, where the built-in summarizer did nothing. Cut short, it
-    /// loses nothing, and may be called again. Anchors stay.
+    /// Has [`Config::summarizer`](crate::Config::summarizer) asked again about a session that the built-in summarizer did in
+    /// part, because the configured one failed or there was none: restores the session and queues its compression. Returns
+    /// how many turns came back; if the built-in summarizer did nothing, 0, and nothing changes. If interrupted, nothing is
+    /// lost, and it may be called again. Anchors stay.
     ///
     /// Errors: `InvalidInput` without a configured summarizer, and for an open session.
     pub async fn compress_again(&self) -> Result<u64> {
@@ -411,9 +414,10 @@ impl Session {
         }
     }
 
-    /// Erases the session that [`id`](Self::id) names: its turns, wherever they are, with their words, summaries,
-    /// moves and jobs, out of the bytes of the file and its log. Anchors lose what it said and are folded anew from the
-    /// rest; memories that jobs made of it go, and those that somebody saved stay, without its words. What erasing cannot reach is said at [`User::erase`](crate::User::erase).
+    /// Erases the session that [`id`](Self::id) names from the bytes of the file and its log: its turns, in whatever tier,
+    /// with their words, summaries, moves and jobs. Anchors lose its evidence and are recomputed from the rest; memories
+    /// that jobs made from it are erased, and memories that somebody saved stay, without its words. What erasing cannot
+    /// reach is described at [`User::erase`](crate::User::erase).
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", self.ids(), self.erase_session()).await
     }
@@ -428,7 +432,7 @@ impl Session {
         .await
     }
 
-    /// Refuses a turn that breaks a bound; measures any other. And its bytes of text.
+    /// Refuses a turn that breaks a bound; measures any other. Also returns its bytes of text.
     async fn measure(&self, turn: NewTurn) -> Result<(usize, MeasuredTurn)> {
         let config = self.store.config();
         let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
@@ -439,7 +443,7 @@ impl Session {
         Ok((bytes + metadata::bytes(measured.turn.metadata.as_ref()), measured))
     }
 
-    /// Reads where the talk goes on by now, and moves the handle there.
+    /// Reads from the session in which the conversation continues now, and moves the handle there.
     async fn read_latest<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot<'_>, &Config, &Scope, &SessionRow) -> Result<T> + Send + 'static,
@@ -468,9 +472,9 @@ impl Session {
     }
 }
 
-/// What an earlier reply did, if this is the same.
+/// The result of an earlier reply, if this one is the same.
 fn known_reply(known: &Turn, again: &NewTurn) -> Result<Recorded> {
-    // A reply that was nothing but a wish to remember left its mark; a turn that got no reply has none.
+    // A reply that was only a marker set the turn's mark; a turn completed without a reply has no mark.
     let has_mark = known.is_identity_critical || !again.said.ai_response.is_empty();
     if known.state == TurnState::Complete && known.said.ai_response == again.said.ai_response && has_mark {
         return Ok(Recorded::known(known));
@@ -486,7 +490,7 @@ fn not_waiting(state: TurnState) -> Error {
     Error::new(ErrorKind::Conflict, why)
 }
 
-/// Refuses to have compressed again what the built-in summarizer would do again.
+/// Refuses to compress again what the built-in summarizer would only do again.
 pub(super) fn check_summarizer(config: &Config) -> Result<()> {
     let is_own = |summarizer: &&Arc<dyn Summarizer>| summarizer.name() != Extractive::NAME;
     config.summarizer.as_ref().filter(is_own).map(drop).ok_or_else(|| {

@@ -22,22 +22,22 @@ use crate::{
     text::measure::check_name,
 };
 
-/// One open file of memory. Cheap to clone; all clones share one writer.
+/// An open memory file. Cheap to clone; all clones share one writer.
 ///
-/// Dropping the last handle waits, for a bounded time, until everything queued is durable;
-/// [`close`](Self::close) waits without blocking the thread.
+/// Dropping the last handle waits, for a bounded time, until everything queued is durable; [`close`](Self::close) waits
+/// without blocking the thread.
 ///
-/// Its methods need a Tokio runtime with time enabled; [`blocking`](crate::blocking) needs none.
+/// Its methods need a Tokio runtime with time enabled; those of [`blocking`](crate::blocking) do not.
 #[derive(Clone, Debug)]
 pub struct Thermocline {
     store: Arc<Open>,
 }
 
 impl Thermocline {
-    /// Opens the file, or makes it, with the default [`Config`].
+    /// Opens the file, or creates it, with the default [`Config`].
     ///
-    /// A file of another program, of a newer version, damaged, or in a place that cannot be written, is refused
-    /// and not changed.
+    /// A file of another program, of a newer version, damaged, or at a path that cannot be written, is refused and not
+    /// changed.
     ///
     /// # Panics
     /// As [`open_with`](Self::open_with).
@@ -45,30 +45,30 @@ impl Thermocline {
         Self::open_with(path, Config::default()).await
     }
 
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     ///
     /// # Panics
-    /// Outside of a Tokio runtime, and in one without time: build it with `enable_time` or `enable_all`, as
-    /// `#[tokio::main]` does.
+    /// Outside of a Tokio runtime, and in one without time: build it with `enable_time` or `enable_all`, as `#[tokio::main]`
+    /// does.
     pub async fn open_with(path: impl AsRef<Path>, config: Config) -> Result<Self> {
-        // Nobody waits for this. It panics where there is no time, which else only a full queue would show.
+        // Nobody waits for this. It panics in a runtime without time, which otherwise only a full queue would reveal.
         drop(tokio::time::sleep(Duration::ZERO));
         let path = path.as_ref().to_owned();
         off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
-    /// The file's absolute path, without links: the same by whatever name it was opened.
+    /// The file's absolute path, with links resolved: the same whatever path it was opened by.
     pub fn path(&self) -> &Path {
         self.store.path()
     }
 
-    /// Whether the file is only looked at: [`Config::read_only`].
+    /// Whether the file was opened read only: [`Config::read_only`].
     pub fn is_read_only(&self) -> bool {
         self.store.config().read_only
     }
 
-    /// Returns once the tokenizer's tables are loaded (0.1-0.9 s). Nothing loads them before a session is asked for, and
-    /// then it goes on behind; the first record or context of a process may wait for them, once.
+    /// Returns once the tokenizer's tables are loaded (0.1-0.9 s). Loading starts in the background when the first session
+    /// is asked for; the first record or context of a process may wait for it, once.
     pub async fn ready(&self) -> Result<()> {
         let tokenizer = self.store.config().tokenizer;
         off_thread(move || {
@@ -84,18 +84,18 @@ impl Thermocline {
         self.user_with(UserKey::Name(name.to_owned())).await
     }
 
-    /// The user with this id, added if there is none. If the file's `users` table is a backend's own, the user
-    /// must be in it.
+    /// The user with this id, added if there is none. If the file's `users` table belongs to a backend, the user must be in
+    /// it.
     pub async fn user_by_id(&self, id: UserId) -> Result<User> {
         self.user_with(UserKey::Id(id)).await
     }
 
-    /// The user of this name, if there is one: a look that adds nobody.
+    /// The user of this name, if there is one. Adds nobody.
     pub async fn find_user(&self, name: &str) -> Result<Option<User>> {
         self.find_user_with(UserKey::Name(name.to_owned())).await
     }
 
-    /// The user with this id, if there is one: a look that adds nobody.
+    /// The user with this id, if there is one. Adds nobody.
     pub async fn find_user_by_id(&self, id: UserId) -> Result<Option<User>> {
         self.find_user_with(UserKey::Id(id)).await
     }
@@ -116,10 +116,10 @@ impl Thermocline {
         Ok(User::new(Arc::clone(&self.store), scope))
     }
 
-    /// Reads what [`User::export`] wrote, as the memory of a user of this name who has none yet.
+    /// Imports what [`User::export`] wrote, for a user of this name who has no memory yet.
     ///
-    /// The lines are held in memory, checked, and written in one transaction, for which others wait (about 0.1 ms a
-    /// turn): a file with a wrong line, cut short, or with ids that this file has already, changes nothing.
+    /// The lines are held in memory, checked, and written in one transaction, for which other writes wait (about 0.1 ms a
+    /// turn). A file with a wrong line, a truncated file, or one with ids that are already in this file changes nothing.
     pub async fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
         check_name("user's name", Some(user))?;
         let (key, max_side_bytes) = (UserKey::Name(user.to_owned()), self.store.config().max_side_bytes);
@@ -127,16 +127,17 @@ impl Thermocline {
         self.store.write(move |tx| tx.import(&key, import)).await
     }
 
-    /// How much is in the file: counts only, of all users together.
+    /// How much is in the file: only counts, of all users together.
     pub async fn stats(&self) -> Result<Stats> {
-        self.store.flush().await?; // What was of use is counted.
+        self.store.flush().await?; // Counts what was of use.
         let store = Arc::clone(&self.store);
         off_thread(move || store.stats()).await
     }
 
-    /// Whether the file can be read and written now: within 50 ms, and without the writer. For who asks each second.
+    /// Whether the file can be read and written now: answers within 50 ms, without using the writer. For health checks that
+    /// run every second.
     ///
-    /// Errors: `TimedOut` if no connection reads in that time, and whatever else reading fails with.
+    /// Errors: `TimedOut` if no connection reads within that time, and any other error of reading.
     pub async fn health(&self) -> Result<Health> {
         let store = Arc::clone(&self.store);
         match tokio::time::timeout(health::BOUND, hop(move || store.health())).await {
@@ -145,39 +146,40 @@ impl Thermocline {
         }
     }
 
-    /// A number that is another one once anybody, in any process, has committed to the file: while it stays, nothing that
-    /// can be read has changed. Numbers of two openings of the file say nothing of each other.
+    /// A number that changes whenever anybody, in any process, commits to the file: while it stays the same, nothing that
+    /// can be read has changed. Numbers from two openings of the file cannot be compared.
     pub async fn data_version(&self) -> Result<u64> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.data_version()).await
     }
 
-    /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and
-    /// token counts made of it. Reads all of it, so minutes for gigabytes; others may go on meanwhile, and the log
-    /// of their writes grows until it is done.
+    /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and token counts
+    /// derived from it. It reads the whole file, which takes minutes for gigabytes; others may go on in the meantime, and
+    /// the log of their writes grows until it is done.
     ///
-    /// Turns that another program has inserted are taken over first. Where an index or vectors are damaged it queues a job
-    /// that makes them anew.
+    /// Turns that another program has inserted are taken over first. If an index or vectors are damaged, a job is queued to
+    /// rebuild them.
     pub async fn doctor(&self) -> Result<Diagnosis> {
-        let _ = self.store.take_over_inserted().await; // What cannot be taken over is found.
+        let _ = self.store.take_over_inserted().await; // Doctor finds what cannot be taken over.
         let store = Arc::clone(&self.store);
         let diagnosis = off_thread(move || store.diagnose()).await?;
         if diagnosis.has_damaged_index() {
-            let _ = self.store.write(|tx| tx.queue_mending_of_all()).await; // What doctor found is said in any case.
+            let _ = self.store.write(|tx| tx.queue_mending_of_all()).await; // What doctor found is reported in any case.
         }
         Ok(diagnosis)
     }
 
-    /// Writes a whole copy of the file as of this moment, and returns its size in bytes. It appears under its name
+    /// Writes a complete copy of the file as of this moment, and returns its size in bytes. The copy appears under its name
     /// only once it is on the disk, and never replaces a file.
     pub async fn backup(&self, to: impl AsRef<Path>) -> Result<u64> {
         let (store, to) = (Arc::clone(&self.store), to.as_ref().to_owned());
         off_thread(move || store.backup(&to)).await
     }
 
-    /// Runs the jobs that are due, until none is: for callers with a scheduler of their own, and before a look at what
-    /// compression made. Ends what silence has ended first. The library's own worker may run beside it, here or in
-    /// another process: no two of them work on the same job. [`close`](Self::close) ends it: a job at hand is given back.
+    /// Runs due jobs until there are none: for callers with their own scheduler, or to see what compression produced.
+    /// Sessions that silence has ended are ended first. The library's own worker may run at the same time, here or in
+    /// another process: no two of them work on the same job. [`close`](Self::close) stops it: a job in progress is given
+    /// back.
     pub async fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
         let store = Arc::clone(&self.store);
         drive(move || async move {
@@ -187,15 +189,15 @@ impl Thermocline {
         .await
     }
 
-    /// Makes all vectors of the configured embedders anew; where none is configured, those of the built-in one. Queues a
-    /// job for each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Meanwhile recall
-    /// goes on by words and by the built-in embedder. Vectors of other models stay.
+    /// Rebuilds all vectors of the configured embedders or, if none is configured, of the built-in one. Queues a job for
+    /// each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Until then recall uses
+    /// words and the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
         self.store.write(|tx| tx.rebuild_vectors()).await
     }
 
-    /// Removes the vectors of all models but the configured ones and the built-in one: after a change of the model, once
-    /// nobody goes back. To have them again, every turn has to be embedded again.
+    /// Removes the vectors of all models except the configured ones and the built-in one: after a change of model that will
+    /// not be reverted. To get them back, every turn has to be embedded again.
     pub async fn drop_other_vectors(&self) -> Result<()> {
         let mut kept: Vec<EmbeddingSpace> =
             self.store.config().embedders.iter().map(|embedder| embedder.space()).collect();
@@ -208,43 +210,42 @@ impl Thermocline {
         }
     }
 
-    /// How far each user's turns are embedded, by each model that the file knows. What the newest turns lack of the
-    /// built-in embedder's vectors, recall makes itself.
+    /// How many of each user's turns are embedded, for each model the file knows. If the newest turns lack vectors of the
+    /// built-in embedder, recall computes them itself.
     pub async fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.snapshot()?.embedding_status()).await
     }
 
     /// A page of the jobs of the whole file, in the order in which they were queued: at most `limit` of them (1 to 1,000)
-    /// behind the number `after`, the last one seen; `None`: from the first on. They name users and sessions by their ids,
-    /// and contain nothing of what was said.
+    /// after the number `after`, the last one seen; `None` starts at the first. They name users and sessions by id, and
+    /// contain nothing that was said.
     pub async fn jobs(&self, after: Option<i64>, limit: u32) -> Result<Vec<JobInfo>> {
         let (after, limit) = (after.unwrap_or(0), checked_limit(limit)?);
         let store = Arc::clone(&self.store);
         off_thread(move || store.snapshot()?.jobs(after, limit)).await
     }
 
-    /// A page of the users of the file, in the order in which they were added: at most `limit` of them (1 to 1,000)
-    /// behind `after`, the last one seen; `None`: from the first on. Ids, names and counts, nothing of what was said. Who
-    /// has more sessions takes longer to count: benchmark `pages`.
+    /// A page of the users of the file, in the order in which they were added: at most `limit` of them (1 to 1,000) after
+    /// `after`, the last one seen; `None` starts at the first. It contains ids, names and counts, nothing that was said.
+    /// Users with more sessions take longer to count: benchmark `pages`.
     ///
-    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
         let limit = checked_limit(limit)?;
         let store = Arc::clone(&self.store);
         off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
-    /// Queues a job that was given up, or waits for another try, to run now; without a number, all of them. Returns
-    /// how many. A summarizer or an embedder that rests after a failure is asked again at once.
+    /// Makes a job that was given up, or waits for a retry, run now; without a number, all such jobs. Returns how many. A
+    /// summarizer or embedder that is resting after a failure is asked again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
-    /// Ends runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the writer.
-    /// All clones are closed with it: what they write afterwards fails with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    /// Stops runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the writer.
+    /// All clones are closed with it: later writes through them fail with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         self.store.stop_runs().await;
         let store = Arc::clone(&self.store);

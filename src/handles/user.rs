@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-/// Who sets an anchor by hand, if nobody says so.
+/// Who sets an anchor by hand, unless the caller names somebody.
 const BY_CALLER: &str = "caller";
 
 /// One user's memory. Nothing reached through it belongs to anybody else.
@@ -54,9 +54,9 @@ impl User {
         self.scope.user_id
     }
 
-    /// A number that rises whenever something of the user is written: equal numbers mean that whatever is read here would
-    /// be the same, but for receipts and for what is counted behind an answer (how often something was of use). Nothing
-    /// that others write moves it. Whoever gets the name after an erase begins anew, under another [`id`](Self::id).
+    /// A number that rises whenever something of the user is written: while it stays the same, everything read here stays
+    /// the same, except for receipts and what is counted after an answer (how often something was of use). Other users'
+    /// writes do not change it. A user who gets the name after an erase starts again, under another [`id`](Self::id).
     ///
     /// Reads one row. Errors: `NotFound` once the user is erased.
     pub async fn revision(&self) -> Result<u64> {
@@ -64,15 +64,15 @@ impl User {
         off_thread(move || store.snapshot()?.revision(&scope)).await
     }
 
-    /// The user's name, and how much there is of them: what [`Thermocline::users`](crate::Thermocline::users) lists.
+    /// The user's name and counts, as [`Thermocline::users`](crate::Thermocline::users) lists them.
     pub async fn info(&self) -> Result<UserInfo> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let found = off_thread(move || store.snapshot()?.user_info(&scope)).await?;
         found.ok_or_else(|| Error::not_found("there is no such user any more"))
     }
 
-    /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended
-    /// by this and not resumed.
+    /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended and not
+    /// resumed.
     pub async fn session(&self) -> Result<Session> {
         // Resuming writes nothing, so it need not wait for the writer.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -93,12 +93,12 @@ impl User {
         Ok(self.handle(session.info.id))
     }
 
-    /// The session with the caller's own key (1 to 256 bytes), started if there is none. One that was silent for too
-    /// long is ended by this. One that has ended, by silence or by call, is given back as it is: the next record goes on in
+    /// The session with the caller's own key (1 to 256 bytes), started if there is none. A session that was silent for too
+    /// long is ended. A session that has ended, by silence or by call, is returned as it is: the next record continues in
     /// its successor, under the same key.
     pub async fn session_named(&self, key: &str) -> Result<Session> {
         check_name("session's key", Some(key))?;
-        // Most often it is there and open, and nothing is written.
+        // Usually it exists and is open, and nothing is written.
         let (store, scope, wanted) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || {
             let found = store.snapshot()?.session_named(&scope, &wanted)?;
@@ -114,14 +114,14 @@ impl User {
         Ok(self.handle(session.info.id))
     }
 
-    /// The session with the caller's own key, if there is one: a look that starts nothing.
+    /// The session with the caller's own key, if there is one. Starts nothing.
     pub async fn find_session(&self, key: &str) -> Result<Option<Session>> {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || store.snapshot()?.session_named(&scope, &key)).await?;
         Ok(found.map(|session| self.handle(session.info.id)))
     }
 
-    /// Ends the open unnamed sessions and starts another one.
+    /// Ends the open unnamed sessions and starts a new one.
     pub async fn new_session(&self) -> Result<Session> {
         let scope = self.scope;
         let session = self.store.write(move |tx| tx.start_session(&scope)).await?;
@@ -136,9 +136,9 @@ impl User {
     }
 
     /// A page of the user's sessions, newest first: at most `limit` of them (1 to 1,000) that started before `after`, the
-    /// last one seen; `None`: from the newest on. Over an index: benchmark `pages`.
+    /// last one seen; `None` starts at the newest. Uses an index: benchmark `pages`.
     ///
-    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn sessions(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionInfo>> {
         let limit = checked_limit(limit)?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -152,20 +152,20 @@ impl User {
         off_thread(move || store.snapshot()?.turn_by_id(&scope, id)?.ok_or_else(no_turn)).await
     }
 
-    /// The turn that was recorded with the caller's own id.
+    /// The turn that was recorded with this caller's id.
     pub async fn turn_by_caller_id(&self, caller_id: &str) -> Result<Turn> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || store.snapshot()?.turn_by_caller_id(&scope, &caller_id)?.ok_or_else(no_turn)).await
     }
 
-    /// The summary that stands for a turn, if one does. With [`Originals::Delete`](crate::Originals::Delete) it is
-    /// all that is left of it.
+    /// The summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete) it is all that is left of
+    /// the turn.
     pub async fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.summary_of(&scope, turn)).await
     }
 
-    /// The summary that stands for the turn that was recorded with the caller's own id, if one does.
+    /// The summary of the turn that was recorded with this caller's id, if it has one.
     pub async fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || {
@@ -178,19 +178,20 @@ impl User {
         .await
     }
 
-    /// What the user knows beside what was said: saved, edited, superseded, forgotten and erased one by one.
+    /// What the user knows in addition to what was said: memories, saved, edited, superseded, forgotten and erased one by
+    /// one.
     pub fn memories(&self) -> Memories {
         Memories::new(Arc::clone(&self.store), self.scope)
     }
 
-    /// The user's memories as files below a folder, which [`Vault::init`](crate::Vault::init) makes. Feature `files`.
+    /// The user's memories as files in a folder, which [`Vault::init`](crate::Vault::init) creates. Feature `files`.
     #[cfg(feature = "files")]
     pub fn vault(&self, folder: impl Into<std::path::PathBuf>, options: crate::VaultOptions) -> crate::Vault {
         crate::Vault::new(Arc::clone(&self.store), self.scope, folder.into(), options)
     }
 
-    /// Searches everything the user ever said, in whatever session and tier, by meaning and by words. Any string is a
-    /// query. Changes nothing that ranks.
+    /// Searches everything the user ever said, in any session and tier, by meaning and by words. Any string is a query. It
+    /// does not affect ranking.
     ///
     /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
@@ -211,8 +212,8 @@ impl User {
         answering::recall(&self.store, self.scope, message, options.k).await
     }
 
-    /// What LLM#2 is to be handed with the first message of a session that has not begun: who the user is, and what is
-    /// recalled. Starts no session. [`Session::context`] is for all others.
+    /// The context for LLM#2 with the first message of a session that has not begun: who the user is, and what is recalled.
+    /// Starts no session. Use [`Session::context`] in a session that has begun.
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", (self.id(), None), self.build_context(message, options)).await
     }
@@ -228,8 +229,8 @@ impl User {
         Ok(context)
     }
 
-    /// The receipt of a recall or context: what it considered, how it ranked, and what became of each. The newest
-    /// [`receipts`](crate::Config::receipts) are kept.
+    /// The receipt of a recall or context: what it considered, how it ranked, and what happened to each candidate. The
+    /// newest [`receipts`](crate::Config::receipts) are kept.
     pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
         let read = || {
             let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -238,14 +239,14 @@ impl User {
         if let Some(receipt) = read().await? {
             return Ok(receipt);
         }
-        // Receipts are written behind the answer.
+        // Receipts are written after the answer.
         self.store.flush().await?;
         let gone = || Error::not_found("this user has no such receipt; only the newest are kept");
         read().await?.ok_or_else(gone)
     }
 
-    /// The same with what its items are called and how they begin, as they are now:
-    /// [`explain`](ReceiptWithTexts::explain) tells it in words.
+    /// The receipt with the current titles and beginnings of its items: [`explain`](ReceiptWithTexts::explain) describes it
+    /// in words.
     pub async fn receipt_with_texts(&self, id: ReceiptId) -> Result<ReceiptWithTexts> {
         let receipt = self.receipt(id).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -254,23 +255,23 @@ impl User {
 
     /// The newest receipts, newest first, without their items.
     pub async fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
-        self.store.flush().await?; // Receipts are written behind the answer.
+        self.store.flush().await?; // Receipts are written after the answer.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.newest_receipts(&scope, limit)).await
     }
 
-    /// A page of the user's cold turns, by when they were said, newest first: those that are kept verbatim, and those that
-    /// the archive has. At most `limit` of them (1 to 1,000) behind `after`, the last one seen; `None`: from the newest on.
-    /// What is damaged is left out; [`doctor`](crate::Thermocline::doctor) says where.
+    /// A page of the user's cold turns by when they were said, newest first: those kept verbatim, and those in the archive.
+    /// At most `limit` of them (1 to 1,000) after `after`, the last one seen; `None` starts at the newest. Damaged turns are
+    /// left out; [`doctor`](crate::Thermocline::doctor) reports where they are.
     ///
-    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn cold_turns(&self, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
         let limit = checked_limit(limit)?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.cold_turns(&scope, after, limit)).await
     }
 
-    /// A page of the user's summaries, by when their turns were said, newest first, of all sessions. As
+    /// A page of the user's summaries, of all sessions, by when their turns were said, newest first. Paged as
     /// [`cold_turns`](Self::cold_turns).
     pub async fn summaries(&self, after: Option<SummaryId>, limit: u32) -> Result<Vec<Summary>> {
         let limit = checked_limit(limit)?;
@@ -278,11 +279,11 @@ impl User {
         off_thread(move || store.snapshot()?.summaries_by_time(&scope, after, limit)).await
     }
 
-    /// Who the user is, and those who speak in the user's sessions: a page of the anchors, with what held and what was
-    /// retracted, by subject, attribute and value. At most `limit` of them (1 to 1,000) behind `after`, the last one seen;
-    /// `None`: from the first on.
+    /// Who the user is, and who speaks in the user's sessions: a page of the anchors, including superseded and retracted
+    /// ones, by subject, attribute and value. At most `limit` of them (1 to 1,000) after `after`, the last one seen; `None`
+    /// starts at the first.
     ///
-    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased meanwhile.
+    /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn anchors(&self, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
         let limit = checked_limit(limit)?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -295,13 +296,14 @@ impl User {
         off_thread(move || store.snapshot()?.anchor(&scope, id)?.ok_or_else(no_anchor)).await
     }
 
-    /// Sets an anchor by hand. Under an attribute with one value it supersedes what held; what was retracted counts
+    /// Sets an anchor by hand. Under an attribute with one value it supersedes the current one; a retracted anchor counts
     /// again. `subject`: `user`, `assistant`, or a name; it is folded.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
         self.set_anchor_by(subject, attribute, value, BY_CALLER).await
     }
 
-    /// The same, and says who does it (1 to 200 bytes): [`Evidence::made_by`](crate::Evidence::made_by).
+    /// Like [`set_anchor`](Self::set_anchor), and records who does it (1 to 200 bytes):
+    /// [`Evidence::made_by`](crate::Evidence::made_by).
     pub async fn set_anchor_by(
         &self,
         subject: &str,
@@ -316,34 +318,34 @@ impl User {
         self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
     }
 
-    /// Puts another value by hand in the place of an anchor that holds: the old one keeps its dates and holds no longer, also
-    /// under an attribute with many values; the others there stay. `by` says who does it, as in
-    /// [`set_anchor_by`](Self::set_anchor_by). Again it changes nothing, and gives the same id.
+    /// Replaces the value of an anchor that holds: the old anchor keeps its dates and no longer holds, even under an
+    /// attribute with many values, where the other values stay. `by` says who does it, as in
+    /// [`set_anchor_by`](Self::set_anchor_by). A repeated call changes nothing and returns the same id.
     ///
-    /// Errors: `NotFound`; `Conflict` if the anchor does not hold any more, and the value does not either.
+    /// Errors: `NotFound`; `Conflict` if neither the anchor nor the value holds any more.
     pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
         let (scope, value, by) = (self.scope, checked_value(value)?, checked_maker(by)?);
         self.store.write(move |tx| tx.replace_anchor(&scope, id, &value, &by)).await
     }
 
-    /// Takes an anchor back: nothing that was said up to now counts for it, and what it had superseded holds again. What
-    /// is said later counts.
+    /// Retracts an anchor: what was said so far no longer counts for it, and what it had superseded holds again. What is
+    /// said later counts.
     pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         let scope = self.scope;
         self.store.write(move |tx| tx.retract_anchor(&scope, id)).await
     }
 
-    /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns wherever they are, summaries,
-    /// anchors with their evidence, moves, callers' ids. Words are worked out again by
-    /// [`import`](crate::Thermocline::import); jobs stay behind. What was imported is exported to the same bytes.
+    /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns in every tier, summaries,
+    /// anchors with their evidence, moves, callers' ids. [`import`](crate::Thermocline::import) recomputes the words; jobs
+    /// are not exported. An import is exported again to the same bytes.
     pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
-        self.store.take_over_inserted().await?; // What proves their texts is written, too.
+        self.store.take_over_inserted().await?; // Also exports what verifies their texts.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.export(&scope, to)).await
     }
 
-    /// [`Session::compress_again`] for every session of the user in which the built-in summarizer did a part. Returns how
-    /// many sessions are queued. Cut short, it loses nothing, and goes on with the rest when it is called again.
+    /// [`Session::compress_again`] for every session of the user that the built-in summarizer did in part. Returns how many
+    /// sessions are queued. If interrupted, nothing is lost, and another call continues with the rest.
     ///
     /// Errors: `InvalidInput` without a configured summarizer.
     pub async fn compress_again(&self) -> Result<u64> {
@@ -358,13 +360,14 @@ impl User {
         Ok(queued)
     }
 
-    /// Erases all of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's name; out of the
-    /// bytes of the file and its log, not only out of sight. Cut short, it is finished by whoever runs jobs next.
+    /// Erases everything of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's name.
+    /// It is removed from the bytes of the file and its log, not only hidden. If interrupted, whoever runs jobs next
+    /// finishes it.
     ///
-    /// What it cannot reach: backups and exports made before, what other processes hold in memory until their next look,
-    /// and copies that the disk or its file system keeps below the file. A replica that is fed from the write-ahead log
-    /// (Litestream and its like) sees the rows go, but never the overwriting of what they left between other rows, which
-    /// is no part of the log: make it anew. A backend's own `users` row stays.
+    /// What it cannot reach: earlier backups and exports, what other processes hold in memory until their next read, and
+    /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log (Litestream and
+    /// the like) sees the rows deleted, but not the overwriting of their remains between other rows, which is not in the
+    /// log: rebuild the replica. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", (self.id(), None), self.erase_user()).await
     }
@@ -379,13 +382,14 @@ impl User {
         .await
     }
 
-    /// Erases one turn out of the bytes of the file and its log, wherever it is: its row or its line in the archive (the
-    /// frame is packed anew), its summary, words, vectors and evidence, and all of the user's receipts, for a query may
-    /// repeat it. With it goes what it had replaced, and what was set aside with that: of an edited message all that had
-    /// stood behind it; and the memories that jobs made of it: those that somebody saved stay, without its words. Its neighbours stay as they are, and its number in its session is not given again while turns stand
-    /// behind it. What erasing cannot reach is said at [`erase`](Self::erase).
+    /// Erases one turn from the bytes of the file and its log, in whatever tier: its row or its line in the archive (the
+    /// frame is repacked), its summary, words, vectors and evidence, and all of the user's receipts, since a query may
+    /// repeat it. What it had replaced, and what was set aside with that, goes with it: for an edited message, everything
+    /// that had followed it. So do the memories that jobs made from it; memories that somebody saved stay, without its
+    /// words. Its neighbours stay as they are, and its number in its session is not reused while turns follow it. What
+    /// erasing cannot reach is described at [`erase`](Self::erase).
     ///
-    /// Errors: `NotFound`; `Corrupt` if its frame is damaged: then the whole session can be erased.
+    /// Errors: `NotFound`; `Corrupt` if its frame is damaged, in which case the whole session can still be erased.
     pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
@@ -396,8 +400,8 @@ impl User {
         in_span("erase_turn", (self.id(), None), erasing).await
     }
 
-    /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in whatever session
-    /// and wherever the turn is now: a look that writes nothing. The same id with other text is a `Conflict`.
+    /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in any session and wherever
+    /// the turn is now. Writes nothing. The same id with different text is a `Conflict`.
     pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
         let Some(caller_id) = turn.caller_id.clone() else { return Ok(None) };
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
@@ -405,7 +409,7 @@ impl User {
         off_thread(move || store.snapshot()?.recorded(&scope, &caller_id, hash)).await
     }
 
-    /// A message that is asked outside of any session, with what the configured embedders say of it.
+    /// A message asked outside of any session, with its vectors from the configured embedders.
     async fn embedded(&self, mut message: Message) -> Arc<Message> {
         let config = self.store.config();
         if !config.embedders.is_empty() {
@@ -415,7 +419,7 @@ impl User {
     }
 
     fn handle(&self, id: SessionId) -> Session {
-        // Who talks counts tokens soon.
+        // Token counts will be needed soon.
         self.store.config().tokenizer.preload();
         Session::new(Arc::clone(&self.store), self.scope, id)
     }

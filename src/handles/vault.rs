@@ -35,15 +35,15 @@ use crate::{
     },
 };
 
-/// What makes a folder a vault.
+/// The file that makes a folder a vault.
 const MARKER: &str = ".thermocline";
-/// Files that a person may have before the vault, which is why they are not listed with the others.
+/// A file that a person may have before the vault exists, so it is not listed with the others.
 const IGNORE: &str = ".gitignore";
-/// Of so many memories one may be forgotten for a file that is gone, and no more than so many, unless that is said.
+/// Without an explicit limit, one in this many memories may be forgotten because its file is gone.
 const DELETES_OF: u64 = 10;
 const MOST_DELETES: u64 = 20;
 
-/// Whose vault a folder is, and what its files show.
+/// Which user's vault a folder is, and what its files show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     user_id: UserId,
@@ -56,11 +56,11 @@ struct Marker {
 }
 
 /// A folder that shows a user's memories as files: markdown with a head, in the form of the cognitive paper, for people,
-/// Obsidian and git. The file of Thermocline stays the truth: what is edited in the folder comes in by [`sync`](Self::sync), and
-/// only what both sides changed is left to a person.
+/// Obsidian and git. The memory file remains the source of truth: [`sync`](Self::sync) takes in what was edited in the
+/// folder, and only what both sides changed is left to a person.
 ///
-/// What was written last is kept in the folder (`_sync.json`), not in the file: a folder that is copied, moved or restored
-/// brings the state that its files are of. One process at a time works in a folder. Feature `files`.
+/// The state of the last write is kept in the folder (`_sync.json`), not in the memory file: a folder that is copied, moved
+/// or restored brings the state that matches its files. One process at a time works in a folder. Feature `files`.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -87,16 +87,16 @@ pub struct Vault {
     options: VaultOptions,
 }
 
-/// A folder, and what is known, at one moment.
+/// A folder and the known memories, at one moment.
 struct VaultView {
     disk: Arc<Disk>,
     state: VaultState,
     files: Vec<OnDisk>,
     known: ExportState,
     hidden: Hidden,
-    /// Texts that lie beside files.
+    /// Texts that were set aside next to files.
     beside: Vec<String>,
-    /// With what the files of this folder show.
+    /// Includes what the files of this folder show.
     options: VaultOptions,
 }
 
@@ -106,9 +106,9 @@ impl Vault {
         Self { store, scope, memories, folder, options }
     }
 
-    /// Makes the folder, if there is none, and says that it is the user's vault. Whatever lies there stays. The folder keeps its
-    /// [`layout`](VaultOptions::layout); whether its files have [`links`](VaultOptions::links) and there are
-    /// [`embeddings`](VaultOptions::embeddings), it keeps until this is called again.
+    /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder keeps its
+    /// [`layout`](VaultOptions::layout); whether its files have [`links`](VaultOptions::links) and
+    /// [`embeddings`](VaultOptions::embeddings) stays as set until the next call.
     ///
     /// Errors: `Conflict` if it is another user's, or has another layout; `Busy`; `Io`.
     pub async fn init(&self) -> Result<()> {
@@ -131,17 +131,17 @@ impl Vault {
         .await
     }
 
-    /// What the folder is to be.
+    /// The marker that the folder should have.
     fn marker(&self) -> Marker {
         let VaultOptions { layout, links, embeddings, .. } = self.options;
         Marker { user_id: self.scope.user_id, layout, links, embeddings }
     }
 
-    /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is, and
-    /// named. A folder that is to have another [layout](Layout) than the cognitive one is made a vault by the way; there
-    /// all files are generated, and what a person wrote into one is set beside.
+    /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is and
+    /// reported. A folder with another [layout](Layout) than the cognitive one becomes a vault on the first export; all its
+    /// files are generated, and what a person wrote into one is set aside.
     ///
-    /// Errors: `NotFound` if the folder is no vault; `Conflict` if it is another user's; `Busy` while another process
+    /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's; `Busy` while another process
     /// works in it; `Io`.
     pub async fn export(&self) -> Result<VaultReport> {
         in_span("export_vault", (self.scope.user_id, None), self.export_all()).await
@@ -182,7 +182,7 @@ impl Vault {
         .await
     }
 
-    /// What a [`sync`](Self::sync) would do, file by file; nothing is changed.
+    /// What a [`sync`](Self::sync) would do, file by file; changes nothing.
     ///
     /// Errors: those of [`export`](Self::export).
     pub async fn status(&self) -> Result<VaultReport> {
@@ -190,20 +190,20 @@ impl Vault {
         Box::pin(Self { options, ..self.clone() }.sync()).await
     }
 
-    /// Takes what people changed in the folder, then writes what is known.
+    /// Takes in what people changed in the folder, then writes what is known.
     ///
-    /// - An edit is the user's, and can be undone as any. Of two edits, there and here, that changed different things both are
-    ///   taken; where they changed the same, what is known stands, the file's text goes to `NAME.conflict.md`, and a review
-    ///   ([`Conflict`](crate::ReviewKind::Conflict)) asks a person. Beside goes also
-    ///   the text of a file that is of another time (an old checkout), and of a generated page that somebody wrote into.
-    /// - In the file of an edge the text and the strength are a person's to edit.
-    /// - A new file is a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
-    ///   `mid`, whatever it says. A file of `vault/` is pinned; one that moves to another folder is of that kind.
-    /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is forgotten.
-    /// - What cannot be read stays as it is, and is named with its line.
+    /// - An edit counts as the user's, and can be undone like any other. If the file and the memory were both edited,
+    ///   changes to different parts are both taken; if they changed the same part, the memory stays, the file's text goes to
+    ///   `NAME.conflict.md`, and a review ([`Conflict`](crate::ReviewKind::Conflict)) asks a person. A text is also set
+    ///   aside if its file is out of date (an old checkout) or somebody wrote into a generated page.
+    /// - In an edge's file, a person may edit the text and the strength.
+    /// - A new file becomes a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
+    ///   `mid`, whatever it says. A file in `vault/` is pinned; a file moved to another folder gets that folder's kind.
+    /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory should be forgotten.
+    /// - A file that cannot be read stays as it is, and is reported with its line.
     ///
-    /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict` if more memories would be forgotten than
-    /// [`VaultOptions::max_deletes`] allows, and then nothing is changed.
+    /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict` if
+    /// more memories would be forgotten than [`VaultOptions::max_deletes`] allows, in which case nothing is changed.
     pub async fn sync(&self) -> Result<VaultReport> {
         in_span("sync_vault", (self.scope.user_id, None), Box::pin(self.sync_all())).await
     }
@@ -234,7 +234,7 @@ impl Vault {
                     links::tie(&mut changes.incoming, &before, &first);
                 }
                 let edges = edge_changes(&before, &first, &files, &state, |path| reader.text(path));
-                // A file that was moved and says the same is known by its new path.
+                // A file that was moved and has the same content is known by its new path.
                 let first = if state.is_changed() { all(&state) } else { first };
                 Ok((before, hidden, there, first, state, changes, edges))
             })
@@ -257,7 +257,7 @@ impl Vault {
                 wanted(&all_known(&store, &scope, &options)?.0, &state, &options, &is_settled)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
-            // Erased is erased, also where the text of a file was set beside it.
+            // Erased also covers texts of a file that were set aside.
             let is_erased = |text: String| id_in(&text).is_some_and(|id| hidden.is_erased(&id.to_string()));
             for path in beside.into_iter().filter(|path| disk.text(path).is_some_and(is_erased)) {
                 if !report.dry_run {
@@ -270,7 +270,7 @@ impl Vault {
         .await
     }
 
-    /// Refuses that a folder which is empty by mistake forgets everything.
+    /// Prevents a folder that is empty by mistake from forgetting everything.
     fn check_deletes(&self, incoming: &[Incoming], known: &ExportState) -> Result<()> {
         let gone = incoming.iter().filter(|one| matches!(one, Incoming::Gone { .. })).count() as u64;
         let all = known.memories.len() as u64;
@@ -300,7 +300,7 @@ impl Vault {
                 (options.links, options.embeddings) = (links, embeddings);
                 Ok(())
             })?;
-            // Both take as long; the tokenizer, by which CORE.md is bounded, comes with the folder, which is sooner done.
+            // Both take about as long; the tokenizer, which limits CORE.md, is loaded with the folder, which is done sooner.
             let (folder, known) = std::thread::scope(|threads| {
                 let folder = threads.spawn(|| {
                     store.config().tokenizer.preload();
@@ -316,7 +316,7 @@ impl Vault {
     }
 }
 
-/// What is known, with all that these options show of it.
+/// Everything known, with what these options show of it.
 fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(ExportState, Hidden)> {
     let (mut known, hidden) = known(store, scope)?;
     if options.embeddings {
@@ -325,11 +325,11 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Exp
     Ok((known, hidden))
 }
 
-/// What was written last, and what lies there.
+/// What was written last, and what is in the folder.
 fn look_through(disk: &Disk, layout: Layout) -> Result<(VaultState, Vec<OnDisk>, Vec<String>)> {
     let state = VaultState::read(disk.state(STATE).as_deref());
     let FolderScan { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
-    // Nobody writes while the folder is locked: what is half written is nobody's.
+    // Nobody writes while the folder is locked: a half-written file has no owner.
     for path in left_behind {
         disk.remove(&path)?;
     }
@@ -341,7 +341,7 @@ fn look_through(disk: &Disk, layout: Layout) -> Result<(VaultState, Vec<OnDisk>,
     Ok((state, files, beside))
 }
 
-/// What the folder says of itself, if it is the vault of this user and of this layout.
+/// The folder's marker, if it is the vault of this user and of this layout.
 fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
     let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {

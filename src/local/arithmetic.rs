@@ -1,21 +1,21 @@
 //! The arithmetic of a transformer: matrix products, normalization, softmax, GELU.
 //!
-//! Sums are made in a fixed order, of products and sums that IEEE 754 rounds in one way only, and exp and erf are
-//! polynomials: so every machine and every instruction set gives the same numbers. Loops run over arrays of fixed
-//! length, which the compiler turns into vector instructions of each target.
+//! Sums are computed in a fixed order, from products and sums that IEEE 754 rounds in exactly one way, and exp and erf are
+//! polynomials, so every machine and every instruction set gives the same numbers. Loops run over arrays of fixed length,
+//! which the compiler turns into vector instructions for each target.
 
 #![expect(clippy::inline_always, reason = "what is not inlined is not compiled for each instruction set")]
 
 use multiversion::multiversion;
 
-/// Outputs are computed so many at a time: one register of 512 bits, or two of 256.
+/// How many outputs are computed at a time: one register of 512 bits, or two of 256.
 const LANES: usize = 16;
-/// For so many rows at a time: with the weights and one number, as many registers as 256-bit machines have.
+/// How many rows are computed at a time: with the weights and one number, they fill the registers of 256-bit machines.
 const ROWS: usize = 6;
 
 /// `x W + b`, for rows `x`.
 ///
-/// Invariant: `panels` holds the weights of 16 outputs after another, `inputs` arrays each, padded with zeros.
+/// Invariant: `panels` holds the weights in groups of 16 outputs, `inputs` arrays per group, padded with zeros.
 #[derive(Debug)]
 pub(super) struct Linear {
     inputs: usize,
@@ -25,7 +25,7 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// Of weights with a row for each output, as models are stored, and as many biases.
+    /// From weights with a row per output, as models are stored, and one bias per output.
     pub(super) fn new(weights: &[f32], bias: &[f32]) -> Self {
         let outputs = bias.len();
         let inputs = weights.len() / outputs.max(1);
@@ -55,7 +55,7 @@ impl Linear {
     }
 }
 
-/// The numbers of six rows side by side, input by input; the last rows filled up with zeros.
+/// The numbers of six rows interleaved, input by input; missing rows are filled with zeros.
 fn tiled(rows: &[f32], inputs: usize) -> Vec<[f32; ROWS]> {
     let mut tiles = Vec::with_capacity(rows.len().div_ceil(ROWS));
     for tile in rows.chunks(ROWS * inputs) {
@@ -76,7 +76,7 @@ fn multiply(
     results: &mut [f32],
     outputs: usize,
 ) {
-    // Weights are the larger part: each panel is read once and meets all rows.
+    // The weights are the larger part: each panel is read once, for all rows.
     for (at, (panel, bias)) in panels.chunks_exact(inputs).zip(bias).enumerate() {
         let columns = at * LANES..outputs.min((at + 1) * LANES);
         for (tile, results) in tiles.chunks_exact(inputs).zip(results.chunks_mut(ROWS * outputs)) {
@@ -88,7 +88,7 @@ fn multiply(
     }
 }
 
-/// Six rows with the weights of 16 outputs. Each row's sums are a value of their own, which the compiler keeps in a
+/// Six rows times the weights of 16 outputs. Each row's sums are a value of their own, which the compiler keeps in a
 /// register; in a loop over rows it does not, and takes ten times as long.
 #[inline(always)]
 fn tile_product(tile: &[[f32; ROWS]], panel: &[[f32; LANES]], bias: &[f32; LANES]) -> [[f32; LANES]; ROWS] {
@@ -116,7 +116,7 @@ fn added(sums: [f32; LANES], number: f32, weights: &[f32; LANES]) -> [f32; LANES
 pub(super) struct LayerNorm {
     pub(super) weights: Vec<f32>,
     pub(super) bias: Vec<f32>,
-    /// Added to the variance, against a division by zero.
+    /// Added to the variance to avoid division by zero.
     pub(super) epsilon: f32,
 }
 
@@ -140,7 +140,7 @@ fn normalize(rows: &mut [f32], weights: &[f32], bias: &[f32], epsilon: f32) {
     }
 }
 
-/// In 16 sums side by side.
+/// Summed in 16 parallel sums.
 #[inline(always)]
 fn sum(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     let mut sums = [0.0; LANES];
@@ -150,7 +150,7 @@ fn sum(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     sums.iter().sum()
 }
 
-/// x times the share of a normal distribution that lies below x (Hendrycks and Gimpel 2016), for each number.
+/// x times the share of a normal distribution below x (Hendrycks and Gimpel 2016), for each number.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 pub(super) fn gelu(numbers: &mut [f32]) {
     for number in numbers {
@@ -158,15 +158,15 @@ pub(super) fn gelu(numbers: &mut [f32]) {
     }
 }
 
-/// The hyperbolic tangent of each number. For heads, which see few.
+/// The hyperbolic tangent of each number. For heads, which process few numbers.
 pub(super) fn tanh(numbers: &mut [f32]) {
     for number in numbers {
         *number = libm::tanhf(*number);
     }
 }
 
-/// The error function, to 5e-7: a rational approximation on -4..=4, outside of which it is 1 to all digits. The
-/// coefficients are those of Eigen and XLA.
+/// The error function, to 5e-7: a rational approximation on -4..=4, outside of which it is 1 to all digits. The coefficients
+/// are those of Eigen and XLA.
 #[inline(always)]
 fn erf(x: f32) -> f32 {
     let x = x.clamp(-4.0, 4.0);
@@ -184,14 +184,14 @@ fn erf(x: f32) -> f32 {
     x * above / below
 }
 
-/// What attention takes from `values`, for one head: for each query the mean of the values, weighted by the softmax of
-/// its products with the keys. Rows of `size` numbers, `count` of each, into `results` of that form.
+/// Attention for one head: for each query the mean of `values`, weighted by the softmax of its products with the keys. Rows
+/// of `size` numbers, `count` of each; `results` has the same form.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 pub(super) fn attend(queries: &[f32], keys: &[f32], values: &[f32], size: usize, results: &mut [f32]) {
     let count = queries.len() / size;
     #[expect(clippy::cast_precision_loss, reason = "a head has few numbers")]
     let scale = 1.0 / (size as f32).sqrt();
-    // Columns: what is summed over stands outside, so that sums run side by side.
+    // Transposed: the dimension that is summed over is the outer one, so that sums run in parallel.
     let mut columns = vec![0.0; keys.len()];
     for (at, row) in keys.chunks_exact(size).enumerate() {
         for (number, column) in row.iter().zip(columns.chunks_exact_mut(count)) {
@@ -221,10 +221,10 @@ pub(super) fn attend(queries: &[f32], keys: &[f32], values: &[f32], size: usize,
     }
 }
 
-/// e^x for x of 0 or less, to 2e-7 of itself; below -87 it is e^-87. The polynomial is that of Cephes.
+/// e^x for x of 0 or less, with a relative error of 2e-7; below -87 it is e^-87. The polynomial is that of Cephes.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    // Adding it rounds to whole numbers, and leaves them in the low bits.
+    // Adding it rounds to integers, and leaves them in the low bits.
     const ROUNDER: f32 = 12_582_912.0;
     let x = x.max(-87.0);
     let shifted = x * std::f32::consts::LOG2_E + ROUNDER;
@@ -244,7 +244,7 @@ fn exp(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Numbers from -1 to 1 that look like any.
+    /// Pseudo-random numbers from -1 to 1.
     fn numbers(count: usize, seed: u32) -> Vec<f32> {
         let mut state = seed;
         let next = || {

@@ -1,4 +1,4 @@
-//! Sentence transformers: a text's vector, out of those of its tokens.
+//! Sentence transformers: a text's vector from those of its tokens.
 
 use std::{fmt, path::Path, sync::Arc};
 
@@ -23,9 +23,9 @@ use crate::{
     own_thread::on_own_thread,
 };
 
-/// Of a text, with the special ones, where the folder says nothing. The pieces of turns are hardly longer.
+/// Tokens of a text, with the special ones, if the folder does not say. The pieces of turns are hardly longer.
 const MAX_TOKENS: usize = 256;
-/// Never more, whatever the folder says: the time for a long query grows with the square of its length.
+/// The upper limit, whatever the folder says: the time for a long query grows with the square of its length.
 const MOST_TOKENS: usize = 1_024;
 /// Two special tokens, and one of the text.
 const FEWEST_TOKENS: usize = 3;
@@ -43,9 +43,9 @@ const FEWEST_TOKENS: usize = 3;
 /// # }
 /// ```
 ///
-/// The folder is what model hubs have, as it is: `config.json`, `model.safetensors`, and `vocab.txt` or
-/// `tokenizer.json`; and, where there are any, `tokenizer_config.json`, `modules.json` with the folders that it names,
-/// `sentence_bert_config.json` and `config_sentence_transformers.json`. What is read:
+/// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`; and, if
+/// they exist, `tokenizer_config.json`, `modules.json` with the folders it names, `sentence_bert_config.json` and
+/// `config_sentence_transformers.json`. Supported:
 ///
 /// | | |
 /// |---|---|
@@ -53,11 +53,11 @@ const FEWEST_TOKENS: usize = 3;
 /// | weights | 32-bit floats, or 16-bit ones of either kind, in one file |
 /// | vocabularies | `WordPiece`, cased or not; with the feature `multilingual` Unigram and BPE as well (multilingual E5, paraphrase-multilingual-MiniLM, BGE-M3) |
 /// | pooling | mean, `[CLS]`, last token |
-/// | behind it | `Dense` (tanh, identity), `Normalize` |
+/// | after pooling | `Dense` (tanh, identity), `Normalize` |
 /// | prompts | `query`; `document`, `passage` or `corpus`; the default one |
-/// | length of texts | `max_seq_length`, at most 1,024 tokens and as many as the model has positions; 256 where the folder says nothing |
+/// | length of texts | `max_seq_length`, at most 1,024 tokens and as many as the model has positions; 256 if the folder does not say |
 ///
-/// Anything else is refused by its name: implement [`Embedder`] for it.
+/// Anything else is refused with an error that names it: implement [`Embedder`] for it.
 ///
 /// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine.
 #[derive(Clone)]
@@ -67,22 +67,22 @@ pub struct LocalEmbedder {
 }
 
 struct EmbedderModel {
-    /// Of vectors of texts with nothing before them.
+    /// The space of vectors of texts without a prefix.
     space: EmbeddingSpace,
     tokens: ModelTokens,
     max_tokens: usize,
-    /// Whether texts are put in lower case before anything else.
+    /// Whether texts are lowercased first.
     is_lowered: bool,
     transformer: Transformer,
     head: EmbeddingHead,
 }
 
 impl LocalEmbedder {
-    /// Reads the model in this folder. Blocks, for a few tenths of a second with a model of 90 MB, and takes about as
-    /// much memory as its file, twice as much while it reads.
+    /// Reads the model in this folder. Blocks for a few tenths of a second with a model of 90 MB, and takes about as much
+    /// memory as its file, twice as much while reading.
     ///
-    /// Fails with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where a file is missing,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a model of another kind, and
+    /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for a damaged file.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
@@ -90,15 +90,15 @@ impl LocalEmbedder {
         Ok(Self { model: Arc::new(EmbedderModel::read(folder)?), prefixes })
     }
 
-    /// What stands before each query, `"query: "` for E5 say. Default: the folder's prompt for queries, mostly none.
+    /// The prefix for each query, such as `"query: "` for E5. Default: the folder's prompt for queries, usually none.
     #[must_use]
     pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.query = prefix.into();
         self
     }
 
-    /// What stands before each text that is to be found, `"passage: "` for E5 say. Default: the folder's prompt for
-    /// documents, mostly none. Another prefix means that all vectors are made anew.
+    /// The prefix for each document, such as `"passage: "` for E5. Default: the folder's prompt for documents, usually none.
+    /// With another prefix all vectors are recomputed.
     #[must_use]
     pub fn document_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.document = prefix.into();
@@ -139,8 +139,8 @@ impl EmbedderModel {
             ));
         }
         let tensors = Tensors::read(own)?;
-        // Identifies the model whatever its folder is called: over all that its vectors depend on. What older models
-        // do not have goes in only if it is there, since their vectors are stored under the hash without it.
+        // Identifies the model whatever its folder is called: a hash over everything its vectors depend on. What older
+        // models lack is included only if present, since their vectors are stored under the hash without it.
         let mut hash = Sha256::new();
         hash.update(tensors.bytes());
         let tokens = ModelTokens::read(own, shape.vocab_size, &mut hash)?;
@@ -170,7 +170,7 @@ impl EmbedderModel {
         Ok(self.transformer.each(&inputs, |rows| self.head.vector(rows)))
     }
 
-    /// A text's tokens; none for one that has none, whatever stands before it.
+    /// A text's tokens; empty for a text without tokens, whatever its prefix.
     fn input(&self, prefix: &str, text: &str) -> Result<Input> {
         if prefix.is_empty() {
             return self.tokenized(text);
@@ -189,7 +189,7 @@ impl EmbedderModel {
     }
 }
 
-/// What a sentence transformer's own settings say of the texts that it was trained with.
+/// A sentence transformer's own settings about the texts it was trained with.
 #[derive(Default, Deserialize)]
 struct Length {
     max_seq_length: Option<usize>,

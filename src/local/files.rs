@@ -1,4 +1,4 @@
-//! The files of a model's folder, read; an error names the file.
+//! Reads the files of a model's folder; errors name the file.
 
 use std::{fs, io, path::Path};
 
@@ -38,7 +38,7 @@ pub(super) fn unreadable(file: &str, error: io::Error) -> Error {
     }
 }
 
-/// Names what was read: the start of a hash over it.
+/// An identifier of what was read: the start of its hash.
 pub(super) fn revision(hash: Sha256) -> String {
     const SHOWN: usize = 16;
     let mut revision = hex(&hash.finalize());

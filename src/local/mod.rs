@@ -1,4 +1,4 @@
-//! Models read from a folder, as model hubs have them: embedders and rerankers of BERT's family, and their forward pass.
+//! Models read from a folder in the layout of model hubs: embedders and rerankers of BERT's family, and their forward pass.
 
 mod arithmetic;
 mod embedder;

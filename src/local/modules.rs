@@ -1,4 +1,4 @@
-//! What stands behind a sentence transformer's layers, as `modules.json` lists it: pooling, and dense layers.
+//! The modules after a sentence transformer's layers, as `modules.json` lists them: pooling, and dense layers.
 
 use std::{
     collections::BTreeMap,
@@ -25,13 +25,13 @@ use crate::{
 enum Pooling {
     /// Their mean.
     Mean,
-    /// The first, that of `[CLS]`.
+    /// The first, the vector of `[CLS]`.
     Cls,
-    /// The last, that of `[SEP]` or `</s>`.
+    /// The last, the vector of `[SEP]` or `</s>`.
     Last,
 }
 
-/// From the vectors of a text's tokens to the text's.
+/// Turns the vectors of a text's tokens into the text's vector.
 #[derive(Debug)]
 pub(super) struct EmbeddingHead {
     size: usize,
@@ -53,7 +53,7 @@ struct Module {
     path: PathBuf,
 }
 
-/// What a folder lists: where the transformer's own files are, and the modules behind it.
+/// What a folder's list says: where the transformer's own files are, and the modules after it.
 pub(super) struct Modules {
     pub(super) transformer: PathBuf,
     pooling: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// Of a folder without a list: pooling, if it says how.
+    /// For a folder without a list: pooling, if the folder says how.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
         let Some(modules) = json_if_any::<Vec<Module>>(folder, "modules.json")? else { return Ok(None) };
         let mut found = Self { transformer: folder.to_owned(), pooling: None, dense: Vec::new() };
@@ -72,7 +72,7 @@ impl Modules {
                 (0, "Transformer") => found.transformer = path,
                 (1, "Pooling") => found.pooling = Some(path),
                 (2.., "Dense") if !normalized => found.dense.push(path),
-                // Only directions are compared.
+                // Only directions are compared, so normalizing changes nothing.
                 (2.., "Normalize") => normalized = true,
                 (_, kind) => {
                     return Err(unsupported(format!(
@@ -91,7 +91,7 @@ impl Modules {
         Self { transformer: folder.to_owned(), pooling, dense: Vec::new() }
     }
 
-    /// The modules behind a transformer whose vectors have `size` numbers; what they do goes into the hash.
+    /// The modules after a transformer whose vectors have `size` numbers; they are included in the hash.
     pub(super) fn head(&self, size: usize, hash: &mut Sha256) -> Result<EmbeddingHead> {
         let pooling = self.pooling.as_deref().map_or(Ok(Pooling::Mean), pooling)?;
         hash.update([match pooling {
@@ -109,12 +109,12 @@ impl Modules {
 }
 
 impl EmbeddingHead {
-    /// How many numbers a text's vector has.
+    /// The length of a text's vector.
     pub(super) fn dims(&self) -> usize {
         self.dense.last().map_or(self.size, |dense| dense.outputs)
     }
 
-    /// The vector of a text, by those of its tokens; zeros for no tokens. Not of length 1: only directions are compared.
+    /// The vector of a text, from those of its tokens; zeros for no tokens. Not of length 1: only directions are compared.
     pub(super) fn vector(&self, rows: &[f32]) -> Vec<f32> {
         if rows.is_empty() {
             return vec![0.0; self.dims()];
@@ -132,7 +132,7 @@ impl EmbeddingHead {
         for row in rows.chunks_exact(self.size) {
             add(&mut sums, row);
         }
-        // A sum has the same direction, but a dense layer's biases are added to a mean.
+        // A sum would have the same direction, but a dense layer adds its biases to a mean.
         if !self.dense.is_empty() {
             #[expect(clippy::cast_precision_loss, reason = "a text has fewer tokens than an f32 can count")]
             let count = (rows.len() / self.size) as f32;

@@ -1,4 +1,4 @@
-//! What a folder says that texts are to begin with: its prompts.
+//! The prompts with which, according to a folder, texts should begin.
 
 use std::{collections::HashMap, path::Path};
 
@@ -18,7 +18,7 @@ struct PromptSettings {
     default_prompt_name: Option<String>,
 }
 
-/// The folder's prompts for queries and documents: those of such names, else its default one, else none.
+/// The folder's prompts for queries and documents: those with a matching name, otherwise its default one, otherwise none.
 pub(super) fn prompts(folder: &Path) -> Result<Prefixes> {
     let PromptSettings { prompts, default_prompt_name } = json_if_any(folder, FILE)?.unwrap_or_default();
     let prompts = prompts.unwrap_or_default();

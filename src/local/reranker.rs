@@ -1,4 +1,4 @@
-//! Cross-encoders: how well a text answers a query, read together.
+//! Cross-encoders: how well a text answers a query when both are read together.
 
 use std::{
     fmt,
@@ -22,9 +22,10 @@ use crate::{
     rerank::{Reranker, Reranking},
 };
 
-/// Of a query and a text, with the special ones: what rerankers are trained with. The time grows with its square.
+/// Tokens of a query and a text, with the special ones: the length rerankers are trained with. The time grows with its
+/// square.
 const MAX_TOKENS: usize = 512;
-/// So many texts are read before it is looked whether anybody still waits: a tenth of a second's work, or a few.
+/// How many texts are read before checking whether anybody still waits: about a tenth of a second's work.
 const TEXTS_AT_ONCE: usize = 8;
 
 /// A cross-encoder read from a folder. Feature `local`; it brings no dependencies, and needs no network.
@@ -38,14 +39,14 @@ const TEXTS_AT_ONCE: usize = 8;
 /// # }
 /// ```
 ///
-/// The folder is what model hubs have, as it is: `config.json`, `model.safetensors`, and `vocab.txt` or
-/// `tokenizer.json`. Model types, weights and vocabularies are those of [`LocalEmbedder`](crate::LocalEmbedder), each
-/// as its `...ForSequenceClassification`, with one class: ms-marco-MiniLM-L-6-v2, and with the feature `multilingual`
+/// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. Model
+/// types, weights and vocabularies are those of [`LocalEmbedder`](crate::LocalEmbedder), each as its
+/// `...ForSequenceClassification`, with one class: ms-marco-MiniLM-L-6-v2, and with the feature `multilingual`
 /// bge-reranker-base and mmarco-mMiniLMv2-L12-H384-v1.
 ///
-/// A score is what the model gives for its class as it is, neither squeezed to 0..1 nor scaled: ms-marco's lie between
-/// about -11 and 11. Of a query and a text the first 512 tokens count, or as many as the model has positions; where they
-/// do not fit, the text is cut, and of the query only what is longer than half of them.
+/// A score is the model's raw output for its class, neither squeezed to 0..1 nor scaled: those of ms-marco are between about
+/// -11 and 11. The first 512 tokens of a query and a text are used, or as many as the model has positions; if they do not
+/// fit, the text is cut, and the query only where it is longer than half of them.
 ///
 /// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine. It stops within a
 /// few texts when nobody waits for them any more.
@@ -60,7 +61,7 @@ struct RerankerModel {
     classifier: Classifier,
 }
 
-/// From the vector of a pair's first token to its score.
+/// Turns the vector of a pair's first token into its score.
 #[derive(Debug)]
 struct Classifier {
     size: usize,
@@ -70,11 +71,11 @@ struct Classifier {
 }
 
 impl LocalReranker {
-    /// Reads the model in this folder. Blocks, for a few tenths of a second with a model of 90 MB, and takes about as
-    /// much memory as its file, twice as much while it reads.
+    /// Reads the model in this folder. Blocks for a few tenths of a second with a model of 90 MB, and takes about as much
+    /// memory as its file, twice as much while reading.
     ///
-    /// Fails with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where a file is missing,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a model of another kind, and
+    /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for a damaged file.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
@@ -94,7 +95,7 @@ impl LocalReranker {
 }
 
 impl Reranker for LocalReranker {
-    /// The model's form and the start of a hash over it: `bert-6x384-74642f9766f84207` say.
+    /// The model's form and the start of its hash, such as `bert-6x384-74642f9766f84207`.
     fn name(&self) -> &str {
         &self.0.name
     }
@@ -119,7 +120,7 @@ impl fmt::Debug for LocalReranker {
 }
 
 impl RerankerModel {
-    /// A score for each text, for as long as anybody waits for them.
+    /// A score for each text, as long as anybody waits for them.
     fn scores(&self, query: &str, texts: &[String], anybody: &Weak<()>) -> Result<Vec<f32>> {
         let mut scores = Vec::with_capacity(texts.len());
         for texts in texts.chunks(TEXTS_AT_ONCE) {
@@ -160,7 +161,7 @@ impl Classifier {
         })
     }
 
-    /// The score, by the vectors of a pair's tokens.
+    /// The score, from the vectors of a pair's tokens.
     fn score(&self, rows: &[f32]) -> f32 {
         // An empty query and an empty text may have no token at all.
         let Some(first) = rows.get(..self.size) else { return f32::MIN };

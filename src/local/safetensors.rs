@@ -1,4 +1,4 @@
-//! The safetensors format: a length, a JSON head that names tensors and their places, and their bytes.
+//! The safetensors format: a length, a JSON head with the names and offsets of tensors, and their bytes.
 
 use std::{collections::HashMap, path::Path};
 
@@ -57,12 +57,12 @@ impl Tensors {
         &self.bytes
     }
 
-    /// `prefix`, if the tensor of this name has it before its name here.
+    /// `prefix`, if this tensor's name has that prefix here.
     pub(super) fn prefix(&self, prefix: &'static str, name: &str) -> &'static str {
         if self.places.contains_key(&format!("{prefix}{name}")) { prefix } else { "" }
     }
 
-    /// The lengths of the tensor of this name, if there is one.
+    /// The dimensions of the tensor of this name, if it exists.
     pub(super) fn shape(&self, name: &str) -> Option<&[usize]> {
         self.places.get(name).map(|place| &*place.shape)
     }
@@ -79,7 +79,7 @@ impl Tensors {
         Ok(LayerNorm { weights: weights?, bias: bias?, epsilon })
     }
 
-    /// The numbers of the tensor of this name, which must be of this shape.
+    /// The numbers of the tensor of this name, which must have this shape.
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let unsuitable = |what: &str| {
             Error::new(ErrorKind::Unsupported, format!("{what} {name} that config.json asks for"))
@@ -109,7 +109,7 @@ impl Tensors {
     }
 }
 
-/// A number of 16 bits: a sign, 5 bits of exponent, 10 of fraction (IEEE 754).
+/// A 16-bit float: a sign, 5 bits of exponent, 10 of fraction (IEEE 754).
 fn from_half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 31, f32::from(bits & 1_023));
     let size = match exponent {

@@ -1,4 +1,4 @@
-//! What config.json says of a model, and what its family calls its tensors.
+//! What config.json says about a model, and how its family names its tensors.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// A model's measures. Fields that a family's own defaults leave out have those.
+/// A model's dimensions. Fields that a family omits have that family's defaults.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Shape {
     model_type: String,
@@ -44,24 +44,24 @@ fn default_epsilon() -> f32 {
     1e-12
 }
 
-/// Models that share names of tensors and the count of positions.
+/// Model types that share the names of tensors and the numbering of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Also what other makers trained in its form: `MiniLM`, BGE, E5, GTE, Arctic.
+    /// Includes models that others trained in its form: `MiniLM`, BGE, E5, GTE, Arctic.
     Bert,
     DistilBert,
-    /// Also XLM-RoBERTa and `CamemBERT`.
+    /// Includes XLM-RoBERTa and `CamemBERT`.
     Roberta,
 }
 
 impl Shape {
-    /// Reads the folder's config.json, which must describe a model that the forward pass is right for.
+    /// Reads the folder's config.json, which must describe a model that this forward pass supports.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         #[derive(Deserialize)]
         struct ModelType {
             model_type: Option<String>,
         }
-        // Other families have other fields, too: the one that they are refused by is read first.
+        // Other families also have other fields, so the field that decides about refusal is read first.
         let kind = json::<ModelType>(folder, "config.json")?.model_type.unwrap_or_default();
         if family(&kind).is_none() {
             return Err(unsupported(format!(
@@ -100,17 +100,17 @@ impl Shape {
         family(&self.model_type).expect("a shape was checked when it was read")
     }
 
-    /// Names the form: `bert-6x384`.
+    /// The name of the form: `bert-6x384`.
     pub(super) fn name(&self) -> String {
         format!("{}-{}x{}", self.model_type, self.num_hidden_layers, self.hidden_size)
     }
 
-    /// Whether the model was trained to tell classes, as rerankers are, and not to give vectors.
+    /// Whether the model was trained to classify, as rerankers are, rather than to give vectors.
     pub(super) fn is_classifier(&self) -> bool {
         self.architectures.iter().any(|name| name.ends_with("ForSequenceClassification"))
     }
 
-    /// The row of the table of positions that a text's first token has.
+    /// The row of the position table for a text's first token.
     pub(super) fn first_position(&self) -> usize {
         match self.family() {
             Family::Bert | Family::DistilBert => 0,
@@ -118,12 +118,12 @@ impl Shape {
         }
     }
 
-    /// The most tokens that there are positions for.
+    /// The maximum number of tokens, by positions.
     pub(super) fn positions(&self) -> usize {
         self.max_position_embeddings - self.first_position()
     }
 
-    /// How many kinds of tokens are told apart: those of a query, and those of the text behind it.
+    /// How many kinds of tokens are distinguished: those of a query, and those of the text after it.
     pub(super) fn token_kinds(&self) -> usize {
         match self.family() {
             Family::DistilBert => 0,
@@ -132,7 +132,7 @@ impl Shape {
     }
 }
 
-/// Three special tokens and one of each text: less has no room for a query with a text.
+/// Three special tokens and one of each text: with fewer, a query and a text do not fit.
 const MIN_POSITIONS: usize = 4;
 
 fn family(model_type: &str) -> Option<Family> {
@@ -148,7 +148,7 @@ fn unsupported(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unsupported, what.into())
 }
 
-/// What a family calls the tensors of a layer.
+/// A family's names for the tensors of a layer.
 pub(super) struct LayerNames {
     pub(super) query: &'static str,
     pub(super) key: &'static str,
@@ -161,7 +161,7 @@ pub(super) struct LayerNames {
 }
 
 impl Family {
-    /// What the names of its tensors begin with, in folders where they have a beginning.
+    /// The prefix of its tensors' names, in folders that use one.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::Bert => "bert.",
@@ -170,7 +170,7 @@ impl Family {
         }
     }
 
-    /// What the names of a layer's tensors begin with, before its number.
+    /// The prefix of a layer's tensors' names, before its number.
     pub(super) fn layers(self) -> &'static str {
         match self {
             Self::Bert | Self::Roberta => "encoder.layer",

@@ -1,4 +1,4 @@
-//! A tiny model that the tests write, against numpy; and a real one, if there is one.
+//! A tiny model that the tests write, checked against numpy; and a real one, if available.
 
 mod references;
 
@@ -45,7 +45,7 @@ fn shapes() -> Vec<(String, Vec<usize>)> {
     shapes
 }
 
-/// Numbers that look like any, as large as such tensors are.
+/// Pseudo-random numbers of the size such tensors have.
 fn weights() -> Vec<u8> {
     let mut state = 7_u32;
     let mut next = || {
@@ -106,7 +106,7 @@ fn embed_for(embedder: &LocalEmbedder, texts: &[&str], purpose: EmbeddingPurpose
     runtime.block_on(embedder.embed(&texts, purpose)).unwrap()
 }
 
-/// The vector of a text, of length 1, as numpy computes it.
+/// Checks the vector of a text, of length 1, against numpy's.
 #[track_caller]
 fn check(folder: &TempDir, text: &str, expected: [f32; SIZE]) {
     let vector = embed(&LocalEmbedder::open(folder).unwrap(), &[text]).remove(0);
@@ -116,7 +116,7 @@ fn check(folder: &TempDir, text: &str, expected: [f32; SIZE]) {
     }
 }
 
-/// Why the folder cannot be read.
+/// Checks why the folder cannot be read.
 #[track_caller]
 fn check_refused(change: impl FnOnce(&TempDir), expected: ErrorKind, said: &str) {
     let folder = folder();
@@ -214,7 +214,7 @@ fn a_space_is_named_after_what_its_vectors_depend_on() {
 
 #[test]
 fn a_space_stays_what_it_was_where_the_vectors_do() {
-    // As the first version hashed: under these names vectors are stored.
+    // The hash of the first version: vectors are stored under these names.
     let first = |pooling: u8| {
         let mut hash = Sha256::new_with_prefix(weights());
         hash.update(TOKENS.map(|token| format!("{token}\0")).concat());
@@ -305,7 +305,7 @@ fn a_real_model_gives_the_vectors_of_the_reference() {
         .iter()
         .map(|vector| Vector::of(vector).unwrap())
         .collect();
-    // By numpy in 64 bits, of the same weights.
+    // Computed by numpy in 64 bits, from the same weights.
     for (pair, expected) in vectors.windows(2).zip([0.68658, 0.06029, 0.42105, 0.15194]) {
         let cosine = pair[0].cosine(&pair[1]);
         assert!((cosine - expected).abs() < 4e-3, "{cosine} for {expected}");

@@ -1,4 +1,4 @@
-//! A text as the tokens that a folder's model knows, by whichever kind of vocabulary the folder has.
+//! A text as tokens of a folder's model, by whichever kind of vocabulary the folder has.
 
 #[cfg(feature = "multilingual")]
 use std::fs;
@@ -21,25 +21,25 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// A short text has no more tokens than this, special ones included: fewer than any model has room for.
+/// The maximum number of tokens of a short text, including special ones: fewer than any model has room for.
 const MOST_ADDED: usize = 16;
 
 #[derive(Debug)]
 pub(super) enum ModelTokens {
     WordPieces(WordPieces),
-    /// Unigram and BPE vocabularies, with whatever tokenizer.json says is done to a text before and after.
+    /// Unigram and BPE vocabularies, with the normalization and post-processing that tokenizer.json specifies.
     #[cfg(feature = "multilingual")]
     Read(Box<Tokenizer>),
 }
 
 impl ModelTokens {
-    /// The folder's tokens; what texts become by them goes into the hash. All of their ids are below `vocab_size`.
+    /// The folder's tokenizer, whose effect on texts is included in the hash. All of its ids are below `vocab_size`.
     pub(super) fn read(folder: &Path, vocab_size: usize, hash: &mut Sha256) -> Result<Self> {
         let tokens = match other_kind(folder)? {
             None => Self::WordPieces(WordPieces::read(folder, hash)?),
             Some(kind) => Self::read_other(folder, &kind, hash)?,
         };
-        // Special tokens are named by their ids, which stand in the vocabulary or do not.
+        // Special tokens are given by id, which may or may not be in the vocabulary.
         let added = [tokens.text("a", MOST_ADDED)?, tokens.pair("a", "a", MOST_ADDED)?];
         let highest = added.iter().flat_map(|input| &input.ids).max().map_or(0, |id| *id as usize + 1);
         if tokens.count().max(highest) > vocab_size {
@@ -85,7 +85,7 @@ impl ModelTokens {
         let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(unsuitable)?;
         tokenizer.with_truncation(None).map_err(unsuitable)?;
         tokenizer.with_padding(None);
-        // What a user wrote is text, even if it looks like a token that ends texts.
+        // User text is text, even if it looks like an end-of-text token.
         tokenizer.set_encode_special_tokens(true);
         Ok(Self::Read(Box::new(tokenizer)))
     }
@@ -101,7 +101,7 @@ impl ModelTokens {
         }
     }
 
-    /// How texts are normalized, if neither as uncased BERTs have it nor as tokenizer.json says.
+    /// How texts are normalized, if neither like uncased BERT models nor as tokenizer.json says.
     pub(super) fn own_normalization(&self) -> Option<Normalization> {
         match self {
             Self::WordPieces(pieces) => pieces.own_normalization(),
@@ -151,7 +151,7 @@ fn encoded(tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
     tokenizer.encode_fast(text, false).map_err(|_| failed())
 }
 
-/// How many tokens are added to a text, or to a query with a text.
+/// How many special tokens are added to a text, or to a query and a text.
 #[cfg(feature = "multilingual")]
 fn special(tokenizer: &Tokenizer, is_pair: bool) -> usize {
     tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(is_pair))
@@ -160,11 +160,11 @@ fn special(tokenizer: &Tokenizer, is_pair: bool) -> usize {
 #[cfg(feature = "multilingual")]
 fn cut(tokens: &mut Encoding, most: usize) {
     tokens.truncate(most, 0, TruncationDirection::Right);
-    // What was cut off would be kept beside.
+    // The tokenizer would keep the truncated part.
     drop(tokens.take_overflowing());
 }
 
-/// With the special tokens.
+/// Adds the special tokens.
 #[cfg(feature = "multilingual")]
 fn finished(tokenizer: &Tokenizer, first: Encoding, second: Option<Encoding>, max: usize) -> Result<Input> {
     let tokens = tokenizer.post_process(first, second, true).map_err(|_| failed())?;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::Result;
 
-/// So many tokens go through the model together: enough to read its weights seldom, few enough for the caches.
+/// How many tokens go through the model together: enough to read its weights rarely, few enough for the caches.
 const BATCH_TOKENS: usize = 256;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Transformer {
     size: usize,
     heads: usize,
     words: Vec<f32>,
-    /// Of each position, with that of a kind of tokens added; one table for each kind, at least one.
+    /// The vectors of positions, with that of the kind of token added; one table per kind, at least one.
     positions: Vec<Vec<f32>>,
     norm: LayerNorm,
     layers: Vec<Layer>,
@@ -79,8 +79,8 @@ impl Transformer {
         })
     }
 
-    /// What `finish` makes of the vectors of each input's tokens; of none for an empty input. An input gives the same
-    /// bits alone and among others.
+    /// The results of `finish` for the vectors of each input's tokens; an empty input has none. An input gives the same bits
+    /// alone and among others.
     pub(super) fn each<T>(&self, inputs: &[Input], mut finish: impl FnMut(&[f32]) -> T) -> Vec<T> {
         let mut results = Vec::with_capacity(inputs.len());
         let mut rest = inputs;
@@ -93,8 +93,8 @@ impl Transformer {
         results
     }
 
-    /// The vectors of all tokens of these inputs, and where those of each input are. All go through a layer together,
-    /// so that its weights are read once; each attends to itself only.
+    /// The vectors of all tokens of these inputs, and where those of each input are. All go through a layer together, so
+    /// that its weights are read once; each input attends only to itself.
     fn rows(&self, inputs: &[Input]) -> (Vec<f32>, Vec<Range<usize>>) {
         let mut ranges: Vec<Range<usize>> = Vec::with_capacity(inputs.len());
         let mut rows = Vec::new();
@@ -103,7 +103,7 @@ impl Transformer {
             for (place, &id) in input.ids.iter().enumerate() {
                 let at = rows.len();
                 rows.extend_from_slice(&self.words[id as usize * self.size..][..self.size]);
-                // Families with one kind of tokens, or none, have all tokens of that.
+                // In families with one kind of tokens, or none, all tokens have that kind.
                 let kind = usize::from(place >= input.second).min(self.positions.len() - 1);
                 add(&mut rows[at..], &self.positions[kind][place * self.size..][..self.size]);
             }
@@ -117,7 +117,7 @@ impl Transformer {
     }
 }
 
-/// How many of these inputs go through together; at least one.
+/// How many of these inputs are processed together; at least one.
 fn batch_len(inputs: &[Input]) -> usize {
     let mut held = 0;
     let fit = inputs.iter().take_while(|input| {

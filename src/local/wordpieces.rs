@@ -20,13 +20,13 @@ pub(super) struct WordPieces {
     normalization: Normalization,
     /// How many tokens there are.
     count: usize,
-    /// Of `[CLS]`, `[SEP]` and `[UNK]`.
+    /// The ids of `[CLS]`, `[SEP]` and `[UNK]`.
     cls: u32,
     sep: u32,
     unk: u32,
 }
 
-/// The parts of tokenizer.json that are read here, each alone: the vocabulary may be large.
+/// The parts of tokenizer.json that are used, each read separately: the vocabulary may be large.
 #[derive(Deserialize)]
 struct TokenizerFile<M> {
     model: M,
@@ -63,7 +63,7 @@ struct WordPieceSettings {
 }
 
 impl WordPieces {
-    /// The folder's tokens, which go into the hash.
+    /// The folder's tokenizer, whose tokens are included in the hash.
     pub(super) fn read(folder: &Path, hash: &mut Sha256) -> Result<Self> {
         let tokens = tokens(folder)?;
         for token in &tokens {
@@ -86,7 +86,7 @@ impl WordPieces {
         self.count
     }
 
-    /// How texts are normalized, if not as uncased models have it.
+    /// How texts are normalized, if not like uncased models.
     pub(super) fn own_normalization(&self) -> Option<Normalization> {
         Some(self.normalization).filter(|how| *how != Normalization::UNCASED)
     }
@@ -124,7 +124,7 @@ impl WordPieces {
     }
 }
 
-/// The tokens, by their ids.
+/// The tokens, ordered by id.
 fn tokens(folder: &Path) -> Result<Vec<String>> {
     if folder.join("vocab.txt").exists() {
         return Ok(text(folder, "vocab.txt")?.lines().map(str::to_owned).collect());
@@ -138,7 +138,7 @@ fn tokens(folder: &Path) -> Result<Vec<String>> {
     Ok(tokens)
 }
 
-/// The kind of the folder's vocabulary, if it is none of these.
+/// The kind of the folder's vocabulary, if it is not `WordPiece`.
 pub(super) fn other_kind(folder: &Path) -> Result<Option<String>> {
     if folder.join("vocab.txt").exists() {
         return Ok(None);
@@ -147,7 +147,7 @@ pub(super) fn other_kind(folder: &Path) -> Result<Option<String>> {
     Ok(Some(kind.unwrap_or_default()).filter(|kind| kind != "WordPiece"))
 }
 
-/// As `tokenizer_config.json` says, else as `tokenizer.json` does, else as uncased models have it.
+/// As `tokenizer_config.json` says, otherwise as `tokenizer.json` says, otherwise like uncased models.
 fn normalization(folder: &Path) -> Result<Normalization> {
     let settings: WordPieceSettings = json_if_any(folder, "tokenizer_config.json")?.unwrap_or_default();
     let tokenizer: Normalizing = json_if_any(folder, "tokenizer.json")?.unwrap_or_default();

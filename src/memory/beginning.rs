@@ -1,4 +1,4 @@
-//! How a memory begins, and how outcomes and checks move what it began with.
+//! The initial values of a memory, and how outcomes and checks change them.
 
 use crate::{
     memory::frequency::most_settled,
@@ -13,21 +13,21 @@ use crate::{
     },
 };
 
-/// The most that an import's claim of confidence counts for.
+/// The maximum confidence that an import can claim.
 const MOST_CLAIMED: f64 = 0.80;
-/// Of what a sensor passed, the share of doubt that goes.
+/// The share of doubt that a passed check removes.
 const PASS: f64 = 0.10;
-/// Of what helped, the share of doubt that goes: 0.80 becomes 0.85 after 5 successes and 0.96 after 25, as in the
-/// continuum's own days 1, 2 and 30.
+/// The share of doubt that a success removes: 0.80 becomes 0.85 after 5 successes and 0.96 after 25, as in the continuum's
+/// own days 1, 2 and 30.
 const SUCCESS: f64 = 0.06;
-/// What is left of the confidence after a failure.
+/// The factor on confidence after a failure.
 const FAILURE: f64 = 0.88;
-/// And after a correction, or a check that failed.
+/// The factor on confidence after a correction or a failed check.
 const WRONG: f64 = 0.5;
-/// The most that a source is worth after a check failed.
+/// The maximum reliability of a source after a failed check.
 const FAILED_RELIABILITY: f64 = 0.3;
 
-/// Who says that something is worth knowing, where the confidence begins.
+/// Who found that something is worth knowing, which determines the initial confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finder {
     /// Somebody who saves it.
@@ -40,7 +40,7 @@ pub(crate) enum Finder {
     Llm(Origin),
 }
 
-/// E: how much a memory matters, where nobody says: by how settled it is and how what it came of ended.
+/// E: how much a memory matters if nobody says: by how settled it is and how what it came from ended.
 pub(crate) fn initial_importance(frequency: Frequency, outcome: Option<Outcome>, stated: Option<f64>) -> f64 {
     let by_frequency = match frequency {
         Frequency::High => 0.5,
@@ -56,7 +56,7 @@ pub(crate) fn initial_importance(frequency: Frequency, outcome: Option<Outcome>,
     stated.unwrap_or_else(|| rounded(f64::min(1.0, by_frequency + by_outcome)))
 }
 
-/// How likely it is true, before anything came of it.
+/// How likely it is true, before anything else is known.
 pub(crate) fn initial_confidence(stated: Option<f64>, finder: Finder) -> f64 {
     let unstated = match finder {
         Finder::Hand | Finder::Import | Finder::Rules(Origin::User) => 0.80, // G.
@@ -68,13 +68,13 @@ pub(crate) fn initial_confidence(stated: Option<f64>, finder: Finder) -> f64 {
 }
 
 impl NewMemory {
-    /// How fast the world outdates it: as stated, else as its information type says (I).
+    /// How fast the world outdates it: as stated, otherwise by its information type (I).
     pub(crate) fn initial_volatility(&self) -> Volatility {
         self.volatility.unwrap_or_else(|| self.information_type.default_volatility())
     }
 
-    /// How settled it is: as stated; else `mid` if somebody saves it and `high` if it was learned, and no more than its
-    /// volatility allows.
+    /// How settled it is: as stated; otherwise `mid` if somebody saves it and `high` if it was learned, and no further than
+    /// its volatility allows.
     pub(crate) fn initial_frequency(&self) -> Frequency {
         let unstated = match self.learning_source {
             LearningSource::Manual => Frequency::Mid,
@@ -85,25 +85,24 @@ impl NewMemory {
     }
 }
 
-/// How far words of all these origins are trusted together: the least of them. `None` without any: what rests on nothing
+/// The trust in words of all these origins together: the lowest of them. `None` if there are none: a memory without a basis
 /// is refused.
 pub(crate) fn trust_in_words(origins: impl IntoIterator<Item = Origin>) -> Option<Trust> {
     origins.into_iter().map(Trust::of).min()
 }
 
-/// What outcomes have made of a memory.
+/// The outcomes of a memory so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OutcomeRecord {
     pub(crate) confidence: f64,
     /// Uses whose outcome says whether it helped.
     pub(crate) usage_count: u32,
-    /// The share of these in which it did.
+    /// The share of these in which it helped.
     pub(crate) success_rate: Option<f64>,
 }
 
 impl OutcomeRecord {
-    /// The record after one use more. What says neither that it helped nor that it did not is an access, and changes
-    /// nothing here.
+    /// The record after one more use. An outcome that does not say whether it helped is an access, and changes nothing here.
     pub(crate) fn after_outcome(self, outcome: Outcome) -> Self {
         let Self { confidence, usage_count, success_rate } = self;
         let Some(helped) = outcome.helped() else { return self };
@@ -122,19 +121,19 @@ impl OutcomeRecord {
     }
 }
 
-/// What a look at the world found.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Checked {
-    /// It holds, as far as a sensor of this reliability can tell, from 0 to 1.
+    /// The memory holds, as far as a sensor of this reliability, from 0 to 1, can tell.
     Passed { reliability: f64 },
-    /// It does not.
+    /// The memory does not hold.
     Failed,
-    /// The sensor cannot tell: nothing becomes truer or falser.
+    /// The sensor cannot tell: nothing changes.
     Unknown,
 }
 
-/// Confidence and reliability after a check, of those before it. A check proves no more than its sensor can: passing raises
-/// confidence at most to the sensor's reliability, and takes none of what was higher.
+/// The confidence and reliability after a check, from those before it. A check proves no more than its sensor can: a pass
+/// raises the confidence at most to the sensor's reliability, and does not lower a higher one.
 pub(crate) fn after_check(confidence: f64, reliability: Option<f64>, checked: Checked) -> (f64, Option<f64>) {
     match checked {
         Checked::Passed { reliability } => {

@@ -1,4 +1,4 @@
-//! What may be saved: how long texts are, which numbers are shares, what goes with what.
+//! What may be saved: maximum lengths, ranges of numbers, which fields fit together.
 
 use std::time::Duration;
 
@@ -27,26 +27,26 @@ use crate::{
     },
 };
 
-/// The longest title of a memory or a note, in bytes: a line of a list.
+/// The maximum length of a memory's or a note's title, in bytes: a line of a list.
 pub(crate) const MAX_TITLE_BYTES: usize = 200;
-/// The longest content of a memory, and description of an edge, in bytes.
+/// The maximum length of a memory's content and an edge's description, in bytes.
 pub(crate) const MAX_CONTENT_BYTES: usize = 64 << 10;
-/// The longest summary, step, condition, trigger or context, in bytes.
+/// The maximum length of a summary, step, condition, trigger or context, in bytes.
 pub(crate) const MAX_LINE_BYTES: usize = 1_024;
-/// The longest quote from a turn, in bytes.
+/// The maximum length of a quote from a turn, in bytes.
 pub(crate) const MAX_QUOTE_BYTES: usize = 4_096;
-/// The most steps and conditions of a procedure, together.
+/// The maximum number of steps and conditions of a procedure, together.
 pub(crate) const MAX_STEPS: usize = 100;
-/// The most tags, entities and sources of a memory, of each.
+/// The maximum number of tags, of entities and of sources of a memory.
 pub(crate) const MAX_TERMS: usize = 64;
-/// The longest tag or entity, in bytes.
+/// The maximum length of a tag or an entity, in bytes.
 pub(crate) const MAX_TERM_BYTES: usize = 100;
 
 impl NewMemory {
-    /// The longest window for which a check holds: a hundred years.
+    /// The maximum window of a check: a hundred years.
     pub const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
 
-    /// Refuses what saving refuses of a memory by itself: for callers who must know before.
+    /// Checks what saving would refuse in the memory itself, for callers that must know beforehand.
     pub fn check(&self) -> Result<()> {
         check_title("title", &self.title)?;
         check_content(&self.content)?;
@@ -81,7 +81,7 @@ impl Birth {
 }
 
 impl Edit {
-    /// Refuses what editing refuses of an edit by itself, whatever memory it is for.
+    /// Checks what editing would refuse in the edit itself, whatever memory it is for.
     pub fn check(&self) -> Result<()> {
         self.title.as_ref().map_or(Ok(()), |title| check_title("title", title))?;
         self.content.as_ref().map_or(Ok(()), |content| check_content(content))?;
@@ -101,7 +101,7 @@ impl Edit {
 }
 
 impl NewEdge {
-    /// Refuses what adding an edge refuses of it by itself.
+    /// Checks what adding the edge would refuse in it itself.
     pub fn check(&self) -> Result<()> {
         check_share("strength", self.strength)?;
         check_line("context", &self.context)?;
@@ -110,7 +110,7 @@ impl NewEdge {
 }
 
 impl NewNote {
-    /// Refuses what noting refuses of a note by itself.
+    /// Checks what noting would refuse in the note itself.
     pub fn check(&self) -> Result<()> {
         check_title("note's title", &self.title)?;
         check_line("summary", &self.summary)?;
@@ -125,7 +125,7 @@ impl NewNote {
 }
 
 impl Use {
-    /// Refuses what reporting a use refuses of it by itself.
+    /// Checks what reporting the use would refuse in it itself.
     pub fn check(&self) -> Result<()> {
         check_name("project", self.project.as_deref())?;
         check_name("task id", self.task_id.as_deref())?;
@@ -136,7 +136,7 @@ impl Use {
 }
 
 impl MemoryFilter {
-    /// Refuses what nothing can pass since it is out of bounds.
+    /// Refuses a filter that nothing can pass because it is out of bounds.
     pub fn check(&self) -> Result<()> {
         check_share("least confidence", self.min_confidence)?;
         check_name("project", self.project.as_deref())?;
@@ -144,7 +144,7 @@ impl MemoryFilter {
     }
 }
 
-/// What must hold of a memory whatever changed of it: only a procedure has steps.
+/// What must hold for a memory after any change: only a procedure has steps.
 pub(crate) fn check_together(kind: MemoryKind, procedure: Option<&Procedure>) -> Result<()> {
     if procedure.is_none() || kind == MemoryKind::Procedure {
         return Ok(());
@@ -155,7 +155,7 @@ pub(crate) fn check_together(kind: MemoryKind, procedure: Option<&Procedure>) ->
     )))
 }
 
-/// What is volatile, or of little trust, does not settle far.
+/// A volatile or little trusted memory does not settle far.
 pub(crate) fn check_settled(frequency: Frequency, volatility: Volatility, trust: Trust) -> Result<()> {
     let most = most_settled(volatility, trust);
     if frequency <= most {
@@ -170,7 +170,7 @@ pub(crate) fn check_settled(frequency: Frequency, volatility: Volatility, trust:
     )))
 }
 
-/// A slot, as it is said and as it is compared.
+/// Checks a slot, as given and as compared.
 fn check_slot(slot: Option<&str>) -> Result<()> {
     let what = "goal signature";
     check_name(what, slot)?;
@@ -178,7 +178,7 @@ fn check_slot(slot: Option<&str>) -> Result<()> {
     check_name(what, slot.map(tidy_slot).as_deref())
 }
 
-/// What nothing reads: as large as a text, and nested no deeper than a head says it.
+/// Checks uninterpreted fields: at most as large as a text, and nested no deeper than a head can express.
 fn check_extra(extra: &serde_json::Map<String, serde_json::Value>) -> Result<()> {
     const MAX_DEPTH: usize = 8;
     if metadata::fits(extra, MAX_DEPTH, MAX_CONTENT_BYTES) {
@@ -199,7 +199,7 @@ fn check_content(content: &str) -> Result<()> {
     check_visible("content", content)
 }
 
-/// A text that may be empty.
+/// Checks a text that may be empty.
 pub(crate) fn check_line(what: &str, text: &str) -> Result<()> {
     check_text(what, text, MAX_LINE_BYTES)
 }
@@ -211,10 +211,10 @@ fn check_visible(what: &str, text: &str) -> Result<()> {
     Err(Error::invalid(format!("the {what} has no character that can be seen")))
 }
 
-/// Whether a character leaves a mark by itself.
+/// Whether a character is visible by itself.
 fn is_visible(c: char) -> bool {
     use GeneralCategoryGroup::{Letter, Number, Punctuation, Symbol};
-    /// Letters and a sign that are blank: the fillers of Hangul, and the pattern of Braille without a dot.
+    /// Letters and a symbol that are blank: the fillers of Hangul, and the Braille pattern without dots.
     const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}', '\u{2800}'];
     matches!(c.general_category_group(), Letter | Number | Punctuation | Symbol)
         && !is_hidden(c)
@@ -229,7 +229,7 @@ fn check_procedure(procedure: &Procedure) -> Result<()> {
     })
 }
 
-/// Tags or entities: few, short, and each names something.
+/// Checks tags or entities: few, short, and none of them blank.
 pub(crate) fn check_terms(what: &str, names: &[String]) -> Result<()> {
     let many = if what == "tag" { "tags" } else { "entities" };
     check_count(many, names.len(), MAX_TERMS)?;
@@ -251,7 +251,7 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<()> {
     Err(Error::invalid(format!("there are {count} {what}; {most} are allowed")))
 }
 
-/// A share, where there is one: 0 to 1.
+/// Checks a share, if given: 0 to 1.
 pub(crate) fn check_share(what: &str, share: Option<f64>) -> Result<()> {
     match share {
         Some(share) if !(0.0..=1.0).contains(&share) => {

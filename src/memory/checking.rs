@@ -1,19 +1,19 @@
-//! When a job looks again at a memory that has sensors.
+//! When a job checks a memory with sensors again.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::model::sensor::CheckResult;
 
-/// How long a memory that was looked at rests, however stale it is: what a check holds for may be no time at all, and what
-/// fails stays stale.
+/// How long a memory rests after a check, however stale it is: a check may hold for no time at all, and a memory that fails
+/// stays stale.
 const REST: TimeDelta = TimeDelta::hours(1);
-/// So often the rest doubles while nothing passes: up to 32 hours, for what is offline or gone is so for long.
+/// How often the rest doubles while no check passes: up to 32 hours, since what is offline or gone usually stays so.
 const DOUBLINGS: usize = 5;
-/// How many of the newest looks decide.
+/// How many of the newest checks are considered.
 pub(crate) const LOOKS: u32 = 6;
 
-/// Whether a memory rests: `looks` are the times and results of its newest checks, the newest first. A look in the future, by
-/// a clock that has come back, is none to rest from.
+/// Whether a memory rests: `looks` are the times and results of its newest checks, the newest first. A check in the future,
+/// from before the clock was set back, does not count.
 pub(crate) fn is_resting(looks: &[(DateTime<Utc>, CheckResult)], now: DateTime<Utc>) -> bool {
     let Some((newest, _)) = looks.first() else { return false };
     let in_vain = looks.iter().take_while(|(_, result)| *result != CheckResult::Pass).count();
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
     use crate::memory::facts::sample::start;
 
-    /// Looks an hour apart, the newest at the start; whether it rests so many minutes later.
+    /// Checks an hour apart, the newest at the start; whether the memory rests this many minutes later.
     #[track_caller]
     fn check(results: &[CheckResult], minutes: i64, expected: bool) {
         let back = |at: usize| start() - TimeDelta::hours(i64::try_from(at).unwrap());

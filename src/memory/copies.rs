@@ -1,4 +1,4 @@
-//! How much of one text stands in another: by runs of words, which nobody says twice by chance.
+//! How much of one text occurs in another: by runs of words, which nobody says twice by chance.
 
 use std::collections::HashSet;
 
@@ -7,15 +7,15 @@ use crate::{
     text::words::{Word, for_each_word},
 };
 
-/// Words of a run. Stop words are left out, as wherever words are compared.
+/// Words per run. Stop words are left out, as everywhere when words are compared.
 const RUN: usize = 5;
-/// Of a short text that was edited, runs are this part of it: else one corrected word would break most of them.
+/// A run of a short edited text is this part of it: otherwise one corrected word would break most runs.
 const PART: usize = 4;
 
-/// Of an edited text less is left than this: it is the editor's.
+/// If less of an edited text is left than this, it is the editor's.
 const LEFT: f64 = 0.4;
 
-/// Of a text that is said again so much stands in another.
+/// A text counts as said again if this much of it occurs in another.
 const COPIED: f64 = 0.6;
 
 /// The runs of words of one text, or of several.
@@ -23,7 +23,7 @@ const COPIED: f64 = 0.6;
 pub(crate) struct Runs(HashSet<Vec<Word>>);
 
 impl Runs {
-    /// Those of five words; of a shorter text all of its words are one.
+    /// Runs of five words; a shorter text is a single run.
     pub(crate) fn of(text: &str) -> Self {
         Self::of_words(&words(text), RUN)
     }
@@ -36,19 +36,19 @@ impl Runs {
         Self(runs)
     }
 
-    /// Adds those of another text.
+    /// Adds the runs of another text.
     pub(crate) fn add(&mut self, text: &str) {
         self.0.extend(Self::of(text).0);
     }
 
-    /// The share of these that another text has, too, from 0 to 1. Without any there is none.
+    /// The share of these runs that another text has too, from 0 to 1; 0 if there are none.
     #[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^53 words")]
     fn share_in(&self, other: &Self) -> f64 {
         let shared = self.0.iter().filter(|run| other.0.contains(*run)).count();
         shared as f64 / self.0.len().max(1) as f64
     }
 
-    /// Whether a text was said again: three fifths of its runs stand in the other.
+    /// Whether a text was said again: three fifths of its runs occur in the other.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
         self.share_in(other) >= COPIED
     }
@@ -62,11 +62,11 @@ pub(crate) struct ForeignWords {
     bytes: usize,
 }
 
-/// Of so much text it is known whose words are whose. Behind it nobody's are the user's own for sure.
+/// How much text of tools and documents is remembered. After that, no text is certain to be the user's own.
 const MOST_FOREIGN_BYTES: usize = 2 << 20;
 
 impl ForeignWords {
-    /// Hears one side of a turn.
+    /// Adds one side of a turn.
     pub(crate) fn hear(&mut self, origin: Origin, side: &str) {
         let runs = match origin {
             Origin::Tool => &mut self.tools,
@@ -79,7 +79,7 @@ impl ForeignWords {
         }
     }
 
-    /// Whose words a text is that somebody says behind them: a tool's or a document's, if those said it before.
+    /// Whose words a text is that comes after them: a tool's or a document's, if one of those said it before.
     pub(crate) fn whose(&self, text: &str) -> Option<Origin> {
         if self.bytes > MOST_FOREIGN_BYTES {
             return Some(Origin::Document);
@@ -100,7 +100,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Whether so little of a text is left that it is the editor's: a corrected word does not launder what a page said.
+/// Whether so little of a text is left that it is the editor's: correcting a word does not launder what a page said.
 pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
     let (before, after) = (words(before), words(after));
     let run = (before.len() / PART).clamp(1, RUN);
@@ -108,8 +108,8 @@ pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
     !before.0.is_empty() && before.share_in(&after) < LEFT
 }
 
-/// Whose words a text is that somebody saves out of a talk: a tool's or a document's, if those said it there and the user
-/// did not. What they say stays theirs, whoever repeats it.
+/// Whose words a text is that somebody saves from a conversation: a tool's or a document's, if those said it there and the
+/// user did not. What they say stays theirs, whoever repeats it.
 pub(crate) fn copied_from<'s>(
     text: &str,
     sides: impl IntoIterator<Item = (Origin, &'s str)>,

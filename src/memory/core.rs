@@ -1,4 +1,4 @@
-//! G: what matters most, as `CORE.md` has it: sections by kind, the best first, within a number of tokens.
+//! G: what matters most, in the form of `CORE.md`: sections by kind, the best first, within a token limit.
 
 use chrono::NaiveDate;
 
@@ -7,7 +7,7 @@ use crate::{
     model::memory::words::MemoryKind,
 };
 
-/// G: a memory whose score is below this is not active.
+/// G: a memory with a score below this is not active.
 pub(crate) const ACTIVE: f64 = 0.2;
 
 /// The sections, in their order.
@@ -24,7 +24,7 @@ impl CoreSection {
     pub(crate) const EVERY: [Self; 5] =
         [Self::Solutions, Self::Decisions, Self::Fixes, Self::Configurations, Self::Patterns];
 
-    /// That of a kind. What has none is shown only if it is pinned.
+    /// The section of a kind. A kind without a section is shown only if pinned.
     pub(crate) fn of(kind: MemoryKind, pinned: bool) -> Option<Self> {
         match kind {
             MemoryKind::Solution => Some(Self::Solutions),
@@ -49,12 +49,12 @@ impl CoreSection {
     }
 }
 
-/// A memory in it.
+/// A memory in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CoreEntry {
     pub(crate) section: CoreSection,
     pub(crate) score: f64,
-    /// Of equal scores the higher goes first: it was saved later.
+    /// Breaks ties between equal scores: the higher, which was saved later, goes first.
     pub(crate) number: i64,
     pub(crate) named: LineNames,
     pub(crate) tags: Vec<String>,
@@ -71,17 +71,17 @@ impl CoreEntry {
     }
 }
 
-/// What stands above the sections.
+/// The header above the sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CoreHead {
     pub(crate) on: NaiveDate,
-    /// Memories whose score is [`ACTIVE`] or more, and all.
+    /// The number of memories with a score of [`ACTIVE`] or more, and of all.
     pub(crate) active: u64,
     pub(crate) all: u64,
 }
 
-/// The text of so many entries as have room in it, and these in the order of the text. Where not all have, the least score
-/// of all goes first, of equal ones the older. `count` counts tokens.
+/// The text of as many entries as fit, and these entries in the order of the text. If not all fit, the lowest score is
+/// dropped first, and the older of equal ones. `count` counts tokens.
 pub(crate) fn fitted(
     head: CoreHead,
     mut entries: Vec<CoreEntry>,
@@ -89,7 +89,7 @@ pub(crate) fn fitted(
     count: impl Fn(&str) -> u32,
 ) -> (String, Vec<CoreEntry>) {
     entries.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.number.cmp(&a.number)));
-    // More entries never have fewer tokens: the most that fit are found by halving.
+    // More entries never have fewer tokens, so binary search finds the most that fit.
     let (mut fit, mut too_many) = (0, entries.len() + 1);
     while too_many - fit > 1 {
         let half = usize::midpoint(fit, too_many);
@@ -105,7 +105,7 @@ pub(crate) fn fitted(
     (text, entries)
 }
 
-/// The text of these, which are sorted by their scores.
+/// The text of these entries, which are sorted by score.
 fn text(head: CoreHead, entries: &[CoreEntry]) -> String {
     let CoreHead { on, active, all } = head;
     let mut text = format!(

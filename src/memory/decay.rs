@@ -13,14 +13,14 @@ use crate::{
     },
 };
 
-/// G: what is lost a day; half of it is gone after 23 days.
+/// G: the loss per day; half is gone after 23 days.
 const LAMBDA: f64 = 0.03;
-/// G: what use counts before there was any.
+/// G: the value of use before there was any.
 const NEVER_USED: f64 = 0.5;
-/// G: the score of what is pinned.
+/// G: the score of a pinned memory.
 const PINNED: f64 = 999.0;
 
-/// Days as they count for what the world outdates faster: a month, a day, an hour and a minute of it are alike (I).
+/// Days scaled by volatility: for faster outdated memories, a month, a day, an hour and a minute count alike (I).
 pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     let speed = match volatility {
         Volatility::Low => 1.0,
@@ -31,7 +31,7 @@ pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     speed * days.max(0.0)
 }
 
-/// G: what kinds of memories are worth, and so for how long.
+/// G: the weight of each kind, which determines how long it lasts.
 fn weight(kind: MemoryKind) -> f64 {
     match kind {
         MemoryKind::Procedure => 1.4,
@@ -46,7 +46,7 @@ fn weight(kind: MemoryKind) -> f64 {
 }
 
 /// G: how much a memory still matters, from 0 upwards: more with every use, less with every day without one. Volatility
-/// speeds the days up (I). Never kept: it is worked out when it is asked for.
+/// speeds up the days (I). Never stored: computed on request.
 pub(crate) fn decay_score(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let fading = Fading {
         kind: facts.kind,
@@ -58,7 +58,7 @@ pub(crate) fn decay_score(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     fading.score(facts.days_unused(now))
 }
 
-/// What the score is made of, but for the days: all that is read of each memory where there are a hundred thousand.
+/// The parts of the score except the days: all that is read per memory when there are a hundred thousand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fading {
     pub(crate) kind: MemoryKind,
@@ -69,7 +69,7 @@ pub(crate) struct Fading {
 }
 
 impl Fading {
-    /// The score so many days after the last use.
+    /// The score this many days after the last use.
     pub(crate) fn score(self, days_unused: f64) -> f64 {
         if self.pinned {
             return PINNED;
@@ -83,7 +83,7 @@ impl Fading {
     }
 }
 
-/// G: the label of a score. A bound belongs to the band above it.
+/// G: the label of a score. A score equal to a bound belongs to the band above it.
 pub(crate) fn band(decay_score: f64) -> Band {
     match decay_score {
         0.5.. => Band::Active,
@@ -93,8 +93,8 @@ pub(crate) fn band(decay_score: f64) -> Band {
     }
 }
 
-/// E: how recent a memory is, from 0 to 1: fading begins after a grace, sooner for what is less settled, and knowledge does
-/// not fade. Volatility speeds up the grace too (I).
+/// E: how recent a memory is, from 0 to 1: fading starts after a grace period, which is shorter for less settled memories,
+/// and knowledge does not fade. Volatility shortens the grace period too (I).
 pub(crate) fn current_relevance(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let (rate, grace) = match facts.frequency {
         Frequency::High => (0.1, 7.0),
@@ -122,7 +122,7 @@ mod tests {
         })
     }
 
-    /// `days` after it was saved, or used last.
+    /// `days` after it was saved or last used.
     #[track_caller]
     fn check(facts: &MemoryFacts, days: f64, expected: f64, expected_band: Band) {
         let score = decay_score(facts, day(days));

@@ -1,4 +1,4 @@
-//! What a person decides, and how: who may decide, what a person's look is worth.
+//! Decisions by a person: who may decide, and how much a person's check is worth.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use crate::{
     text::measure::check_name,
 };
 
-/// I: how good a source is who looked.
+/// I: the reliability of a person's check.
 pub(crate) const HUMAN_RELIABILITY: f64 = 0.95;
-/// I: how long a person's look holds, where nobody says: six months of 30 days.
+/// I: how long a person's check holds if nothing else is stated: six months of 30 days.
 pub(crate) const HUMAN_WINDOW: Duration = Duration::from_hours(6 * 30 * 24);
 
-/// Jobs, rules, origins and sensors: none of them decides.
+/// Names of jobs, rules, origins and sensors, which cannot decide.
 const NO_PERSONS: &[&str] = &[
     "agent",
     "assistant",
@@ -43,7 +43,7 @@ const NO_PERSONS: &[&str] = &[
     "validate",
 ];
 
-/// Refuses a name that is none, or not that of a person; `summarizer` is that of the one that is configured.
+/// Refuses an empty name, or one that is not a person's; `summarizer` is the name of the configured one.
 pub(crate) fn check_person(by: &str, summarizer: Option<&str>) -> Result<()> {
     check_name("name of who decides", Some(by))?;
     let name = by.trim().to_lowercase();

@@ -1,4 +1,4 @@
-//! What a memory is about, by name, where nobody says: the entry paper's four rules.
+//! The entities of a memory if nobody states them: the entry paper's four rules.
 
 use std::ops::Range;
 
@@ -18,31 +18,31 @@ use crate::{
     },
 };
 
-/// The most entities that are found.
+/// The maximum number of entities found.
 const MOST: usize = 16;
-/// No more than this of a text is looked at, in bytes: what it is about shows there.
+/// How much of a text is examined, in bytes: enough to show what it is about.
 const MAX_LOOKED_AT: usize = 8 << 10;
-/// The longest word of a name, in bytes, and the most words: what is longer is data.
+/// The maximum length of a name's word in bytes, and the maximum number of words: anything longer is data.
 const MAX_BYTES: usize = 40;
 const MOST_WORDS: usize = 4;
-/// A path gives so many names at most: its last ones say what it is about.
+/// The maximum number of names from a path: its last ones say what it is about.
 const MOST_OF_PATH: usize = 3;
-/// Below this a word is rare in English ([`commonness`]): it is none of the 9,900 most frequent.
+/// Below this, a word is rare in English ([`commonness`]): not among the 9,900 most frequent.
 const RARE: f64 = 0.006;
 
-/// A sentence with one of these speaks of a person, whose name is mostly its first word: `Anna paints when she can.`
+/// A sentence with one of these is about a person, whose name is usually its first word: `Anna paints when she can.`
 const OF_PERSONS: &str = "he she him her his hers himself herself";
 
 static GENERIC_FOLDERS: List = list!("generic_folders");
 static NAMED_THINGS: List = list!("named_things");
 static NOT_TERMS: List = list!("not_terms");
 
-/// A name, and where it stands in its text.
+/// A name, and its position in the text.
 type EntityMatch = (usize, String);
 
-/// The entities of a memory, in the order in which they stand in its text, each once, as it is spelled first: proper names
-/// and technical terms (`JWT`, `PostgreSQL`), the names in paths of files (`src/auth/token.ts`: auth, token), and what is
-/// named beside what it is (`the zbooks project`).
+/// The entities of a memory, in the order of its text, each once, in its first spelling: proper names and technical terms
+/// (`JWT`, `PostgreSQL`), the names in file paths (`src/auth/token.ts`: auth, token), and names given along with what they
+/// name (`the zbooks project`).
 pub(crate) fn entities(title: &str, content: &str) -> Vec<String> {
     let content = &content[..content.floor_char_boundary(MAX_LOOKED_AT)];
     let names = [title, content].into_iter().flat_map(named_in);
@@ -68,29 +68,29 @@ fn named_in(text: &str) -> Vec<String> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// What a word may name.
+/// What kind of name a word may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntityClass {
-    /// Nothing by itself.
+    /// None by itself.
     Plain,
-    /// It has a capital that nothing asks for.
+    /// It has a capital letter that nothing else explains.
     Proper,
-    /// It has a capital, as the first word of its sentence.
+    /// It has a capital letter as the first word of its sentence.
     First,
-    /// It is spelled as no other word is: `JWT`, `snake_case`, `k8s`.
+    /// It has an unusual spelling: `JWT`, `snake_case`, `k8s`.
     Technical,
 }
 
 /// A word of a sentence.
 #[derive(Debug)]
 struct SentenceWord<'a> {
-    /// Without a possessive.
+    /// Without a possessive ending.
     text: &'a str,
     lower: String,
-    /// Where it stands in the whole text.
+    /// Its position in the whole text.
     at: usize,
     class: EntityClass,
-    /// Whether one blank, and nothing else, stands before it.
+    /// Whether exactly one blank is before it.
     is_joined: bool,
     has_possessive: bool,
 }
@@ -126,7 +126,7 @@ fn words_of<'a>(text: &'a str, sentence: &Sentence<'a>, paths: &[Range<usize>]) 
     words
 }
 
-/// What a word is by its letters, and by what stands before it in its sentence.
+/// The class of a word, from its letters and from what comes before it in its sentence.
 fn class_of(word: &str, before: &str) -> EntityClass {
     let has_capital = word.starts_with(char::is_uppercase);
     let before = before.trim_end_matches(['"', '\'', '“', '‘', '(', '[', '*', '_', '`']);
@@ -164,7 +164,7 @@ fn is_file_name(word: &str) -> bool {
     })
 }
 
-/// Words of grammar and talk, of the calendar, and what is too long or too short.
+/// Function words, words of small talk and of the calendar, and words that are too long or too short.
 fn names_nothing(word: &SentenceWord<'_>) -> bool {
     let lower = word.lower.as_str();
     !(2..=MAX_BYTES).contains(&word.text.len())
@@ -174,13 +174,13 @@ fn names_nothing(word: &SentenceWord<'_>) -> bool {
         || is_of("month", lower)
 }
 
-/// Whether all words that say something have capitals: then these say nothing.
+/// Whether all content words have capital letters, which then mean nothing.
 fn is_title_case(words: &[SentenceWord<'_>]) -> bool {
     let telling = || words.iter().skip(1).filter(|word| !is_stop_word(&word.lower));
     telling().count() >= 2 && telling().all(|word| word.class != EntityClass::Plain)
 }
 
-/// Proper names and technical terms; proper names side by side are one.
+/// Adds proper names and technical terms; adjacent proper names are one name.
 fn add_names(words: &[SentenceWord<'_>], is_named: &impl Fn(&str) -> bool, found: &mut Vec<EntityMatch>) {
     let of_person = words.iter().any(|word| is_in(OF_PERSONS, &word.lower));
     let is_name = |word: &SentenceWord<'_>| match word.class {
@@ -203,7 +203,7 @@ fn add_names(words: &[SentenceWord<'_>], is_named: &impl Fn(&str) -> bool, found
             word.is_joined && !before.has_possessive && is_other && has_capital(before.text)
         };
         let more = words[at..].windows(2).take(MOST_WORDS - 1).take_while(goes_on).count();
-        // The first word of a sentence is part of a name that goes on: `Fox Hollow is far.`
+        // The first word of a sentence is part of a name if the name continues: `Fox Hollow is far.`
         if is_name(first) || (first.class == EntityClass::First && more > 0 && !is_verbal(first.text)) {
             let name: Vec<&str> = words[at..=at + more].iter().map(|word| word.text).collect();
             found.push((first.at, name.join(" ")));
@@ -217,7 +217,7 @@ fn has_capital(word: &str) -> bool {
     word.starts_with(char::is_uppercase)
 }
 
-/// Whether a word is rare in English, and has no ending of a common kind of word.
+/// Whether a word is rare in English, and does not have the ending of a common word class.
 fn is_unheard_of(word: &str) -> bool {
     is_rare(word) && !is_verbal(word) && !word.ends_with('s')
 }
@@ -257,8 +257,8 @@ fn add_mentions(words: &[SentenceWord<'_>], found: &mut Vec<EntityMatch>) {
     }
 }
 
-/// Where paths of files stand: runs without blanks, brackets and quotes that have a slash and begin, or end, as only a path
-/// does.
+/// The positions of file paths: runs without blanks, brackets and quotes that contain a slash and begin, or end, as only a
+/// path does.
 fn paths(text: &str) -> Vec<Range<usize>> {
     let ends = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '<' | '>' | ',' | ';')
@@ -288,7 +288,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, '/' | '\\')
 }
 
-/// The names of a path's folders and of its file, without what is generic and without endings.
+/// The names of a path's folders and its file, without generic ones and without extensions.
 fn names_of_path(path: &str) -> Vec<String> {
     let stem = |part: &str| {
         let part = part.trim_start_matches('.');
@@ -297,7 +297,7 @@ fn names_of_path(path: &str) -> Vec<String> {
     let is_telling = |name: &String| {
         (2..=MAX_BYTES).contains(&name.len())
             && name.chars().any(char::is_alphabetic)
-            && !name.ends_with(':') // Of a drive.
+            && !name.ends_with(':') // A drive.
             && !GENERIC_FOLDERS.contains(&name.to_lowercase())
     };
     let names: Vec<String> = path.split(is_separator).map(stem).filter(is_telling).collect();

@@ -1,4 +1,4 @@
-//! What the rules go by: the numbers and words of a memory, without its texts.
+//! The input of the rules: the numbers and words of a memory, without its texts.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::model::memory::{
     words::{Frequency, LearningSource, MemoryKind, MemoryStatus, Volatility},
 };
 
-/// What the rules go by.
+/// The facts that the rules use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MemoryFacts {
     pub(crate) kind: MemoryKind,
@@ -27,9 +27,9 @@ pub(crate) struct MemoryFacts {
     pub(crate) trust: Trust,
     pub(crate) learning_source: LearningSource,
     pub(crate) pinned: bool,
-    /// It goes with its session.
+    /// It is removed with its session.
     pub(crate) is_volatile: bool,
-    /// Another memory says otherwise, and nobody has decided yet.
+    /// Another memory contradicts it, and nobody has decided yet.
     pub(crate) contested: bool,
     pub(crate) said_at: DateTime<Utc>,
     pub(crate) created_at: DateTime<Utc>,
@@ -37,12 +37,12 @@ pub(crate) struct MemoryFacts {
 }
 
 impl MemoryFacts {
-    /// The days for which it was not used, nor saved anew. Negative if the clock went back.
+    /// Days since it was last used or saved. Negative if the clock was set back.
     pub(crate) fn days_unused(&self, now: DateTime<Utc>) -> f64 {
         days(now - self.state.last_used_at.unwrap_or(self.created_at))
     }
 
-    /// Whether a person saved it, as their own words or the backend's: what a person saved, only a person archives.
+    /// Whether a person saved it, as their own words or the backend's: only a person archives such a memory.
     pub(crate) fn is_by_hand(&self) -> bool {
         self.learning_source == LearningSource::Manual && self.trust >= Trust::User
     }
@@ -73,7 +73,7 @@ impl From<&Memory> for MemoryFacts {
     }
 }
 
-/// A span in days, to the millisecond.
+/// A duration in days, to the millisecond.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of ten thousand years are less than 2^53")]
 pub(crate) fn days(span: TimeDelta) -> f64 {
     span.num_milliseconds() as f64 / 86_400_000.0
@@ -88,7 +88,7 @@ pub(crate) mod sample {
         "2026-01-01T00:00:00Z".parse().unwrap()
     }
 
-    /// So many days behind [`start`].
+    /// This many days after [`start`].
     pub(crate) fn day(days: f64) -> DateTime<Utc> {
         #[expect(clippy::cast_possible_truncation, reason = "it is a test's number")]
         let millis = (days * 86_400_000.0).round() as i64;
@@ -96,7 +96,7 @@ pub(crate) mod sample {
     }
 
     impl MemoryFacts {
-        /// A memory that was learned at [`start`] and never used: of volatility low and trust 3.
+        /// A memory that was learned at [`start`] and never used, with low volatility and a trust of 3.
         pub(crate) fn sample(kind: MemoryKind, frequency: Frequency) -> Self {
             Self {
                 kind,
@@ -120,7 +120,7 @@ pub(crate) mod sample {
             }
         }
 
-        /// The same with other values, as a test says them.
+        /// The same with changes made by the test.
         pub(crate) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
             change(&mut self);
             self

@@ -1,4 +1,4 @@
-//! How settled a memory is: when it consolidates, when it falls back, when it is put away.
+//! How settled a memory is: when it consolidates, falls back, or is archived.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -17,30 +17,30 @@ use crate::{
     },
 };
 
-/// C: rated uses, and the share of successes among them, that make knowledge of an episode.
+/// C: the number of rated uses, and the share of successes among them, that turn an episode into knowledge.
 const KNOWN_USES: u32 = 20;
 const KNOWN_RATE: f64 = 0.95;
-/// C: it must help across contexts, and across projects to stay for ever.
+/// C: the contexts in which it must have helped, and the projects for it to stay forever.
 const KNOWN_CONTEXTS: u32 = 2;
 const CORE_PROJECTS: u32 = 2;
-/// C: below this share of successes `mid` falls back, once so many uses were rated that the share says something.
+/// C: below this share of successes `mid` falls back, once enough uses are rated for the share to mean something.
 pub(super) const POOR_RATE: f64 = 0.70;
 pub(super) const POOR_USES: u32 = 5;
-/// C: below this share of successes a person is asked about what is `low` and was checked.
+/// C: below this share of successes a person is asked about a `low` memory that was checked.
 pub(super) const FLAGGED_RATE: f64 = 0.85;
-/// C: how long `high` has to show that it helps.
+/// C: how long `high` has to prove helpful.
 pub(super) const HIGH_DAYS: TimeDelta = TimeDelta::days(30);
-/// C: how long `mid` has, and how often it must be used by then.
+/// C: how long `mid` has, and how often it must be used in that time.
 const MID_DAYS: TimeDelta = TimeDelta::days(60);
 pub(super) const MID_ACCESSES: u32 = 5;
-/// G: a score below this is archived; I: the better the source, the further down.
+/// G: a score below this is archived; I: the more reliable the source, the lower the limit.
 const ARCHIVED_SCORE: f64 = 0.05;
 const ARCHIVED_BY_RELIABILITY: f64 = 0.1;
-/// How long a question that was decided is not asked again.
+/// How long a decided question is not asked again.
 const REVIEW_REST: TimeDelta = TimeDelta::days(30);
 
-/// How far a memory may settle at most: what the world outdates within hours stays an episode, what a tool or a document
-/// says is never knowledge, and only what a person said or approved stays for ever.
+/// How far a memory may settle: what the world outdates within hours stays an episode, what a tool or a document says never
+/// becomes knowledge, and only what a person said or approved stays forever.
 pub(crate) fn most_settled(volatility: Volatility, trust: Trust) -> Frequency {
     let by_volatility = match volatility {
         Volatility::Ephemeral => Frequency::High,
@@ -55,20 +55,20 @@ pub(crate) fn most_settled(volatility: Volatility, trust: Trust) -> Frequency {
     by_volatility.min(by_trust)
 }
 
-/// What of a memory's past decides whether it settles.
+/// The parts of a memory's past that decide whether it settles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Past {
-    /// How what it came of ended.
+    /// How what it came from ended.
     pub(crate) birth: Option<Outcome>,
     /// Whether it has had another frequency.
     pub(crate) has_moved: bool,
-    /// Whether a use since it has the present one was a success.
+    /// Whether a use was a success since it has its current frequency.
     pub(crate) has_success_since: bool,
 }
 
 impl Past {
-    /// Whether it has shown since it has its frequency that it helps. Its beginning counts once: what fell back needs a
-    /// success of its own.
+    /// Whether it has proved helpful since it has its frequency. How it was learned counts once: a memory that fell back
+    /// needs a new success.
     fn has_helped(self) -> bool {
         let is_good_birth =
             matches!(self.birth, Some(Outcome::Success | Outcome::Decision | Outcome::Correction));
@@ -81,11 +81,11 @@ impl Past {
 pub(crate) enum ConsolidationStep {
     /// It settles to this frequency.
     To(Frequency),
-    /// A person is asked whether it is to stay for ever.
+    /// A person is asked whether it should stay forever.
     Review,
 }
 
-/// C: one step at most towards `ultra_low`. `None`: it stays where it is.
+/// C: at most one step towards `ultra_low`. `None` if it stays where it is.
 pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -> Option<ConsolidationStep> {
     let may_settle = facts.status == MemoryStatus::Active
         && !facts.is_volatile
@@ -112,7 +112,7 @@ pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -
     }
 }
 
-/// C: the confidence from which on a memory may settle: its own, or that of its frequency.
+/// C: the minimum confidence for a memory to settle: its own, or that of its frequency.
 pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     let by_default = match facts.frequency {
         Frequency::High => 0.75,
@@ -122,8 +122,8 @@ pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     facts.consolidation_threshold.unwrap_or(by_default)
 }
 
-/// The trust of a memory that stays for ever since this one approved it: the assistant's words are a person's by that.
-/// `None`: it is refused. No job and no LLM approves, and what a tool or a document says stays what it is.
+/// The trust of a memory that this origin approves to stay forever: the assistant's words become a person's. `None` if it
+/// is refused. Jobs and LLMs cannot approve, and what a tool or a document says stays what it is.
 pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     match trust {
         _ if by != Origin::User => None,
@@ -133,25 +133,25 @@ pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     }
 }
 
-/// E: so long a memory does not fade. What was just saved is not put away, however little it matters.
+/// E: how long a new memory does not fade. A memory that was just saved is not archived, however little it matters.
 const NEW_DAYS: TimeDelta = TimeDelta::days(7);
 
-/// What becomes of a memory that does not consolidate.
+/// What happens to a memory that does not consolidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retention {
     /// It stays as it is.
     Keep,
-    /// It goes with its session, which has ended.
+    /// It is removed with its session, which has ended.
     Clear,
     /// It falls back one step.
     Downgrade,
     /// A person is asked whether it still holds.
     Review,
-    /// It is put away; nothing is deleted.
+    /// It is archived; nothing is deleted.
     Archive,
 }
 
-/// C, G and I: what a rule says of a memory on a day; the first one that fits. What a person saved, only a person archives.
+/// C, G and I: the first rule that applies to a memory on a day. What a person saved, only a person archives.
 pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
     let state = &facts.state;
     let is_below = |bound: f64| state.success_rate.is_some_and(|rate| rate < bound);
@@ -175,12 +175,12 @@ pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime
     }
 }
 
-/// I: the score below which a memory with such a source is archived.
+/// I: the score below which a memory with this source reliability is archived.
 pub(super) fn archived_score(reliability: Option<f64>) -> f64 {
     reliability.map_or(ARCHIVED_SCORE, |reliability| ARCHIVED_BY_RELIABILITY * (1.0 - reliability))
 }
 
-/// Whether a question is asked again that was decided then: after a rest, and only if a use was rated or a check failed
+/// Whether a question decided at that time is asked again: after a rest, and only if a use was rated or a check failed
 /// since.
 pub(crate) fn may_ask_again(decided_at: DateTime<Utc>, has_news_since: bool, now: DateTime<Utc>) -> bool {
     has_news_since && now - decided_at >= REVIEW_REST
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(retain(&state, false, day(90.0)), Retention::Keep);
     }
 
-    /// On which day something becomes of a memory at mid that is looked at daily and never used.
+    /// On which day something happens to a `mid` memory that is looked at daily and never used.
     #[track_caller]
     fn check_days(kind: MemoryKind, importance: f64, trust: Trust, expected: &[(u32, Retention)]) {
         let mut facts = by_hand(MemoryFacts::sample(kind, Frequency::Mid)).with(|facts| {

@@ -1,8 +1,8 @@
-//! What becomes of memories: how they begin, fade, settle, go stale, rank. Pure functions over plain facts; nothing here
+//! The rules for memories: how they begin, fade, settle, go stale and rank. Pure functions over plain facts; nothing here
 //! reads a file or a clock.
 //!
-//! The rules are those of four papers, by whose letters tests name them: C, the continuum of frequencies; I, the
-//! information model; G, the graph of memories that fade; E, the entry.
+//! The rules come from four papers, which comments and tests abbreviate: C, the continuum of frequencies; I, the information
+//! model; G, the graph of memories that fade; E, the entry.
 
 pub(crate) mod beginning;
 pub(crate) mod bounds;
@@ -28,7 +28,7 @@ pub(crate) mod validity;
 
 #[cfg(test)]
 mod cases {
-    /// Whether a number is this one, to four digits; a fifth digit of 5 may be cut off or not.
+    /// Checks a number to four digits; a fifth digit of 5 may be cut off or not.
     #[track_caller]
     pub(super) fn check_digits(found: f64, expected: f64, what: &str) {
         assert!((found - expected).abs() < 5.1e-5, "{what}: {found}, not {expected}");

@@ -1,4 +1,4 @@
-//! A memory as a line of a page that others write beside it: nothing in it can end the line, or be taken for its marks.
+//! A memory as a line of a generated page: nothing in it can end the line or be taken for markup.
 
 use crate::{
     memory::slug,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What a line names.
+/// The names in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineNames {
     pub(crate) id: MemoryId,
@@ -26,8 +26,8 @@ impl LineNames {
     }
 }
 
-/// A title without line breaks, brackets and back-ticks: each is a blank, of which none are doubled. What a chat template
-/// could take for its own is broken.
+/// A title without line breaks, brackets and back-ticks: each becomes a blank, and blanks are not doubled. Sequences that a
+/// chat template could interpret are broken up.
 pub(crate) fn tidy(title: &str) -> String {
     let shown: String = title
         .chars()
@@ -38,12 +38,12 @@ pub(crate) fn tidy(title: &str) -> String {
     harmless(&title).into_owned()
 }
 
-/// A tag inside of parentheses and between commas.
+/// A tag that can be put in parentheses and between commas.
 pub(crate) fn tidy_tag(tag: &str) -> String {
     tidy(&tag.replace(['(', ')', ',', '*'], " "))
 }
 
-/// The beginning of a text in one line, of so many characters, with three dots if there is more.
+/// The first characters of a text in one line, with three dots if there is more.
 pub(crate) fn preview(text: &str, characters: usize) -> String {
     let text = tidy(text);
     match text.char_indices().nth(characters) {

@@ -1,4 +1,4 @@
-//! What a memory's facts do to its rank.
+//! How a memory's facts affect its rank.
 
 use chrono::{DateTime, Utc};
 
@@ -13,19 +13,18 @@ use crate::{
     },
 };
 
-/// What is left of the score of what is stale, and of what is archived.
+/// The factor on the score of a stale memory, and of an archived one.
 const STALE: f64 = 0.5;
 const ARCHIVED: f64 = 0.5;
-/// And of what has an uncertain source.
+/// The factor on the score of a memory with an uncertain source.
 const UNVERIFIED: f64 = 0.8;
-/// What a memory lends to what it stands beside, over an edge of full strength. From 0.3 to 0.6 answers were alike.
+/// What a memory lends to a related one over an edge of full strength. From 0.3 to 0.6 the answers were the same.
 const LENT: f64 = 0.3;
-/// What a memory and a turn that it rests on lend each other. From 0.2 to 0.3 answers were alike.
+/// What a memory and a turn that it rests on lend each other. From 0.2 to 0.3 the answers were the same.
 const WITNESS: f64 = 0.25;
 
-/// By what a memory's score is multiplied, from 0 to 1: what the world may have outdated, what is put away and what has an
-/// uncertain source counts less. How much it matters and how recent it is have no share: measured, both were worth nothing
-/// (docs/knowledge.md).
+/// The factor on a memory's score, from 0 to 1: a memory that may be outdated, is archived or has an uncertain source counts
+/// less. How much it matters and how recent it is are not included: measured, neither helped (docs/knowledge.md).
 pub(crate) fn discount(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let discounts = [
         (STALE, !staleness(facts, now).is_empty()),
@@ -35,8 +34,7 @@ pub(crate) fn discount(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     rounded(discounts.into_iter().filter(|(_, holds)| *holds).map(|(discount, _)| discount).product())
 }
 
-/// C: by what relevance is multiplied in the continuum's own order, which prefers traces that have proved themselves to
-/// what is known best.
+/// C: the factor on relevance in the continuum's own order, which prefers proven episodes to established knowledge.
 pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
     match frequency {
         Frequency::High => 0.1,
@@ -45,8 +43,8 @@ pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
     }
 }
 
-/// What a memory with this score lends to one that it stands beside, over an edge of this strength. It is added to that
-/// one's own score, before the discount.
+/// What a memory with this score lends to a related one, over an edge of this strength. It is added to the other's own
+/// score, before the discount.
 pub(crate) fn neighbour_lends(score: f64, strength: f64) -> f64 {
     rounded(LENT * strength * score)
 }

@@ -1,5 +1,5 @@
-//! G: what runs through all memories, as `REFLECTION.md` has it: themes, what spans projects, what is used most, insights,
-//! merges.
+//! G: patterns across all memories, in the form of `REFLECTION.md`: themes, what spans projects, what is used most,
+//! insights, merges.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use chrono::NaiveDate;
 
 use crate::memory::page::{LineNames, preview, tidy_tag};
 
-/// G: so many pairs of tags, each with so many titles.
+/// G: the number of pairs of tags, and of titles for each.
 const PAIRS: usize = 8;
 pub(crate) const TITLES: usize = 3;
-/// G: a tag spans so many projects.
+/// G: the minimum number of projects that a tag spans.
 const PROJECTS: usize = 2;
-/// So many such tags, the most used first.
+/// The maximum number of such tags, the most used first.
 const TAGS: usize = 20;
-/// Of a memory, so many tags are held against each other.
+/// How many tags of a memory are paired.
 const TAGS_OF_ONE: usize = 16;
-/// G: so many of the most used.
+/// G: the number of most used memories.
 pub(crate) const MOST_USED: usize = 10;
-/// G: of an insight so many characters; and so many insights, the newest.
+/// G: the characters of an insight; and the number of insights, the newest.
 const INSIGHT_CHARACTERS: usize = 80;
 pub(crate) const INSIGHTS: usize = 10;
-/// Of a title among the themes.
+/// The characters of a title among the themes.
 const TITLE_CHARACTERS: usize = 40;
 
-/// Two tags that stand together: which they are, on how many memories, and the places of the first of these.
+/// Two tags that occur together: which, on how many memories, and the places of the first of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Theme {
     pub(crate) tags: [String; 2],
@@ -32,11 +32,11 @@ pub(crate) struct Theme {
     pub(crate) first: Vec<usize>,
 }
 
-/// A tag, and of how many memories of each project, the most first.
+/// A tag, and its number of memories per project, the highest first.
 pub(crate) type Spanning = (String, Vec<(String, u64)>);
 
-/// The pairs of tags that stand together most often; of equal ones the first by their words. `memories` are the tags of
-/// each, those that matter most first.
+/// The pairs of tags that occur together most often; equal ones in alphabetical order. `memories` are the tags of each
+/// memory, those that matter most first.
 pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
     let mut pairs: BTreeMap<[&str; 2], (u64, Vec<usize>)> = BTreeMap::new();
     for (at, tags) in memories.iter().enumerate() {
@@ -53,14 +53,14 @@ pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
         }
     }
     let mut themes: Vec<_> = pairs.into_iter().filter(|(_, (count, _))| *count > 1).collect();
-    themes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count)); // Stable: by their words.
+    themes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count)); // Stable: ties stay in order.
     themes.truncate(PAIRS);
     let theme =
         |(tags, (memories, first)): ([&str; 2], _)| Theme { tags: tags.map(str::to_owned), memories, first };
     themes.into_iter().map(theme).collect()
 }
 
-/// The tags of memories of several projects, the most used first. `memories` are the project of each, and its tags.
+/// The tags of memories in several projects, the most used first. `memories` are the project and the tags of each.
 pub(crate) fn spanning<'m>(memories: impl Iterator<Item = (&'m str, &'m [String])>) -> Vec<Spanning> {
     let mut tags: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     for (project, of_one) in memories {
@@ -84,17 +84,17 @@ pub(crate) fn spanning<'m>(memories: impl Iterator<Item = (&'m str, &'m [String]
     found
 }
 
-/// All that the page says.
+/// The content of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReflectionPage {
     pub(crate) on: NaiveDate,
     pub(crate) last: Option<NaiveDate>,
     pub(crate) reflections: u64,
-    /// Two tags, on how many memories, and the titles of some.
+    /// Two tags, the number of memories, and the titles of some of them.
     pub(crate) themes: Vec<([String; 2], u64, Vec<String>)>,
     pub(crate) spanning: Vec<Spanning>,
     pub(crate) most_used: Vec<(LineNames, u32)>,
-    /// With what they say.
+    /// With their texts.
     pub(crate) insights: Vec<(LineNames, String)>,
     pub(crate) merges: u64,
 }

@@ -1,4 +1,4 @@
-//! When a memory is shown again to a person.
+//! When a memory is shown to a person again.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 
@@ -10,17 +10,17 @@ use crate::{
     },
 };
 
-/// What matters no more than this is never shown again.
+/// A memory that matters no more than this is never shown again.
 pub(crate) const LEAST_IMPORTANCE: f64 = MID_IMPORTANCE;
-/// E: how much what is `mid`, and what is `low`, must matter, at least a little more.
+/// E: `mid` and `low` memories must matter more than this.
 const MID_IMPORTANCE: f64 = 0.7;
 const LOW_IMPORTANCE: f64 = 0.8;
-/// Days from one time to the next: a week, a month, a quarter, a year.
+/// Days between two times: a week, a month, a quarter, a year.
 const STEPS: [u64; 4] = [7, 30, 90, 365];
-/// So often a person says "not now" before it is never shown again.
+/// How often a person says "not now" before it is never shown again.
 pub(crate) const MOST_DISMISSALS: u32 = 3;
 
-/// E: whether a memory is one to be shown again: it holds, matters, and is not only somebody else's words.
+/// E: whether a memory may be shown again: it holds, matters, and is not only somebody else's words.
 pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let matters = match facts.frequency {
         Frequency::Mid => facts.importance > MID_IMPORTANCE,
@@ -34,9 +34,9 @@ pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> boo
         && staleness(facts, now).is_empty()
 }
 
-/// The day on which it is due, of the day on which a person saw it last, or on which it was saved; of how often they looked
-/// at it, and how often they put it off, which doubles the wait. `None`: it was dismissed for good, or the day lies
-/// beyond the calendar.
+/// The day on which it is due, from the day on which a person last saw it or on which it was saved, from how often they
+/// looked at it, and from how often they put it off, which doubles the wait. `None` if it was dismissed for good, or the day
+/// is beyond the calendar.
 pub(crate) fn next_due(last: NaiveDate, resurfaced_count: u32, dismissals: u32) -> Option<NaiveDate> {
     if dismissals >= MOST_DISMISSALS {
         return None;

@@ -1,30 +1,30 @@
-//! Which memories are alike: by the vectors of their pieces, and the terms that they share.
+//! Which memories are alike: by the vectors of their pieces, and the terms they share.
 
 use crate::{
     embed::quantize::Vector,
     model::{memory::words::MemoryKind, profile::rounded},
 };
 
-/// From which cosine on two memories that share terms stand beside each other.
+/// The minimum cosine for two memories that share terms to be related.
 const SIMILAR: f64 = 0.80;
 const SHARED_TERMS: usize = 2;
-/// From which cosine on two of a kind may be one.
+/// The minimum cosine for two of a kind to be possibly the same.
 const SAME: f64 = 0.92;
-/// Proposals of one look, at most.
+/// The maximum number of proposals per look.
 pub(crate) const EDGES: usize = 64;
 pub(crate) const MERGES: usize = 32;
 
-/// A memory as it is compared.
+/// A memory in the form in which it is compared.
 #[derive(Clone, Debug)]
 pub(crate) struct ComparableMemory {
     pub(crate) kind: MemoryKind,
-    /// Tags and entities, folded, in their order.
+    /// Tags and entities, folded and sorted.
     pub(crate) terms: Vec<String>,
-    /// Of its pieces; none: it is like nothing.
+    /// The vectors of its pieces; empty if it is like nothing.
     pub(crate) vectors: Vec<Vector>,
 }
 
-/// Two memories, by their places, the first of them first; how alike they are, and how many terms they share.
+/// Two memories, by their indices, the lower first; how alike they are, and how many terms they share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Alike {
     pub(crate) places: (usize, usize),
@@ -32,7 +32,7 @@ pub(crate) struct Alike {
     pub(crate) shared_terms: usize,
 }
 
-/// What stands beside each other, and what may be one, the most alike first.
+/// Which memories are related, and which may be the same, the most alike first.
 pub(crate) fn alike(memories: &[ComparableMemory]) -> (Vec<Alike>, Vec<Alike>) {
     let (mut edges, mut merges) = (Vec::new(), Vec::new());
     for (first, one) in memories.iter().enumerate() {
@@ -60,8 +60,8 @@ fn shared(some: &[String], others: &[String]) -> usize {
     some.iter().filter(|term| others.contains(term)).count()
 }
 
-/// How alike two texts of pieces are: of each the mean over what fits its pieces best in the other, the lower of the two,
-/// so that a part of a longer text is not the whole of it.
+/// How alike two texts are: for each, the mean over its pieces of the best match in the other; the lower of the two means,
+/// so that a part of a longer text does not count as the whole of it.
 fn cosine(one: &[Vector], other: &[Vector]) -> Option<f64> {
     if one.is_empty() || other.is_empty() {
         return None;

@@ -1,11 +1,11 @@
-//! Who may take the place of whom.
+//! Which memory may take another's place.
 
 use crate::{
     memory::terms::folded,
     model::{memory::trust::Trust, turn::Origin},
 };
 
-/// A slot as it is kept and compared: `API:Port` and ` api:port` are one. Empty: it names nothing.
+/// A slot as it is stored and compared: `API:Port` and ` api:port` are the same. Empty if it names nothing.
 pub(crate) fn tidy_slot(name: &str) -> String {
     folded(name)
 }
@@ -17,13 +17,13 @@ pub(crate) struct Voice {
     pub(crate) trust: Trust,
 }
 
-/// Whether one memory may take the place of another without a person's word: it is trusted as far at least, and what the
-/// user said gives way only to what the user says.
+/// Whether one memory may take another's place without a person's decision: it is trusted at least as much, and the user's
+/// words give way only to the user's.
 pub(crate) fn may_take_the_place(new: Voice, old: Voice) -> bool {
     new.trust >= old.trust && (old.origin != Origin::User || new.origin == Origin::User)
 }
 
-/// Whether what one voice said becomes another's who says it too: of somebody who is trusted further, or of the user.
+/// Whether what one voice said becomes another's that says it too: if the other is trusted more, or is the user.
 pub(crate) fn is_raised_by(known: Voice, by: Voice) -> bool {
     let is_users = by.origin == Origin::User && known.origin != Origin::User;
     by.trust > known.trust || (by.trust == known.trust && by.trust == Trust::User && is_users)

@@ -1,15 +1,15 @@
-//! Where a memory lies as a file: by its kind, its title and its id.
+//! Where a memory's file is: by its kind, its title and its id.
 
 use crate::{
     model::{ids::MemoryId, memory::words::MemoryKind},
     text::words::fold,
 };
 
-/// Of a title, in the name of a file.
+/// The maximum length of a title in a file name.
 const MAX_BYTES: usize = 80;
 
-/// A title as a part of a file's name: letters and digits, folded, with single hyphens between words. A title without any
-/// is `untitled`.
+/// A title as part of a file name: letters and digits, folded, with single hyphens between words. A title without any is
+/// `untitled`.
 pub(crate) fn slug(title: &str) -> String {
     let folded = fold(title).to_lowercase();
     let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -30,7 +30,7 @@ pub(crate) fn slug(title: &str) -> String {
     if slug.is_empty() { "untitled".to_owned() } else { slug }
 }
 
-/// G: the folder of a kind below `graph`.
+/// G: the folder of a kind in `graph`.
 pub(crate) fn folder(kind: MemoryKind) -> &'static str {
     match kind {
         MemoryKind::Solution => "solutions",
@@ -47,7 +47,8 @@ pub(crate) fn folder(kind: MemoryKind) -> &'static str {
     }
 }
 
-/// G: the path of a memory's file. The last six digits of the id tell equal titles apart: the first are a clock's.
+/// G: the path of a memory's file. The last six digits of the id distinguish equal titles: the first ones come from the
+/// clock.
 pub(crate) fn path((kind, pinned): (MemoryKind, bool), title: &str, id: MemoryId) -> String {
     let digits = id.as_uuid().simple().to_string();
     let name = format!("{}-{}.md", slug(title), &digits[digits.len() - 6..]);

@@ -1,4 +1,4 @@
-//! The daily look at one memory: whether it moves or is asked about, and by which numbers.
+//! The daily look at one memory: whether it moves or a person is asked, and which numbers decide.
 
 use chrono::{DateTime, Utc};
 
@@ -21,12 +21,12 @@ use crate::{
     },
 };
 
-/// What is to become of a memory.
+/// What happens to a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     /// It settles to this frequency.
     Settle(Frequency),
-    /// It falls back to this one.
+    /// It falls back to this frequency.
     FallBack(Frequency),
     Archive,
     /// A person is asked.
@@ -34,7 +34,7 @@ pub(crate) enum Move {
 }
 
 impl Move {
-    /// As a caller sees it.
+    /// The action as a caller sees it.
     pub(crate) fn action(self) -> TendAction {
         match self {
             Self::Settle(_) => TendAction::Consolidate,
@@ -53,7 +53,7 @@ impl Move {
     }
 }
 
-/// Whether anything may become of a memory, whatever its past is: only of these the past is asked for.
+/// Whether anything may happen to a memory, whatever its past: the past is read only for these.
 pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let best = Past { birth: Some(Outcome::Success), has_moved: false, has_success_since: true };
     let calm;
@@ -66,11 +66,11 @@ pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     consolidate(facts, best, now).is_some() || retain(facts, false, now) != Retention::Keep
 }
 
-/// What becomes of a memory on a day: it consolidates, else the rules of retention hold. And why, in numbers. `left_high`:
-/// it was at `high` once, and settled.
+/// What happens to a memory on a day: it consolidates, otherwise the rules of retention apply. Also why, in numbers.
+/// `left_high`: it was once at `high` and settled.
 ///
-/// No memory comes back to where it was without a use or a check. So what would fall back at once does not settle, and what
-/// has risen by its beginning alone, and is not used then either, is archived and not learned anew.
+/// No memory returns to where it was without a use or a check. So a memory that would fall back at once does not settle; and
+/// one that rose only because of how it was learned, and is then not used, is archived rather than moved back to `high`.
 pub(crate) fn look(
     facts: &MemoryFacts,
     (past, left_high): (Past, bool),
@@ -90,14 +90,14 @@ pub(crate) fn look(
         }
         Retention::Downgrade => Some((Move::FallBack(Frequency::High), why_poor(facts, now))),
         Retention::Archive => Some((Move::Archive, why_archived(facts, now))),
-        // What helps less than it did is not asked about as what is to stay for ever.
+        // A memory that helps less than before is asked about as such, not as one that should stay forever.
         Retention::Review => Some((Move::Ask(ReviewKind::Flagged), why_flagged(facts))),
         Retention::Keep | Retention::Clear => (step == Some(ConsolidationStep::Review))
             .then(|| (Move::Ask(ReviewKind::Promote), why_promoted(facts))),
     }
 }
 
-/// Whether it was used, or passed a check, since it has its frequency.
+/// Whether it was used, or passed a check, since it has its current frequency.
 fn was_looked_at(facts: &MemoryFacts) -> bool {
     let state = &facts.state;
     state.last_used_at.max(state.validated_at).is_some_and(|at| at >= facts.frequency_since)
@@ -124,7 +124,7 @@ fn why_settled(facts: &MemoryFacts, past: Past) -> String {
     }
 }
 
-/// Of all rated uses.
+/// The number of successes among all rated uses.
 fn successes(facts: &MemoryFacts) -> u32 {
     let helped = f64::from(facts.state.usage_count) * facts.state.success_rate.unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a count of uses")]

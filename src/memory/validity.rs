@@ -1,4 +1,4 @@
-//! Whether what a memory says was looked at lately enough: which are stale, and why.
+//! Whether what a memory says was checked recently enough: which memories are stale, and why.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::{
     },
 };
 
-/// I: a source below this is speculative: what it says is stale at once.
+/// I: a source below this is speculative: its memory is stale at once.
 const SPECULATIVE: f64 = 0.4;
-/// I: a source below this is warned of.
+/// I: a source below this gets a warning.
 const UNCERTAIN: f64 = 0.7;
-/// For how long a check keeps from being archived what nothing else gives a window.
+/// How long a check prevents archiving if nothing else gives a window.
 const LONGEST_FRESH: TimeDelta = TimeDelta::days(180);
 
-/// How long what is so volatile holds; `None`: for ever. I: hours, minutes, a week for configurations.
+/// How long information of this volatility holds; `None` means forever. I: hours, minutes, a week for configurations.
 pub(crate) fn window(volatility: Volatility) -> Option<TimeDelta> {
     match volatility {
         Volatility::Low => None,
@@ -32,7 +32,7 @@ pub(crate) fn window(volatility: Volatility) -> Option<TimeDelta> {
     }
 }
 
-/// Whether such information changes so fast that it is better looked up than believed (I).
+/// Whether such information changes so fast that it should be looked up rather than believed (I).
 fn is_fast(volatility: Volatility) -> bool {
     matches!(volatility, Volatility::High | Volatility::Ephemeral)
 }
@@ -43,14 +43,14 @@ impl MemoryFacts {
         self.validity_window.map(|window: Duration| TimeDelta::from_std(window).unwrap_or(TimeDelta::MAX))
     }
 
-    /// When it last passed a check. A check that a clock ahead of its time noted for later than tomorrow counts as none.
+    /// When it last passed a check. A check dated later than tomorrow, by a clock that was ahead, does not count.
     fn checked_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         self.state.validated_at.filter(|at| *at - now <= TimeDelta::days(1))
     }
 }
 
-/// I: why a memory is stale; empty: it is fresh. Its age is counted from its last check, or from when it was said. An age
-/// that equals a bound is fresh, a reliability that equals one is enough, and one that nobody assessed is not weak.
+/// I: why a memory is stale; empty if it is fresh. Its age counts from its last check, or from when it was said. An age
+/// equal to a bound is fresh, a reliability equal to one is enough, and an unassessed one is not weak.
 pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleReason> {
     let age = now - facts.checked_at(now).unwrap_or(facts.said_at);
     let (stated, by_volatility) = (facts.stated_window(), window(facts.volatility));
@@ -64,18 +64,18 @@ pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleRea
     reasons.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason).collect()
 }
 
-/// I: whether a check so lately passed that a memory is not to be archived.
+/// I: whether a check passed so recently that a memory should not be archived.
 pub(crate) fn fresh_validated(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let window = facts.stated_window().or(window(facts.volatility)).unwrap_or(LONGEST_FRESH);
     facts.checked_at(now).is_some_and(|at| now - at <= window)
 }
 
-/// I: whether the source was assessed, and is not good.
+/// I: whether the source was assessed as not good.
 pub(crate) fn is_unverified(facts: &MemoryFacts) -> bool {
     facts.reliability.is_some_and(|reliability| reliability < UNCERTAIN)
 }
 
-/// All that follows of a memory at a moment.
+/// Everything that follows for a memory at a moment.
 pub(crate) fn standing(facts: &MemoryFacts, now: DateTime<Utc>) -> Standing {
     let decay_score = decay_score(facts, now);
     Standing {
@@ -101,7 +101,7 @@ mod tests {
         MemoryFacts::sample(MemoryKind::General, Frequency::High).with(|facts| facts.volatility = volatility)
     }
 
-    /// With a window that somebody stated.
+    /// With a stated window.
     fn windowed(volatility: Volatility, window: Duration) -> MemoryFacts {
         of(volatility).with(|facts| facts.validity_window = Some(window))
     }
@@ -114,7 +114,7 @@ mod tests {
         })
     }
 
-    /// So long after the start.
+    /// This long after the start.
     #[track_caller]
     fn check(facts: &MemoryFacts, age: TimeDelta, expected: &[StaleReason]) {
         assert_eq!(staleness(facts, start() + age), expected, "{facts:?} after {age}");

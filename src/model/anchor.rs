@@ -1,4 +1,4 @@
-//! Identity anchors: what is known of who the user is, and how it is claimed in a turn.
+//! Identity anchors: what is known about who the user is, and how a turn claims it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,35 +9,35 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// An identity fact: `user.name` is Alex. Folded from the evidence of turns, never edited in place.
+/// An identity fact: `user.name` is Alex. Derived from the evidence of turns, never edited in place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Anchor {
     /// Its id.
     pub id: AnchorId,
-    /// Whom it is about: `user`, `assistant`, or a folded name.
+    /// Who it is about: `user`, `assistant`, or a folded name.
     pub subject: String,
-    /// What it says of them.
+    /// Which attribute it states.
     pub attribute: Attribute,
     /// The value, as it was last said.
     pub value: String,
-    /// How often it was said: `1 - 0.5^n` for n turns (design of the project); 0 once retracted.
+    /// How often it was said: `1 - 0.5^n` for n turns (this project's formula); 0 once retracted.
     pub strength: f64,
-    /// What says so, or that it is so no longer; in the order of recording.
+    /// The evidence that it holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// Since when it holds: when it was first said, and not ended since.
+    /// When it started to hold: when it was first said and not ended since.
     pub valid_from: DateTime<Utc>,
-    /// Until when it held; none: it holds.
+    /// When it stopped holding; `None` if it holds.
     pub valid_until: Option<DateTime<Utc>>,
     /// The anchor with the newer value.
     pub superseded_by: Option<AnchorId>,
-    /// When a person took it back; none: never.
+    /// When a person retracted it; `None` if never.
     pub retracted_at: Option<DateTime<Utc>>,
 }
 
 impl Anchor {
-    /// The subject of what is about the user, where no name stands for them; and about the assistant.
+    /// The subject of facts about the user when no name is given; likewise for the assistant.
     pub(crate) const USER: &str = Origin::User.as_str();
     pub(crate) const ASSISTANT: &str = Origin::Assistant.as_str();
 
@@ -46,24 +46,24 @@ impl Anchor {
         format!("{}.{}", self.subject, self.attribute.as_str())
     }
 
-    /// Whether it holds now: neither superseded, nor ended, nor retracted.
+    /// Whether it holds now: not superseded, ended or retracted.
     pub fn is_current(&self) -> bool {
         self.valid_until.is_none() && self.retracted_at.is_none()
     }
 }
 
-/// One source of an anchor.
+/// One piece of evidence for an anchor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The turn; none: set by hand.
+    /// The turn; `None` if it was set by hand.
     pub turn_id: Option<TurnId>,
-    /// Whether it says that the value holds, or ends.
+    /// Whether the evidence says that the value holds, or that it ends.
     pub stance: Stance,
-    /// When the turn was said; by hand: the system clock.
+    /// When the turn was said; if set by hand, the system clock.
     pub said_at: DateTime<Utc>,
-    /// Who found it: `extractive` (built in), a summarizer's name; by hand: `caller`, or whom the caller names.
+    /// Who found it: `extractive` (built in) or a summarizer's name; if set by hand, `caller` or whoever the caller names.
     pub made_by: String,
     /// The words in the turn that prove it.
     pub quote: String,
@@ -85,7 +85,7 @@ pub enum Cardinality {
 macro_rules! attributes {
     ($($(#[$doc:meta])* $name:ident = $word:literal, $cardinality:ident;)*) => {
         word_enum! {
-            /// What an anchor says of its subject: a closed list.
+            /// What an anchor says about its subject: a closed list.
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
             #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             pub enum Attribute {
@@ -107,7 +107,7 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// What they are called.
+    /// Their name.
     Name = "name", One;
     /// `they/them`.
     Pronouns = "pronouns", One;
@@ -119,7 +119,7 @@ attributes! {
     Home = "home", One;
     /// Where they come from.
     Hometown = "hometown", One;
-    /// Whom they work for.
+    /// Who they work for.
     Employer = "employer", One;
     /// What they do for a living.
     Job = "job", One;
@@ -129,60 +129,60 @@ attributes! {
     School = "school", One;
     /// `married`, `single`, `engaged` ...
     Relationship = "relationship", One;
-    /// A person of their family, with the relation: `sister anna`.
+    /// A member of their family, with the relation: `sister anna`.
     Family = "family", Many;
-    /// An animal of theirs: `dog max`.
+    /// One of their animals: `dog max`.
     Pets = "pets", Many;
     /// What they like.
     Likes = "likes", Many;
-    /// What they do not like.
+    /// What they dislike.
     Dislikes = "dislikes", Many;
-    /// What they do for pleasure.
+    /// What they do for fun.
     Hobbies = "hobbies", Many;
-    /// What they speak.
+    /// Languages they speak.
     Languages = "languages", Many;
     /// Conditions, allergies, injuries.
     Health = "health", Many;
     /// How they eat: `vegetarian`.
     Diet = "diet", Many;
-    /// What they want to reach.
+    /// What they want to achieve.
     Goals = "goals", Many;
     /// Anything else that a summarizer found worth keeping.
     Note = "note", Many;
 }
 
 word_enum! {
-    /// Whether a turn says that something is so, or that it is so no longer.
+    /// Whether a turn says that something holds, or that it no longer does.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Stance {
-        /// It is so.
+        /// It holds.
         Holds = "holds",
-        /// It is so no longer, or never was.
+        /// It no longer holds, or never did.
         Ends = "ends",
     }
     pub(crate) fn from_word;
 }
 
-/// A claim that was found in one turn: what a [`Summarizer`](crate::Summarizer) answers.
+/// A claim found in one turn, as a [`Summarizer`](crate::Summarizer) returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundAnchor {
-    /// Whom it is about: `user`, `assistant`, or a folded name.
+    /// Who it is about: `user`, `assistant`, or a folded name.
     pub subject: String,
-    /// What it says of them.
+    /// Which attribute it states.
     pub attribute: Attribute,
     /// The value, short: a name, a place, a thing.
     pub value: String,
     /// Whether it holds or ends.
     pub stance: Stance,
-    /// The words in the turn that prove it, to the letter.
+    /// The words in the turn that prove it, quoted exactly.
     pub quote: String,
 }
 
 impl FoundAnchor {
-    /// This attribute of `subject` has this value, as these words of the turn say.
+    /// The claim that this attribute of `subject` has this value, with the turn's words that say so.
     pub fn new(
         subject: impl Into<String>,
         attribute: Attribute,
@@ -193,7 +193,7 @@ impl FoundAnchor {
         Self { subject, attribute, value, stance: Stance::Holds, quote }
     }
 
-    /// The words say that it is so no longer.
+    /// The words say that it no longer holds.
     #[must_use]
     pub fn ends(mut self) -> Self {
         self.stance = Stance::Ends;

@@ -1,4 +1,4 @@
-//! Changes: the history of a memory, and what undo goes back to.
+//! Changes: the history of a memory, and what undo restores.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,25 +10,25 @@ use crate::model::{
 };
 
 word_enum! {
-    /// What was done to a memory. Use is not among it.
+    /// What was done to a memory. Uses are not changes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ChangeOp {
         /// It was saved.
         Save = "save",
-        /// What it says or is was changed by hand.
+        /// Its content or a property was changed by hand.
         Edit = "edit",
-        /// It settled, or fell back.
+        /// It settled further, or fell back.
         Frequency = "frequency",
         /// It was archived, restored, forgotten, quarantined.
         Status = "status",
-        /// It took another one's place, or another one its place.
+        /// It superseded another memory, or was superseded.
         Supersede = "supersede",
-        /// Several became one.
+        /// Several memories became one.
         Merge = "merge",
-        /// A sensor or a person looked whether it holds.
+        /// A sensor or a person checked whether it holds.
         Check = "check",
-        /// A person approved it, or somebody said it who is trusted further.
+        /// A person approved it, or somebody trusted more said it.
         Trust = "trust",
         /// A person looked at it again, or dismissed it.
         Resurface = "resurface",
@@ -49,21 +49,21 @@ pub struct Change {
     pub change_no: u32,
     /// What was done.
     pub op: ChangeOp,
-    /// The operation that it was part of: its changes are undone together.
+    /// The operation it was part of: all changes of an operation are undone together.
     pub group_id: GroupId,
     /// Who did it: `user`, `assistant`, `import`, `tend`, `reflect`, or a sensor's name.
     pub made_by: String,
     /// When, by the system clock.
     pub made_at: DateTime<Utc>,
-    /// Of what has one value: the one before.
+    /// The previous value, if the change is of a single value.
     pub old_value: Option<String>,
-    /// And the one since.
+    /// The new value.
     pub new_value: Option<String>,
     /// Why: numbers and names of rules.
     pub reason: String,
-    /// What changed, by the names of its columns, as it was before; none: nothing did, or it is kept no longer.
+    /// The changed columns by name, with their previous values; `None` if nothing changed, or they are no longer kept.
     pub before: Option<serde_json::Value>,
-    /// The operation that took it back; none: it holds.
+    /// The operation that undid it; `None` if it stands.
     pub undone_by: Option<GroupId>,
 }
 
@@ -74,6 +74,6 @@ pub struct Change {
 pub struct Undone {
     /// The operation that was taken back.
     pub group: GroupId,
-    /// The memories that it had changed, as they are now.
+    /// The memories it had changed, as they are now.
     pub memories: Vec<Memory>,
 }

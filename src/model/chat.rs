@@ -1,25 +1,25 @@
-//! Messages as chat APIs take them.
+//! Messages in the form chat APIs take.
 
 use serde::{Deserialize, Serialize};
 
-/// One message of a conversation, as chat-completions APIs take it: `{"role":"user","content":"Hi"}`.
+/// One message of a conversation, in the form of chat-completions APIs: `{"role":"user","content":"Hi"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ChatMessage {
-    /// Whose voice it has.
+    /// Whose message it is.
     pub role: ChatRole,
     /// What it says.
     pub content: String,
 }
 
-/// Whose voice a message has.
+/// Whose message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChatRole {
-    /// The backend: instructions, and what is remembered.
+    /// The backend: instructions and memory.
     System,
     /// The user.
     User,
@@ -28,14 +28,14 @@ pub enum ChatRole {
 }
 
 impl ChatMessage {
-    /// What a message costs besides its content, in tokens, as budgets count it: 5.
+    /// What a message costs in addition to its content, in tokens, as budgets count it: 5.
     ///
-    /// With `OpenAI`'s models it is 4, 3 around each message and 1 for its role (`OpenAI` Cookbook, "How to count tokens
-    /// with tiktoken"); the templates of `ChatML`, Llama 3 and Gemma have 5. What a reply begins with, 3 tokens with
-    /// `OpenAI`, is once in a request and not counted.
+    /// With `OpenAI`'s models it is 4: 3 around each message and 1 for its role (`OpenAI` Cookbook, "How to count tokens
+    /// with tiktoken"); the templates of `ChatML`, Llama 3 and Gemma need 5. The prefix of a reply, 3 tokens with `OpenAI`,
+    /// occurs once per request and is not counted.
     pub const FRAME_TOKENS: u32 = 5;
 
-    /// A message of the caller's own, to stand before or behind those of a context.
+    /// A message of the caller's own, to put before or after those of a context.
     pub fn new(role: ChatRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into() }
     }

@@ -1,4 +1,4 @@
-//! Edges: how two memories of one user stand to each other.
+//! Edges: how two memories of one user relate.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -11,31 +11,31 @@ use crate::model::{
 };
 
 word_enum! {
-    /// How one memory stands to another: `from` solves `to`.
+    /// How one memory relates to another: `from` solves `to`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EdgeType {
         /// It solves the other.
         Solves = "solves",
-        /// The other is because of it.
+        /// It causes the other.
         Causes = "causes",
-        /// It goes on from the other.
+        /// It builds on the other.
         BuildsOn = "builds_on",
-        /// Either the one or the other.
+        /// It is an alternative to the other.
         AlternativeTo = "alternative_to",
         /// It needs the other.
         DependsOn = "depends_on",
-        /// It comes after the other.
+        /// It follows the other.
         Follows = "follows",
-        /// They have something to do with each other.
+        /// They are related.
         RelatedTo = "related_to",
-        /// It is contained in the other.
+        /// It is part of the other.
         PartOf = "part_of",
-        /// They say something alike.
+        /// They say something similar.
         SimilarTo = "similar_to",
         /// They cannot both hold.
         Contradicts = "contradicts",
-        /// It took the place of the other.
+        /// It superseded the other.
         Supersedes = "supersedes",
     }
     pub fn from_word;
@@ -45,14 +45,14 @@ impl EdgeType {
     /// Every type.
     pub const ALL: &[Self] = &Self::EVERY;
 
-    /// Whether it holds both ways: then it is kept once, whichever way it is said.
+    /// Whether it holds in both directions: such an edge is stored once, whichever direction is given.
     pub fn is_symmetric(self) -> bool {
         matches!(self, Self::AlternativeTo | Self::RelatedTo | Self::SimilarTo | Self::Contradicts)
     }
 
-    /// How strong it is where nobody says, from 0 to 1: the middle of what the entry paper calls typical. It knows no
-    /// `solves`, `builds_on` and `follows`: the first has the strength of the graph paper's own examples, one that builds on
-    /// another that of one that causes it, one that only follows that of any other relation.
+    /// The strength if none is stated, from 0 to 1: the middle of what the entry paper calls typical. That paper has no
+    /// `solves`, `builds_on` or `follows`: `solves` has the strength of the graph paper's own examples, `builds_on` that of
+    /// `causes`, and `follows` that of any other relation.
     pub fn default_strength(self) -> f64 {
         match self {
             Self::Supersedes => 1.0,
@@ -73,7 +73,7 @@ word_enum! {
         /// It does.
         #[default]
         Accepted = "accepted",
-        /// A job proposed it; recall does not walk it.
+        /// A job proposed it; recall does not follow it.
         Proposed = "proposed",
     }
     pub fn from_word;
@@ -113,7 +113,7 @@ impl NewEdge {
         self
     }
 
-    /// Who says so. Default: [`Origin::Assistant`].
+    /// Whose statement it is. Default: [`Origin::Assistant`].
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
@@ -135,7 +135,7 @@ impl NewEdge {
     }
 }
 
-/// How two memories stand to each other.
+/// How two memories relate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -146,27 +146,27 @@ pub struct Edge {
     pub from: MemoryId,
     /// Where it ends.
     pub to: MemoryId,
-    /// How `from` stands to `to`.
+    /// How `from` relates to `to`.
     #[serde(rename = "type")]
     pub edge_type: EdgeType,
     /// How strong it is, from 0 to 1.
     pub strength: f64,
     /// Whether it holds.
     pub status: EdgeStatus,
-    /// Who says so.
+    /// Whose statement it is.
     pub origin: Origin,
     /// When it was added, by the system clock.
     pub created_at: DateTime<Utc>,
-    /// When it was changed last, by the system clock.
+    /// When it was last changed, by the system clock.
     pub updated_at: DateTime<Utc>,
-    /// Why, in one line; empty: nobody said.
+    /// Why, in one line; empty if nobody said.
     pub context: String,
-    /// A text of its own; empty: there is none.
+    /// A text of its own; empty if there is none.
     pub description: String,
 }
 
 word_enum! {
-    /// Which way an edge goes, seen from a memory.
+    /// Which way an edge goes, as seen from a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Direction {
@@ -178,20 +178,20 @@ word_enum! {
     pub fn from_word;
 }
 
-/// What a memory stands beside, and how.
+/// A memory related to another, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Neighbour {
     /// The other memory.
     pub memory_id: MemoryId,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its kind.
     pub kind: MemoryKind,
     /// Whether it holds.
     pub status: MemoryStatus,
-    /// Which way the edge goes; of a symmetric one it says nothing.
+    /// Which way the edge goes; meaningless for a symmetric edge.
     pub direction: Direction,
     /// The edge between them.
     pub edge: Edge,
@@ -201,7 +201,7 @@ pub struct Neighbour {
 mod tests {
     use super::*;
 
-    /// E: the typical ranges of its eight types; `caused_by` is `causes`, seen from the other end.
+    /// E: the typical ranges of its eight types; `caused_by` is `causes` in the other direction.
     #[test]
     fn an_edge_has_the_middle_of_what_is_typical_of_its_type() {
         let typical = [

@@ -1,4 +1,4 @@
-//! Episodes: a memory began, a memory was used, or a note of the day.
+//! Episodes: a memory was saved, a memory was used, or a note was taken.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EpisodeRole {
-        /// A memory began.
+        /// A memory was saved.
         Birth = "birth",
         /// A memory was used.
         Use = "use",
-        /// A note of the day.
+        /// A note.
         Note = "note",
     }
     pub fn from_word;
@@ -33,17 +33,17 @@ pub struct Episode {
     pub id: EpisodeId,
     /// What it is.
     pub role: EpisodeRole,
-    /// The memory that it is about; none: it is a note about none.
+    /// The memory that it is about; `None` for a note about none.
     pub memory_id: Option<MemoryId>,
     /// The session in which it happened.
     pub session_id: Option<SessionId>,
-    /// Of a use: the turn that answered the context, by its place in that session, from 1.
+    /// For a use: the turn that answered the context, by its number in that session, from 1.
     pub turn_number: Option<u32>,
-    /// Of a use: the context that showed the memory.
+    /// For a use: the context that showed the memory.
     pub receipt_id: Option<ReceiptId>,
     /// When it happened.
     pub happened_at: DateTime<Utc>,
-    /// How it ended; none: nobody said.
+    /// How it ended; `None` if nobody said.
     pub outcome: Option<Outcome>,
     /// The kind of the memory, or of the note.
     pub kind: Option<MemoryKind>,
@@ -57,7 +57,7 @@ pub struct Episode {
     pub trigger: Option<String>,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
-    /// What the note is called, or the memory.
+    /// The title of the note or the memory.
     pub title: String,
     /// The tags of the note, or of the memory.
     pub tags: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Episode {
     pub summary: String,
 }
 
-/// Which episodes are listed. The default is everything but uses, which would flood the list.
+/// Which episodes are listed. The default is everything except uses, which would flood the list.
 ///
 /// ```
 /// use thermocline::{EpisodeFilter, EpisodeRole};
@@ -81,9 +81,9 @@ pub struct Episode {
 pub struct EpisodeFilter {
     /// Only of these roles. Default: births and notes.
     pub roles: Vec<EpisodeRole>,
-    /// Only what happened then or later.
+    /// Only what happened at this time or later.
     pub since: Option<DateTime<Utc>>,
-    /// Only what happened before.
+    /// Only what happened before this time.
     pub until: Option<DateTime<Utc>>,
 }
 
@@ -94,21 +94,21 @@ impl Default for EpisodeFilter {
 }
 
 impl EpisodeFilter {
-    /// Only of these roles; of an empty list, of any.
+    /// Only of these roles; an empty list means any.
     #[must_use]
     pub fn roles(mut self, roles: impl IntoIterator<Item = EpisodeRole>) -> Self {
         self.roles = roles.into_iter().collect();
         self
     }
 
-    /// Only what happened then or later.
+    /// Only what happened at this time or later.
     #[must_use]
     pub fn since(mut self, at: DateTime<Utc>) -> Self {
         self.since = Some(at);
         self
     }
 
-    /// Only what happened before.
+    /// Only what happened before this time.
     #[must_use]
     pub fn until(mut self, at: DateTime<Utc>) -> Self {
         self.until = Some(at);
@@ -116,7 +116,7 @@ impl EpisodeFilter {
     }
 }
 
-/// A note of the day.
+/// A note about something that happened.
 ///
 /// ```
 /// use thermocline::{MemoryKind, NewNote};
@@ -166,7 +166,7 @@ impl NewNote {
         self
     }
 
-    /// What sort of note it is.
+    /// What kind of note it is.
     #[must_use]
     pub fn kind(mut self, kind: MemoryKind) -> Self {
         self.kind = Some(kind);
@@ -229,14 +229,14 @@ impl NewNote {
         self
     }
 
-    /// The caller's own id for it, unique per user, at most 256 bytes: noted again, it is known.
+    /// The caller's own id for it, unique per user, at most 256 bytes: a repeated note is recognized.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());
         self
     }
 
-    /// When it happened. Default: the clock's present. Limits: the years 1 to 9999.
+    /// When it happened. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn happened_at(mut self, at: DateTime<Utc>) -> Self {
         self.happened_at = Some(at);
@@ -244,7 +244,7 @@ impl NewNote {
     }
 }
 
-/// A use of a memory that somebody reports.
+/// A report that a memory was used.
 ///
 /// ```
 /// use thermocline::{Outcome, Use};
@@ -263,7 +263,7 @@ pub struct Use {
 }
 
 impl Use {
-    /// A use that ended like this. The default is one of which nobody knows how it ended: an access.
+    /// A use that ended like this. The default is a use with an unknown outcome: an access.
     pub fn of(outcome: Outcome) -> Self {
         Self { outcome: Some(outcome), ..Self::default() }
     }
@@ -310,7 +310,7 @@ impl Use {
         self
     }
 
-    /// The caller's own id for this report, unique per user, at most 256 bytes: reported again, it counts once.
+    /// The caller's own id for this report, unique per user, at most 256 bytes: a repeated report counts once.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());

@@ -1,4 +1,4 @@
-//! Receipts in words: how it was asked and ranked, what was found, and what became of each.
+//! Receipts in words: how the question was asked and ranked, what was found, and what happened to each item.
 
 use std::fmt::Write as _;
 
@@ -20,8 +20,8 @@ impl SameSource {
 }
 
 impl Receipt {
-    /// Explains it in words: how it was asked and ranked, what was found, what was left out, and why. Names turns by their
-    /// places in the user's order of recording, and quotes nothing but what was searched for.
+    /// Explains it in words: how the question was asked and ranked, what was found, what was left out, and why. Refers to
+    /// turns by their place in the user's order of recording, and quotes nothing but the query.
     pub fn explain(&self) -> String {
         let mut text = self.explain_asking();
         for item in &self.items {
@@ -30,7 +30,7 @@ impl Receipt {
         text
     }
 
-    /// Explains how it was asked and ranked, what was missing, and what came of it; not what was found.
+    /// Explains how the question was asked and ranked, what was missing, and the result; not what was found.
     pub fn explain_asking(&self) -> String {
         let mut text = String::new();
         let asked_at = self.asked_at.format("%Y-%m-%d %H:%M:%S UTC");
@@ -107,7 +107,7 @@ impl Understood {
 }
 
 impl Understood {
-    /// Which sorts of things might answer, and which memories; none: all.
+    /// Which sorts of things, and which memories, may answer; `None` if all.
     fn explain_of(&self) -> Option<String> {
         let mut said = Vec::new();
         if !self.of.is_all() {
@@ -150,8 +150,8 @@ fn explain_profile(profile: &Profile) -> String {
 }
 
 impl ReceiptItem {
-    /// What became of it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`; with what
-    /// a reranker gave it, `reranked 4.213`, in between.
+    /// What happened to it, and what it was found by: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`; a
+    /// reranker's score, `reranked 4.213`, goes in between.
     pub fn explain(&self) -> String {
         let parts = self.parts.explain();
         let found = if self.is_anchor() {

@@ -1,4 +1,4 @@
-//! A session as it is read page by page.
+//! A session's history, read page by page.
 
 use serde::Serialize;
 
@@ -8,15 +8,15 @@ use crate::model::{
     turn::Turn,
 };
 
-/// One turn of a session's history, as far as there is anything left of it.
+/// One turn of a session's history, as far as anything is left of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PastTurn {
-    /// The turn as it was said, wherever it lives.
+    /// The turn as it was said, in whatever tier.
     Turn(Box<Turn>),
-    /// What stands for a turn whose original was deleted.
+    /// The summary of a turn whose original was deleted.
     Summary {
         /// The summary.
         #[serde(flatten)]
@@ -24,15 +24,15 @@ pub enum PastTurn {
         /// The caller's own id for the turn.
         caller_id: Option<String>,
     },
-    /// The turn is damaged: it is not what was recorded. `doctor` says where; a backup has it.
+    /// The turn is damaged: it differs from what was recorded. `doctor` reports where; a backup may have it.
     Damaged {
-        /// Its place in the session, from 1.
+        /// Its number in the session, from 1.
         turn_number: u32,
     },
 }
 
 impl PastTurn {
-    /// Its place in the session, from 1: what the next page begins behind.
+    /// Its number in the session, from 1: the next page begins after it.
     pub fn turn_number(&self) -> u32 {
         match self {
             Self::Turn(turn) => turn.turn_number,
@@ -41,7 +41,7 @@ impl PastTurn {
         }
     }
 
-    /// The turn, if it is there as it was said.
+    /// The turn, if it is available as it was said.
     pub fn turn(&self) -> Option<&Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
@@ -53,14 +53,14 @@ impl PastTurn {
 /// Which end of a session's history a page is taken from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HistoryEnd {
-    /// The first turns behind this one.
+    /// The first turns after this one.
     After(u32),
     /// The last turns before this one.
     Before(u32),
 }
 
 impl HistoryEnd {
-    /// The places that it lies between.
+    /// The places between which the page lies.
     pub(crate) fn bounds(self, session: SessionNo) -> (Place, Place) {
         match self {
             Self::After(number) => (session.turn(number.min(MAX_TURN_NUMBER)), session.end()),

@@ -1,4 +1,4 @@
-//! Names of things: UUIDs in newtypes, so that mixing up a session and a turn does not compile.
+//! Ids: UUIDs in newtypes, so that mixing up a session and a turn does not compile.
 
 #[cfg(feature = "schema")]
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::error::{Error, Result};
 
-/// A UUID in a newtype, however it is shown.
+/// A UUID in a newtype, without its text form.
 macro_rules! uuid_newtype {
     ($(#[$meta:meta])* $name:ident) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ macro_rules! uuid_newtype {
     };
 }
 
-/// An id that is shown as its UUID.
+/// An id that is displayed as its UUID.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         uuid_newtype!(
@@ -120,13 +120,13 @@ id!(
 );
 
 uuid_newtype!(
-    /// Names one memory. Sorts by creation time (`UUIDv7`). Shown, and written as JSON, as `mem_` and its UUID; read with
-    /// and without `mem_`.
+    /// Names one memory. Sorts by creation time (`UUIDv7`). Displayed, and written as JSON, as `mem_` and its UUID; read
+    /// with or without `mem_`.
     #[serde(into = "String", try_from = "String")]
     MemoryId
 );
 
-/// What stands before the UUID of a memory, as in the papers.
+/// The prefix of a memory's UUID, as in the papers.
 const MEMORY_PREFIX: &str = "mem_";
 
 impl fmt::Display for MemoryId {
@@ -178,7 +178,7 @@ impl schemars::JsonSchema for MemoryId {
     }
 }
 
-/// Times before 1970 have no `UUIDv7`; they get the first one, and order never depends on it.
+/// Times before 1970 have no `UUIDv7`; they get the first one. Order never depends on it.
 fn new_uuid(now: DateTime<Utc>) -> Uuid {
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
     Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, now.timestamp_subsec_nanos()))

@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, SubsecRound, Utc};
 
 use crate::error::{Error, Result};
 
-/// Years outside of these have no four digits, and their text would sort wrongly.
+/// Years outside this range do not have four digits, and their text would sort wrongly.
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9_999;
 
 /// `2023-05-08T13:56:00.000Z`.
@@ -12,7 +12,7 @@ pub(crate) fn to_text(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Reads what [`to_text`] wrote; by its fixed places, since chrono's parser took 8 % of reading the warm tier (benchmark
+/// Reads what [`to_text`] wrote, by fixed positions, since chrono's parser took 8 % of reading the warm tier (benchmark
 /// `warm`, 2026-11).
 pub(crate) fn from_text(text: &str) -> Option<DateTime<Utc>> {
     let bytes: &[u8; 24] = text.as_bytes().try_into().ok()?;
@@ -29,7 +29,7 @@ pub(crate) fn from_text(text: &str) -> Option<DateTime<Utc>> {
     is_shaped.then(|| at.and_utc())
 }
 
-/// An instant of the caller, cut to milliseconds.
+/// A caller's instant, cut to milliseconds.
 pub(crate) fn checked(at: DateTime<Utc>) -> Result<DateTime<Utc>> {
     if YEARS.contains(&at.year()) {
         Ok(at.trunc_subsecs(3))
@@ -38,7 +38,7 @@ pub(crate) fn checked(at: DateTime<Utc>) -> Result<DateTime<Utc>> {
     }
 }
 
-/// An instant of the system clock, cut to milliseconds; a clock gone mad is held at the bounds.
+/// An instant of the system clock, cut to milliseconds; a wildly wrong clock is clamped to the bounds.
 pub(crate) fn clamped(at: DateTime<Utc>) -> DateTime<Utc> {
     let bound = |year, month, day| {
         NaiveDate::from_ymd_opt(year, month, day)

@@ -17,25 +17,25 @@ word_enum! {
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
-        /// Looks through an ended session for what is worth knowing later.
+        /// Extracts from an ended session what is worth knowing later.
         Extract = "extract",
-        /// Erases a session, or all of a user.
+        /// Erases a session, or all data of a user.
         Erase = "erase",
-        /// Overwrites what erased rows leave in the file, and empties its write-ahead log, once no reader holds that.
+        /// Overwrites what erased rows leave in the file, and empties its write-ahead log once no reader holds it.
         Scrub = "scrub",
         /// Brings the index of a user's units up to date.
         Index = "index",
-        /// Makes the vectors that a user's units lack.
+        /// Computes the vectors that a user's units lack.
         Embed = "embed",
-        /// Finds what is damaged in the index and the vectors of a user's units, and has it made anew.
+        /// Finds damage in the index and the vectors of a user's units, and has them rebuilt.
         Mend = "mend",
-        /// Derives anew what older rules derived of a user's turns: words, why turns are kept verbatim, anchors.
+        /// Recomputes what older rules derived from a user's turns: words, why turns are kept verbatim, anchors.
         Derive = "derive",
-        /// Takes out rows of a user's that older versions kept for ever, and this one does not keep.
+        /// Removes a user's rows that older versions kept forever and this one does not.
         Prune = "prune",
-        /// Looks whether memories still hold that are stale and were shown.
+        /// Checks memories that are stale and were shown.
         Validate = "validate",
-        /// Looks at all of a user's memories, once a day: what settles, falls back, is put away, is asked about.
+        /// Looks at all of a user's memories, once a day: what settles, falls back, is archived, or needs a person.
         Tend = "tend",
     }
     pub(crate) fn from_word;
@@ -52,8 +52,8 @@ impl JobKind {
         }
     }
 
-    /// What was erased must go from the bytes, however long a reader is in the way; what is not indexed or embedded would
-    /// be missing for ever, without a word.
+    /// Erased data must go from the bytes, however long a reader holds it up; what is not indexed or embedded would silently
+    /// be missing forever.
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
             Self::Compress | Self::Extract | Self::Validate => true,
@@ -69,7 +69,7 @@ impl JobKind {
     }
 }
 
-/// Some kinds of jobs, of all users or of one, as a statement looks for one among them.
+/// Some kinds of jobs, of all users or of one, as a statement selects them.
 #[derive(Clone, Debug)]
 pub(crate) struct JobKinds {
     words: String,
@@ -77,18 +77,18 @@ pub(crate) struct JobKinds {
 }
 
 impl JobKinds {
-    /// These.
+    /// Jobs of these kinds.
     pub(crate) fn of(kinds: impl IntoIterator<Item = JobKind>) -> Self {
         let words = kinds.into_iter().fold(" ".to_owned(), |all, kind| all + kind.as_str() + " ");
         Self { words, user: None }
     }
 
-    /// This one, or all.
+    /// Jobs of this kind, or of all kinds.
     pub(crate) fn only(only: Option<JobKind>) -> Self {
         only.map_or_else(|| Self::of(JobKind::EVERY), |kind| Self::of([kind]))
     }
 
-    /// Of these those on one user's data, if one is named.
+    /// Only those on this user's data, if a user is given.
     pub(crate) fn of_user(self, user: Option<UserId>) -> Self {
         Self { user, ..self }
     }
@@ -97,20 +97,20 @@ impl JobKinds {
         self.words.trim().is_empty()
     }
 
-    /// Each word between blanks: ` compress embed `.
+    /// The words, each between blanks: ` compress embed `.
     pub(crate) fn as_words(&self) -> &str {
         &self.words
     }
 }
 
 word_enum! {
-    /// Where a job stands. One that is done is gone from the list.
+    /// The state of a job. A finished job is removed from the list.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum JobState {
-        /// It waits for its turn, or for the time of its next try.
+        /// It waits for its turn, or for the time of its retry.
         Queued = "queued",
-        /// Somebody works on it, until the lease ends.
+        /// A process works on it, until the lease ends.
         Running = "running",
         /// It was given up; `jobs retry` queues it again.
         Failed = "failed",
@@ -118,18 +118,18 @@ word_enum! {
     pub(crate) fn from_word;
 }
 
-/// Tries without any progress before a job is given up: with the waits between them about a day.
+/// Tries without any progress before a job is given up: about a day, with the waits between them.
 pub(crate) const MAX_ATTEMPTS: u32 = 30;
 /// The wait before a second try; doubled for each further one.
 const FIRST_WAIT: Duration = Duration::from_mins(1);
-/// The longest wait between tries, but for the spread.
+/// The longest wait between tries, before the spread is added.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-/// How the reason of a job begins that waits for another configuration of a provider; by this it is known again.
+/// How the error of a job begins that waits for another configuration of a provider; such jobs are recognized by it.
 pub(crate) const FOR_CONFIGURATION: &str = "waits for another configuration: ";
 
-/// How long to wait after so many tries: 1, 2, 4 ... minutes, at most an hour, up to a tenth more for each job another,
-/// so that what failed together does not come back together.
+/// How long to wait after this many tries: 1, 2, 4 ... minutes, at most an hour, plus up to a tenth that differs between
+/// jobs, so that jobs that failed together do not retry together.
 pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
     let doublings = attempts.saturating_sub(1).min(16);
     let wait = (FIRST_WAIT * (1 << doublings)).min(LONGEST_WAIT);
@@ -137,7 +137,7 @@ pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
     TimeDelta::from_std(wait + wait / 10 * eighths / 8).expect("it is little more than an hour")
 }
 
-/// A job as it stands in the file. Contains nothing of what anybody said.
+/// A job as it is in the file. Contains nothing that anybody said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -146,27 +146,27 @@ pub struct JobInfo {
     pub job_no: i64,
     /// What it does.
     pub kind: JobKind,
-    /// Where it stands.
+    /// Its state.
     pub state: JobState,
-    /// Whose data it works on; none: the file.
+    /// The user whose data it works on; `None` if it works on the whole file.
     pub user_id: Option<UserId>,
-    /// The session it works on; none: all of the user's.
+    /// The session it works on; `None` if it works on all of the user's.
     pub session_id: Option<SessionId>,
     /// Tries begun.
     pub attempts: u32,
-    /// Not before then; while it runs: when the lease ends.
+    /// The earliest time of its next run; while it runs, the end of its lease.
     pub next_run_at: DateTime<Utc>,
-    /// Turns worked on.
+    /// Turns done so far.
     pub done_count: u32,
-    /// Turns to work on.
+    /// Turns to do in total.
     pub total_count: u32,
     /// Why the last try failed.
     pub last_error: Option<String>,
 }
 
 impl JobInfo {
-    /// Whether it waits for another configuration of LLM#1 or of an embedder. It goes on at once when the file is opened
-    /// with a summarizer or an embedder, or when it is retried, and looks by itself every 10 minutes. No try counts.
+    /// Whether it waits for another configuration of LLM#1 or of an embedder. It continues when the file is opened with a
+    /// summarizer or an embedder, or when it is retried, and checks by itself every 10 minutes. No try is counted.
     pub fn waits_for_configuration(&self) -> bool {
         let is_marked = self.last_error.as_ref().is_some_and(|why| why.starts_with(FOR_CONFIGURATION));
         self.state == JobState::Queued && is_marked

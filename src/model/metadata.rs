@@ -1,21 +1,21 @@
-//! What a caller keeps beside a turn or a session: a JSON object of its own, which nothing here reads.
+//! What a caller stores with a turn or a session: a JSON object that nothing here interprets.
 
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// The most bytes of its JSON, written without blanks.
+/// The maximum size of its JSON in bytes, written without blanks.
 const MAX_BYTES: usize = 16 << 10;
-/// How deep objects and arrays may be nested, the object itself included. Exports and frames nest it once more, and
+/// How deep objects and arrays may be nested, including the object itself. Exports and frames nest it once more, and
 /// `serde_json` reads 128 levels.
 const MAX_DEPTH: usize = 64;
 
-/// Refuses what is not an object, is nested too deep, or is too large.
+/// Refuses a value that is not an object, is nested too deep, or is too large.
 pub(crate) fn check(metadata: &Value) -> Result<()> {
     if !metadata.is_object() {
         return Err(Error::invalid("the metadata is not a JSON object"));
     }
-    // Before it is written, which takes a frame of the stack for each level.
+    // Checked before it is written, which takes a stack frame per level.
     if !is_within(metadata, MAX_DEPTH) {
         return Err(Error::invalid(format!("the metadata is nested deeper than {MAX_DEPTH} levels")));
     }
@@ -25,12 +25,12 @@ pub(crate) fn check(metadata: &Value) -> Result<()> {
     }
 }
 
-/// Bytes of its JSON; none: 0.
+/// Bytes of its JSON; 0 if there is none.
 pub(crate) fn bytes(metadata: Option<&Value>) -> usize {
     metadata.map_or(0, |metadata| metadata.to_string().len())
 }
 
-/// Whether objects and arrays are nested at most so deep.
+/// Whether objects and arrays are nested at most this deep.
 pub(crate) fn is_within(value: &Value, max_depth: usize) -> bool {
     let mut level = vec![value];
     for _ in 0..max_depth {
@@ -46,9 +46,9 @@ pub(crate) fn is_within(value: &Value, max_depth: usize) -> bool {
     false
 }
 
-/// Whether the fields of an object are nested at most so deep, each, and have so many bytes at most, all together.
+/// Whether each field of an object is nested at most this deep, and all of them together have at most this many bytes.
 pub(crate) fn fits(fields: &serde_json::Map<String, Value>, max_depth: usize, max_bytes: usize) -> bool {
-    // The depth is looked at first: writing takes a frame of the stack for each level.
+    // The depth is checked first: writing takes a stack frame per level.
     fields.values().all(|value| is_within(value, max_depth))
         && fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>() <= max_bytes
 }
@@ -90,7 +90,7 @@ mod tests {
         let of = |bytes: usize| json!({ "a": "x".repeat(bytes - r#"{"a":""}"#.len()) });
         check_is(&of(MAX_BYTES), true);
         check_is(&of(MAX_BYTES + 1), false);
-        check_is(&json!({ "a": "\u{0}".repeat(MAX_BYTES / 6) }), false); // As JSON, where it is six bytes.
+        check_is(&json!({ "a": "\u{0}".repeat(MAX_BYTES / 6) }), false); // In JSON it is six bytes.
         check_is(&nested(MAX_DEPTH), true);
         check_is(&nested(MAX_DEPTH + 1), false);
         check_is(&json!({ "list": [nested(MAX_DEPTH - 2)] }), true);
@@ -101,7 +101,7 @@ mod tests {
     fn what_is_allowed_is_read_again_within_a_line() {
         let line = json!({ "line": "turn", "metadata": nested(MAX_DEPTH) });
         assert_eq!(serde_json::from_str::<Value>(&line.to_string()).unwrap(), line);
-        // By the parser's default the last digit of some numbers is lost.
+        // The parser's default loses the last digit of some numbers.
         for number in [
             0.1 + 0.2,
             1.0 / 3.0,

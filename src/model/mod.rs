@@ -1,4 +1,4 @@
-//! Plain data: what a turn, a session and a tier are. Knows nothing of files, clocks or tokenizers.
+//! Plain data: what a turn, a session and a tier are. Knows nothing about files, clocks or tokenizers.
 
 pub(crate) mod anchor;
 pub(crate) mod change;

@@ -1,11 +1,11 @@
-//! Lists by pages: at most so many entries, behind one that was seen.
+//! Lists in pages: a limited number of entries after one that was seen.
 
 use crate::error::{Error, Result};
 
-/// The most entries of a page.
+/// The maximum number of entries on a page.
 pub(crate) const MAX_LIMIT: u32 = 1_000;
 
-/// Refuses a page of nothing, and one that is too long.
+/// Refuses an empty page, and one that is too long.
 pub(crate) fn checked_limit(limit: u32) -> Result<u32> {
     match limit {
         1..=MAX_LIMIT => Ok(limit),
@@ -13,7 +13,7 @@ pub(crate) fn checked_limit(limit: u32) -> Result<u32> {
     }
 }
 
-/// The error for a page behind an entry that was erased meanwhile, or is somebody else's.
+/// The error for a page after an entry that was erased in the meantime, or is somebody else's.
 pub(crate) fn nothing_there(what: &str) -> Error {
     Error::not_found(format!(
         "the {what} that the page is to begin behind is not in the list; begin behind another"

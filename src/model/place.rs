@@ -1,4 +1,4 @@
-//! Where something stands: a turn in its session, and what a unit of recall stands for.
+//! Where something is: a turn in its session, and what a unit of recall stands for.
 
 use serde::Serialize;
 
@@ -7,15 +7,15 @@ use crate::{
     model::word_enum::word_enum,
 };
 
-/// A user, by its number in this file. Never used twice.
+/// A user, by its number in this file. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserNo(pub(crate) i64);
 
-/// A session, by its number in this file. Never used twice.
+/// A session, by its number in this file. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SessionNo(pub(crate) i64);
 
-/// A memory, by its number in this file. Never used twice.
+/// A memory, by its number in this file. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MemoryNo(pub(crate) i64);
 
@@ -28,7 +28,7 @@ pub(crate) struct Place {
 
 /// Bits of a turn's number in its key.
 const TURN_NUMBER_BITS: u32 = 24;
-/// The most turns of one session.
+/// The maximum number of turns in a session.
 pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
 
 impl SessionNo {
@@ -42,35 +42,35 @@ impl SessionNo {
         self.turn(0)
     }
 
-    /// Behind its last turn.
+    /// After its last turn.
     pub(crate) fn end(self) -> Place {
         Self(self.0 + 1).start()
     }
 }
 
 impl Place {
-    /// Behind every other.
+    /// After every other place.
     pub(crate) const LAST: Self =
         Self { session: SessionNo(i64::MAX >> TURN_NUMBER_BITS), turn_number: MAX_TURN_NUMBER };
 
-    /// One number for both, in their order: a session's turns lie side by side.
+    /// One number for both, in their order: a session's turns are adjacent.
     pub(crate) fn key(self) -> i64 {
         self.session.0 << TURN_NUMBER_BITS | i64::from(self.turn_number)
     }
 
-    /// The session and the number that a key is made of.
+    /// The session and the number that make up a key.
     pub(crate) fn of_key(key: i64) -> Self {
         let turn_number = u32::try_from(key & i64::from(MAX_TURN_NUMBER)).expect("it has 24 bits");
         Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number }
     }
 }
 
-/// A unit of recall, by its place in the user's order of recording, from 1; 0: before all of them. Never used twice.
+/// A unit of recall, by its place in the user's order of recording, from 1; 0 is before all of them. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Seq(pub(crate) u32);
 
 impl Seq {
-    /// As callers see it, and as it stands in the archive. What is no number of a unit is damage.
+    /// As callers see it, and as it is in the archive. A number that cannot be a unit's is damage.
     pub(crate) fn of(number: i64) -> Result<Self> {
         let seq = u32::try_from(number).map(Self);
         seq.map_err(|_| {
@@ -101,14 +101,14 @@ impl From<Seq> for i64 {
 /// What a unit of recall stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The turn at a place, wherever it is now.
+    /// The turn at a place, in whatever tier it is now.
     Turn(Place),
-    /// A text that a memory has, or had. It stands in the user's order, and in no session.
+    /// A text that a memory has or had. It has a place in the user's order, but no session.
     Memory,
 }
 
 word_enum! {
-    /// What a unit is, as its row says it.
+    /// The kind of a unit, as its row states it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
     pub(crate) enum UnitKind {
         Turn = "turn",
@@ -125,7 +125,7 @@ impl Owner {
         }
     }
 
-    /// Where the turn is; `None`: it is no turn.
+    /// Where the turn is; `None` if it is not a turn.
     pub(crate) fn place(self) -> Option<Place> {
         match self {
             Self::Turn(place) => Some(place),

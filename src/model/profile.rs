@@ -1,4 +1,4 @@
-//! What counts how much when units are ranked.
+//! How much each part of a score counts when units are ranked.
 
 use std::fmt;
 
@@ -15,34 +15,35 @@ use crate::error::{Error, Result};
 #[serde(rename_all = "lowercase", from = "WrittenProfile")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Relevance finds; neighbours, sessions, recency, anchors and times in the query reorder. See [`Weights`].
+    /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them. See
+    /// [`Weights`].
     #[default]
     Default,
-    /// To the letter of the paper: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn
-    /// is evidence for`. By the paper's own lambda, which [`Profile::paper`] has, it finds little but the newest turns over
+    /// Exactly the paper's formula: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn
+    /// is evidence for`. With the paper's own lambda, which [`Profile::paper`] uses, it finds little but the newest turns in
     /// a long history.
     Paper {
-        /// How fast a turn is forgotten, a day: from 0 (never) to 10.
+        /// How fast turns are forgotten, per day: from 0 (never) to 10.
         lambda: f64,
     },
-    /// The newest first, whatever is asked.
+    /// The newest first, whatever the query.
     Recency,
-    /// The formula of [`Profile::Default`] with weights of the caller's own.
+    /// The formula of [`Profile::Default`] with custom weights.
     Custom(Weights),
-    /// Memories alone, by the continuum's own order: relevance as in [`Profile::Default`], times 0.1 for what was just
-    /// learned (`high`), 0.6 for `mid`, 0.3 for what has settled. Of at least 0.75 confidence, unless the filter of memories
-    /// says otherwise.
+    /// Memories only, in the continuum's own order: relevance as in [`Profile::Default`], times 0.1 for newly learned ones
+    /// (`high`), 0.6 for `mid`, 0.3 for settled ones. Only those of at least 0.75 confidence, unless the memory filter says
+    /// otherwise.
     Continuum,
 }
 
-/// What a profile is written as: before its lambda could be chosen, the paper's was a bare name.
+/// How a profile is serialized: before its lambda could be chosen, the paper's profile was a bare name.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, untagged))]
 enum WrittenProfile {
     Name(ProfileName),
     Numbers(ProfileNumbers),
 }
 
-/// By hand and not `untagged`, which reads the numbers aside, where nobody sees fields that they do not have.
+/// Written by hand, not `untagged`: that would read numbers into a buffer and accept unknown fields.
 impl<'de> Deserialize<'de> for WrittenProfile {
     fn deserialize<D: Deserializer<'de>>(written: D) -> std::result::Result<Self, D::Error> {
         written.deserialize_any(WrittenVisitor)
@@ -99,7 +100,7 @@ impl From<WrittenProfile> for Profile {
 }
 
 impl Profile {
-    /// The paper's rate of forgetting, a day.
+    /// The paper's rate of forgetting, per day.
     pub const LAMBDA: f64 = 0.1;
 
     /// [`Profile::Paper`] with the paper's own lambda, 0.1.
@@ -107,7 +108,7 @@ impl Profile {
         Self::Paper { lambda: Self::LAMBDA }
     }
 
-    /// How fast turns are forgotten by it, a day.
+    /// How fast it forgets turns, per day.
     pub(crate) fn lambda(&self) -> f64 {
         if let Self::Paper { lambda } = self { *lambda } else { Self::LAMBDA }
     }
@@ -123,7 +124,7 @@ impl Profile {
         }
     }
 
-    /// The weights of the default formula; none: the profile has its own.
+    /// The weights of the default formula; `None` if the profile has its own formula.
     pub(crate) fn weights(&self) -> Option<Weights> {
         match self {
             Self::Default | Self::Continuum => Some(Weights::default()),
@@ -150,7 +151,7 @@ impl Profile {
     }
 }
 
-/// Declares a struct of numbers that can be had by their names.
+/// Declares a struct of numbers that can be accessed by name.
 macro_rules! numbers {
     (
         $(#[$meta:meta])*
@@ -207,7 +208,7 @@ macro_rules! weights {
 }
 
 weights! {
-    /// What counts how much in the default formula. With each leg divided by its best score over the user's units:
+    /// How much each part counts in the default formula. With each leg divided by its best score over the user's units:
     ///
     /// ```text
     /// relevance = words * W + meaning * C
@@ -220,49 +221,49 @@ weights! {
     ///                  * (1 + continuation * l * e^(-0.1 * days)) * (1 - spread)^b
     /// ```
     ///
-    /// `open` is `200 / (200 + words of the turn)`: a short turn is understood by what stands around it, a long one stands
-    /// by itself. A session has of each word of the query what its best turn has. `t` is 1 - `l` if the turn was said in a
-    /// time that the query names or within a week after it, or speaks of something in it, or if the query asks when and the
-    /// turn names a time: what goes on with something names the times of its plans. `s` is 1 if it was said by the one of
-    /// several speakers whom the query names, `q` if it has every word of a query of at least five, `w` if the user says in
-    /// it how things are to be from now on, `a` the strength of the best anchor that the query calls for and the turn is
-    /// evidence of. `l` is how far the message leans on what went on before it: 0 for a question that stands by itself, 1
-    /// for one that tells something and asks nothing of weight. `b` is how many turns of its session are better, where the
-    /// query asks for many turns: a summary, an order of events. A memory is ranked as a turn that is alone in its session,
-    /// and its score multiplied by [`Parts::memory`]. Tuned on public sets of long talks (docs/recall.md).
+    /// `open` is `200 / (200 + words of the turn)`: a short turn is understood from its surroundings, a long one on its own.
+    /// For each word of the query, a session has what its best turn has. `t` is 1 - `l` if the turn was said in a time that
+    /// the query names or within a week after it, or speaks of something in it, or if the query asks when and the turn names
+    /// a time: a message about something ongoing names the times of its plans. `s` is 1 if it was said by the speaker, of
+    /// several, whom the query names; `q` if it has every word of a query of at least five; `w` if the user states in it how
+    /// things should be from now on; `a` is the strength of the best anchor that the query calls for and the turn is
+    /// evidence of. `l` is how far the message depends on what came before it: 0 for a question that stands by itself, 1 for
+    /// one that tells something and asks nothing of weight. `b` is how many turns of its session are better, if the query
+    /// asks for many turns: a summary, an order of events. A memory is ranked like a turn that is alone in its session, and
+    /// its score is multiplied by [`Parts::memory`]. Tuned on public sets of long conversations (docs/recall.md).
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub struct Weights {
-        /// Of words.
+        /// For words.
         words = 0.6,
-        /// Of meaning.
+        /// For meaning.
         meaning = 0.4,
         /// What a turn lends each of its neighbours.
         neighbours = 0.15,
-        /// What a question lends the turn after it, besides.
+        /// What a question lends the turn after it, in addition.
         answer = 0.3,
         /// What a session's best turn lends the others.
         session = 0.3,
-        /// What a session lends its turns for the words of the query that stand anywhere in it.
+        /// What a session lends its turns for the words of the query that occur anywhere in it.
         #[serde(default)] // Older receipts do not have it.
         session_words = 0.3,
-        /// For turns of a time that the query names.
+        /// For turns from a time that the query names.
         time = 0.4,
         /// For turns of the speaker whom the query names.
         speaker = 0.3,
         /// For turns that the query quotes.
         quote = 0.2,
-        /// For turns that say how things are to be from now on.
+        /// For turns that state how things should be from now on.
         wish = 0.1,
-        /// For turns that prove an anchor which the query calls for.
+        /// For turns that are evidence of an anchor that the query calls for.
         anchors = 0.1,
-        /// For new turns; 0.1 a day, the paper's rate.
+        /// For new turns; decays by 0.1 a day, the paper's rate.
         recency = 0.02,
-        /// For new turns, where the message leans on what went on before it.
+        /// For new turns, if the message depends on what came before it.
         #[serde(default)] // Older receipts do not have it.
         continuation = 0.6,
-        /// What a turn loses for each better one of its session, where the query asks for many turns; at most 1.
+        /// What a turn loses for each better turn of its session, if the query asks for many turns; at most 1.
         #[serde(default)] // Older receipts do not have it.
         spread = 0.05,
     }
@@ -281,7 +282,7 @@ impl Weights {
 }
 
 numbers! {
-    /// What a score was made of; each part is 0 where it has no share in it.
+    /// The parts of a score; each is 0 if it does not contribute.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(default)]
@@ -289,45 +290,46 @@ numbers! {
     pub struct Parts {
         /// Words, from 0 to 1: 1 is the best of the user's turns.
         words,
-        /// Meaning, from 0 to 1 likewise; in the paper's formula the cosine itself.
+        /// Meaning, from 0 to 1 in the same way; in the paper's formula the cosine itself.
         meaning,
-        /// What the turns before and after lent, weight included; of a memory what those lent that it stands beside. A memory
-        /// and the turns that it rests on lend each other a quarter of their scores.
+        /// What the turns before and after lent, including the weight; for a memory, what the memories it is related to
+        /// lent. A memory and the turns it rests on lend each other a quarter of their scores.
         neighbours,
-        /// What the session lent, weight included.
+        /// What the session lent, including the weight.
         session,
-        /// 1: it was said in a time that the query names, or within the week after it, or speaks of something in it; or the query
-        /// asks when, and it names a time. The less, the more the message leans on what went on before it.
+        /// 1 if it was said in a time that the query names, or within the week after it, or speaks of something in it; or if
+        /// the query asks when and it names a time. Lower the more the message depends on what came before it.
         time,
-        /// 1: it was said by the one of several speakers whom the query names.
+        /// 1 if it was said by the speaker, of several, whom the query names.
         speaker,
-        /// 1: the query has at least five words, and it has them all.
+        /// 1 if the query has at least five words, and it has all of them.
         quote,
-        /// 1: the user says in it how things are to be from now on.
+        /// 1 if the user states in it how things should be from now on.
         wish,
         /// The strength of the best anchor that the query calls for and that it is evidence of, from 0 to 1; in the paper's
-        /// formula of any anchor that it is evidence of.
+        /// formula, of any anchor that it is evidence of.
         anchors,
-        /// e^(-0.1 * days), from 0 to 1; in the paper's formula by its lambda.
+        /// e^(-0.1 * days), from 0 to 1; in the paper's formula with its lambda.
         recency,
-        /// 1: the query names a time and nothing else, and it was said then, or speaks of something then. Added to the score.
+        /// 1 if the query names a time and nothing else, and it was said then or speaks of something then. Added to the
+        /// score.
         only_time,
-        /// The share of a question's words that it has, weighed by their rarity and by the field they stand in, from 0 to
-        /// 1. Tells how sure it is, and has no share in the score.
+        /// The share of a question's words that it has, weighted by their rarity and by the field they are in, from 0 to 1.
+        /// Part of the confidence, not of the score.
         coverage,
-        /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, and 1.25 times that
-        /// of another model, for which texts about nothing common are less near. Has no share in the score.
+        /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, or 1.25 times that of
+        /// another model, since other models put unrelated texts less near each other. Part of the confidence, not of the
+        /// score.
         cosine,
-        /// 1: the query speaks of the user, of somebody who speaks, or of what was said before. Tells how sure an answer is, and has no
-        /// share in the score.
+        /// 1 if the query speaks of the user, of somebody who speaks, or of what was said before. Part of the confidence,
+        /// not of the score.
         personal,
-        /// How far the message leans on what went on before it, times e^(-0.1 * days), from 0 to 1.
+        /// How far the message depends on what came before it, times e^(-0.1 * days), from 0 to 1.
         continuation,
-        /// How many turns of its session are better, where the query asks for many turns.
+        /// How many turns of its session are better, if the query asks for many turns.
         spread,
-        /// Of a memory: by what its score is multiplied, 0.5 where it is stale, 0.5 where it is archived, 0.8 where its source
-        /// is uncertain, 1 where it is none of these; in the profile `continuum` by what its frequency weighs there. 0: it is
-        /// no memory.
+        /// The factor of a memory's score: 0.5 if it is stale, 0.5 if it is archived, 0.8 if its source is uncertain, 1 if
+        /// none of these; in the profile `continuum`, the weight of its frequency. 0 if it is not a memory.
         #[serde(skip_serializing_if = "is_zero")]
         memory,
     }
@@ -335,17 +337,17 @@ numbers! {
 }
 
 impl Parts {
-    /// Those that counted, in words: `words 0.91, meaning 0.60`.
+    /// The parts that counted, in words: `words 0.91, meaning 0.60`.
     pub fn explain(&self) -> String {
         let of_score =
             self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine" | "personal"));
-        // What multiplies by 1 takes nothing.
+        // A factor of 1 changes nothing.
         let counts = |(name, value): &(&str, f64)| *value >= 0.005 && (*name != "memory" || *value < 1.0);
         let counted = of_score.filter(counts);
         counted.map(|(name, value)| format!("{name} {value:.2}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// What its confidence is made of, in words: `coverage 0.80, cosine 0.61`.
+    /// The parts of its confidence, in words: `coverage 0.80, cosine 0.61`.
     pub(crate) fn explain_confidence(&self) -> String {
         if self.only_time > 0.0 {
             return "its time alone, which is all that is asked for".to_owned();
@@ -359,12 +361,12 @@ impl Parts {
         text
     }
 
-    /// How sure it is that it answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 * time -
-    /// 1.1)))`, 0 where coverage and cosine are, and 1 where the query names a time and nothing else. Comparable between
+    /// How confident it is that the item answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 *
+    /// time - 1.1)))`, 0 if coverage and cosine are, and 1 if the query names a time and nothing else. Comparable between
     /// queries and users, as far as languages and models are alike.
     ///
-    /// The numbers are fitted to questions of people to their own talks, against questions to other people's talks and of
-    /// general knowledge (docs/recall.md).
+    /// The numbers are fitted to people's questions about their own conversations, against questions about other people's
+    /// conversations and about general knowledge (docs/recall.md).
     pub fn confidence(&self) -> f64 {
         const SLOPE: f64 = 7.0;
         const HALF: f64 = 1.1;
@@ -379,12 +381,12 @@ impl Parts {
         rounded(1.0 / (1.0 + libm::exp(-SLOPE * (fit - HALF))))
     }
 
-    /// By what the facts of a memory multiply its score; 1: it is no memory.
+    /// The factor that the facts of a memory apply to its score; 1 if it is not a memory.
     fn memory_factor(&self) -> f64 {
         if self.memory > 0.0 { self.memory } else { 1.0 }
     }
 
-    /// The score that these parts give: what a receipt can be checked by.
+    /// The score these parts give, by which a receipt can be checked.
     pub fn score(&self, profile: &Profile) -> f64 {
         rounded(
             self.only_time
@@ -418,7 +420,7 @@ fn is_zero(part: &f64) -> bool {
     *part == 0.0
 }
 
-/// Scores are cut to 1e-6, so that the last bits of a sum decide nothing.
+/// Scores are rounded to 1e-6, so that the last bits of a sum decide nothing.
 pub(crate) fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! A receipt with what its items say: for people who ask why they were shown.
+//! A receipt with what its items say, for people who ask why they were shown.
 
 use std::fmt::Write as _;
 
@@ -15,11 +15,11 @@ use crate::model::{
     turn::{Origin, Said, Turn},
 };
 
-/// How much is shown of what was said, and of a name, in characters.
+/// How much of a text or a name is shown, in characters.
 const SHOWN_CHARS: usize = 88;
 const NAME_CHARS: usize = 40;
 
-/// A receipt with what its items are called and how they begin.
+/// A receipt with the titles and beginnings of its items.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -27,31 +27,31 @@ pub struct ReceiptWithTexts {
     /// The receipt itself.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// The session that it was for, by its key, else its id; none: a recall by itself, or the session is gone.
+    /// The session it was for, by its key, otherwise its id; `None` for a recall on its own, or if the session is gone.
     pub session: Option<String>,
-    /// What each of its items says, in their order; none: it is gone by now, or damaged.
+    /// The text of each of its items, in their order; `None` if the item is gone or damaged.
     pub texts: Vec<Option<ItemText>>,
 }
 
-/// Something that a receipt considered, as people name it.
+/// An item of a receipt, described for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ItemText {
-    /// Where it is: of a turn its session, by its key, else its id, and its number there, `boat/5`; of a memory its kind; of
-    /// an anchor its subject and attribute, `user.home`.
+    /// Where it is: for a turn its session, by its key, otherwise its id, and its number there, `boat/5`; for a memory its
+    /// kind; for an anchor its subject and attribute, `user.home`.
     pub place: String,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
-    /// When it was said; of an anchor since when it holds.
+    /// When it was said; for an anchor, since when it holds.
     pub said_at: DateTime<Utc>,
-    /// How it begins, on one line of at most 88 characters: of a turn who spoke first and the first words, of a memory its
-    /// title, of an anchor its key and value.
+    /// How it begins, on one line of at most 88 characters: for a turn the first speaker and the first words, for a memory
+    /// its title, for an anchor its key and value.
     pub words: String,
 }
 
 impl ItemText {
-    /// That of a turn in a session of this name.
+    /// The text of a turn in a session of this name.
     pub(crate) fn of_turn(session: &str, turn: &Turn) -> Self {
         Self {
             place: place(session, turn.turn_number),
@@ -61,7 +61,7 @@ impl ItemText {
         }
     }
 
-    /// That of a summary in the place of its turn.
+    /// The text of a summary in the place of its turn.
     pub(crate) fn of_summary(session: &str, summary: &Summary) -> Self {
         Self {
             place: place(session, summary.turn_number),
@@ -91,7 +91,7 @@ impl ItemText {
 }
 
 impl ReceiptWithTexts {
-    /// Explains it in words, as [`Receipt::explain`] does, with each item by its day, its place and its first words.
+    /// Explains it in words, as [`Receipt::explain`] does, and shows each item with its day, place and first words.
     pub fn explain(&self) -> String {
         let receipt = &self.receipt;
         let mut text = receipt.explain_asking();
@@ -149,9 +149,9 @@ fn head(item: &ReceiptItem, said: Option<&ItemText>) -> String {
     }
 }
 
-/// The proof that the receipt holds all that decided: its scores, worked out again from their parts.
+/// Proof that the receipt is complete: its scores, recomputed from their parts.
 fn worked_out(receipt: &Receipt) -> String {
-    // What is there for its place in the session has no score; those of anchors and wishes are not made of parts.
+    // Items that are there for their place in the session have no score; scores of anchors and wishes have no parts.
     let is_made_of_parts =
         |item: &&ReceiptItem| !matches!(item.kind, ItemKind::Anchor | ItemKind::Wish) && item.score != 0.0;
     let is_off = |item: &&ReceiptItem| (item.parts.score(&receipt.profile) - item.score).abs() > 2e-6;
@@ -169,7 +169,7 @@ fn place(session: &str, turn_number: u32) -> String {
     format!("{}/{turn_number}", line(session, NAME_CHARS))
 }
 
-/// How a turn begins: the first side that says something, with its speaker.
+/// How a turn begins: the first non-empty side, with its speaker.
 fn beginning(said: &Said) -> String {
     let sides = [
         (said.user_name.as_deref(), said.user_origin, &said.user_message),
@@ -192,7 +192,7 @@ fn speaker(name: Option<&str>, origin: Origin) -> String {
     }
 }
 
-/// One line of at most so many characters; line breaks and other blanks become single spaces.
+/// One line of at most this many characters; line breaks and other blanks become single spaces.
 fn line(text: &str, max_chars: usize) -> String {
     let mut shown = String::new();
     for word in text.split_whitespace() {

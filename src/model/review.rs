@@ -14,19 +14,19 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ReviewKind {
-        /// Is it to stay for ever?
+        /// Should it stay forever?
         Promote = "promote",
-        /// It helps less often than it did: does it still hold?
+        /// It helps less often than before: does it still hold?
         Flagged = "flagged",
-        /// Two say otherwise: which one holds?
+        /// Two memories contradict each other: which one holds?
         Contradiction = "contradiction",
-        /// Are these two one?
+        /// Are these two the same?
         Merge = "merge",
         /// A check failed: does it still hold?
         Check = "check",
-        /// A file and the memory were changed both: which one holds?
+        /// Both a file and its memory were changed: which one holds?
         Conflict = "conflict",
-        /// Is the source to stay hidden?
+        /// Should the source stay hidden?
         Quarantine = "quarantine",
     }
     pub fn from_word;
@@ -41,13 +41,13 @@ word_enum! {
         Approved = "approved",
         /// A person said no.
         Rejected = "rejected",
-        /// The question has gone: what it was about has changed.
+        /// The question no longer applies: what it was about has changed.
         Withdrawn = "withdrawn",
     }
     pub fn from_word;
 }
 
-/// A question that waits for a person. No job and no LLM decides it.
+/// A question that waits for a person. Jobs and LLMs cannot decide it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -58,21 +58,21 @@ pub struct Review {
     pub kind: ReviewKind,
     /// The memory that it is about.
     pub memory_id: MemoryId,
-    /// The other memory, where there are two.
+    /// The other memory, if there are two.
     pub other_id: Option<MemoryId>,
     /// When it was opened, by the system clock.
     pub opened_at: DateTime<Utc>,
     /// Why: numbers and names of rules, never what was said.
     pub why: String,
-    /// How it was decided; none: it is open.
+    /// How it was decided; `None` if it is open.
     pub decision: Option<Decision>,
-    /// When, by the system clock.
+    /// When it was decided, by the system clock.
     pub decided_at: Option<DateTime<Utc>>,
-    /// By whom, as the caller names them.
+    /// Who decided it, as the caller names them.
     pub decided_by: Option<String>,
 }
 
-/// Which reviews are listed. The default: those that are open, of every kind.
+/// Which reviews are listed. The default is open ones of every kind.
 ///
 /// ```
 /// use thermocline::{ReviewFilter, ReviewKind};
@@ -83,21 +83,21 @@ pub struct Review {
 #[serde(default)]
 #[non_exhaustive]
 pub struct ReviewFilter {
-    /// Only of these kinds; empty: of any.
+    /// Only of these kinds; empty means any.
     pub kinds: Vec<ReviewKind>,
-    /// Those that were decided or withdrawn, instead of those that are open.
+    /// Decided and withdrawn reviews instead of open ones.
     pub decided: bool,
 }
 
 impl ReviewFilter {
-    /// Only of these kinds; of an empty list, of any.
+    /// Only of these kinds; an empty list means any.
     #[must_use]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = ReviewKind>) -> Self {
         self.kinds = kinds.into_iter().collect();
         self
     }
 
-    /// Those that were decided or withdrawn, instead of those that are open.
+    /// Decided and withdrawn reviews instead of open ones.
     #[must_use]
     pub fn decided(mut self, decided: bool) -> Self {
         self.decided = decided;
@@ -105,7 +105,7 @@ impl ReviewFilter {
     }
 }
 
-/// A review that a person decided, and what came of it.
+/// A review that a person decided, and the result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

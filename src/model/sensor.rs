@@ -1,4 +1,4 @@
-//! Sensors and checks: who can look whether a memory still holds, against what, and what a look found.
+//! Sensors and checks: who can check whether a memory still holds, against what, and what a check found.
 
 use std::fmt;
 
@@ -15,22 +15,22 @@ use crate::{
     },
 };
 
-/// The sensor that is no code: a person, who is asked by a review.
+/// The sensor that is not code: a person, who is asked by a review.
 pub(crate) const HUMAN: &str = "human";
-/// The bytes of a hash that are kept.
+/// How many bytes of a hash are kept.
 const HASH_BYTES: usize = 16;
 
-/// What a sensor expects to see, as a JSON object. Data: it names no path, command or address but by names that the
-/// configuration has. Each sensor says which fields it understands; an empty expectation asks for the least of them.
+/// What a sensor expects to see, as a JSON object. It is only data: it refers to paths, commands and addresses only by names
+/// from the configuration. Each sensor defines which fields it understands; an empty expectation asks for the least of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Expect(pub(crate) Map<String, Value>);
 
 impl Expect {
-    /// These fields.
+    /// An expectation with these fields.
     ///
-    /// Errors: `InvalidInput` for JSON that is no object.
+    /// Errors: `InvalidInput` for JSON that is not an object.
     pub fn new(fields: Value) -> Result<Self> {
         match fields {
             Value::Object(fields) => Ok(Self(fields)),
@@ -38,44 +38,44 @@ impl Expect {
         }
     }
 
-    /// The same with one field more, or another value of it.
+    /// The same expectation with one more field, or another value for it.
     #[must_use]
     pub fn with(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.0.insert(field.into(), value.into());
         self
     }
 
-    /// That it is there, or is not. Understood by `fs`.
+    /// Expects that it exists, or does not. Understood by `fs`.
     #[must_use]
     pub fn exists(self, exists: bool) -> Self {
         self.with("exists", exists)
     }
 
-    /// That it holds this text, to the letter. Understood by `fs`, `code` and `runtime`.
+    /// Expects that it contains exactly this text. Understood by `fs`, `code` and `runtime`.
     #[must_use]
     pub fn contains(self, text: impl Into<String>) -> Self {
         self.with("contains", text.into())
     }
 
-    /// That its SHA-256 is this, in hexadecimal. Understood by `fs`.
+    /// Expects this SHA-256, in hexadecimal. Understood by `fs`.
     #[must_use]
     pub fn sha256(self, digits: impl Into<String>) -> Self {
         self.with("sha256", digits.into())
     }
 
-    /// That the command ends with this code. Understood by `code`.
+    /// Expects that the command ends with this code. Understood by `code`.
     #[must_use]
     pub fn exit_code(self, code: i32) -> Self {
         self.with("exit_code", code)
     }
 
-    /// That the answer has this HTTP status. Understood by `http`.
+    /// Expects that the answer has this HTTP status. Understood by `http`.
     #[must_use]
     pub fn status(self, status: u16) -> Self {
         self.with("status", status)
     }
 
-    /// That the JSON of the answer has this value at a JSON pointer: `/current/port`. Understood by `http`.
+    /// Expects that the answer's JSON has this value at a JSON pointer: `/current/port`. Understood by `http`.
     #[must_use]
     pub fn equals_at(self, pointer: impl Into<String>, value: impl Into<Value>) -> Self {
         self.with("pointer", pointer.into()).with("equals", value)
@@ -87,13 +87,13 @@ impl Expect {
     }
 }
 
-/// The first 16 bytes of the SHA-256 of what a sensor saw. What it saw is kept nowhere. The hash of what has few values
-/// can be guessed by trying them.
+/// The first 16 bytes of the SHA-256 of what a sensor saw. What it saw is not kept. If it has few possible values, it can be
+/// guessed by hashing each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SeenHash([u8; HASH_BYTES]);
 
 impl SeenHash {
-    /// Of what was seen.
+    /// The hash of what was seen.
     pub fn of(seen: impl AsRef<[u8]>) -> Self {
         let mut bytes = [0; HASH_BYTES];
         bytes.copy_from_slice(&Sha256::digest(seen.as_ref())[..HASH_BYTES]);
@@ -123,11 +123,11 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CheckResult {
-        /// It holds, as far as the sensor can tell.
+        /// The memory holds, as far as the sensor can tell.
         Pass = "pass",
-        /// It does not.
+        /// It does not hold.
         Fail = "fail",
-        /// The sensor cannot tell: nothing becomes truer or falser.
+        /// The sensor cannot tell: the memory's confidence does not change.
         Unknown = "unknown",
     }
     pub fn from_word;
@@ -142,17 +142,18 @@ word_enum! {
         Late = "late",
         /// It panicked.
         Panicked = "panicked",
-        /// The configuration has no sensor of this name. No look took place, and none is noted.
+        /// The configuration has no sensor of this name. No check took place, and none is recorded.
         NotConfigured = "not configured",
         /// It does not know this subject, or does not understand this expectation.
         NotUnderstood = "not understood",
-        /// It may not look there: a link, a device, another host.
+        /// It is not allowed to look there: a link, a device, another host.
         Refused = "refused",
-        /// It could not look: offline, no such folder or program, no right to read.
+        /// It could not look: offline, no such folder or program, no permission to read.
         Unreachable = "unreachable",
-        /// There is more than it may read.
+        /// The content is larger than it may read.
         TooLarge = "too large",
-        /// The memory was changed or erased while it looked: what it saw says nothing of the memory as it is. Not noted.
+        /// The memory was changed or erased while it looked, so what it saw says nothing about the current memory. Not
+        /// recorded.
         Changed = "changed meanwhile",
         /// A person is asked: a review is open.
         Asked = "a person is asked",
@@ -162,20 +163,20 @@ word_enum! {
     pub fn from_word;
 }
 
-/// What a sensor says of a look, with the hash of what it saw.
+/// What a sensor found, with the hash of what it saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckVerdict {
     /// It holds.
     Pass(SeenHash),
-    /// It does not.
+    /// It does not hold.
     Fail(SeenHash),
-    /// It cannot tell. Rather this than a guess.
+    /// It cannot tell. Sensors should prefer this to a guess.
     Unknown(UnknownReason),
 }
 
 impl CheckVerdict {
-    /// Passes if it holds, and fails if it does not; `seen`: what was looked at, of which the hash is kept.
+    /// Passes if it holds, fails if it does not; `seen` is what was looked at, of which the hash is kept.
     pub fn of(holds: bool, seen: impl AsRef<[u8]>) -> Self {
         let seen = SeenHash::of(seen);
         if holds { Self::Pass(seen) } else { Self::Fail(seen) }
@@ -204,16 +205,16 @@ impl CheckVerdict {
     }
 }
 
-/// What is to look at a memory: a sensor by its name, the subject that it looks at, what it is to see there.
+/// A sensor to check a memory with: its name, the subject it looks at, and what it should see there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NewSensor {
     /// The name of a configured sensor, or `human`. 1 to 200 bytes.
     pub sensor: String,
-    /// What it looks at, by a name that the configuration knows: `ops:nginx/api.conf`. At most 1,024 bytes.
+    /// What it looks at, by a name known to the configuration: `ops:nginx/api.conf`. At most 1,024 bytes.
     pub subject: String,
-    /// What it is to see. At most 16 KiB. Default: none, which each sensor reads as the least that it can look for.
+    /// What it should see. At most 16 KiB. Default: empty, which each sensor takes as the least it can check.
     pub expect: Expect,
 }
 
@@ -223,7 +224,7 @@ impl NewSensor {
         Self { sensor: sensor.into(), subject: subject.into(), expect: Expect::default() }
     }
 
-    /// What it is to see there.
+    /// Sets what it should see there.
     #[must_use]
     pub fn expect(mut self, expect: Expect) -> Self {
         self.expect = expect;
@@ -231,20 +232,20 @@ impl NewSensor {
     }
 }
 
-/// What looks at a memory.
+/// A sensor of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySensor {
-    /// The sensor's name. The configuration may not have it: then nothing looks.
+    /// The sensor's name. If it is not configured, nothing looks.
     pub sensor: String,
     /// What it looks at.
     pub subject: String,
-    /// What it is to see.
+    /// What it should see.
     pub expect: Expect,
-    /// Of what the last check saw, in hexadecimal; none: none has seen anything yet.
+    /// The hash of what the last check saw, in hexadecimal; `None` if no check has seen anything yet.
     pub seen_hash: Option<String>,
-    /// Whether this configuration has the sensor.
+    /// Whether this sensor is configured.
     pub is_configured: bool,
 }
 
@@ -254,7 +255,7 @@ pub struct MemorySensor {
 pub enum ToCheck {
     /// These, stale or not; at most 1,000.
     Memories(Vec<MemoryId>),
-    /// All that hold or are archived, are stale, and have a sensor that is configured.
+    /// All stale memories that are active or archived and have a configured sensor.
     Stale,
 }
 
@@ -270,25 +271,25 @@ impl From<Vec<MemoryId>> for ToCheck {
     }
 }
 
-/// One look whether a memory holds, and what it made of the memory.
+/// One check of a memory, and its effect on the memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryCheck {
     /// The memory.
     pub memory_id: MemoryId,
-    /// Who looked.
+    /// The sensor that looked.
     pub sensor: String,
-    /// At what.
+    /// What it looked at.
     pub subject: String,
     /// What was found.
     pub result: CheckResult,
     /// Why it cannot tell.
     pub why: Option<UnknownReason>,
-    /// How likely the memory is true since; none: it was changed or erased meanwhile.
+    /// The memory's confidence after the check; `None` if the memory was changed or erased in the meantime.
     pub confidence: Option<f64>,
-    /// How good its source is since; none: nobody has assessed it.
+    /// The memory's reliability after the check; `None` if nobody has assessed it.
     pub reliability: Option<f64>,
-    /// The review that asks a person, if one is open since this failed.
+    /// The review that asks a person, if one is open because this failed.
     pub review: Option<ReviewId>,
 }

@@ -9,7 +9,7 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// What the file knows of one session.
+/// A session as the file describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -18,35 +18,35 @@ pub struct SessionInfo {
     pub id: SessionId,
     /// The caller's own key, if it has one.
     pub caller_id: Option<String>,
-    /// 1, or 2, 3 ... where the talk went on after it had ended, under the same key.
+    /// 1; or 2, 3 ... if the conversation continued under the same key after it had ended.
     pub part: u32,
-    /// How the caller shows it in a list.
+    /// Its title in the caller's lists.
     pub title: Option<String>,
     /// What the caller files it under.
     pub project: Option<String>,
-    /// When its first turn was said; until then, when it was made.
+    /// When its first turn was said; before that, when it was created.
     pub started_at: DateTime<Utc>,
-    /// When the caller ended it; if silence did, when its last turn was said.
+    /// When the caller ended it; if silence ended it, when its last turn was said.
     pub ended_at: Option<DateTime<Utc>>,
     /// Why it ended.
     pub end_reason: Option<EndReason>,
-    /// The session in which the talk went on after this one had ended.
+    /// The session in which the conversation continued after this one ended.
     pub successor_id: Option<SessionId>,
-    /// The number of its newest turn, but for one that is incomplete. What was replaced is not counted.
+    /// The number of its newest turn, except an incomplete one. Replaced turns are not counted.
     pub turn_count: u32,
-    /// How many of these were erased one by one.
+    /// How many of these turns were erased one by one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_turns: u32,
-    /// The message that waits for its reply: it stands behind them.
+    /// The message that waits for its reply; it follows these turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete_turn: Option<TurnId>,
-    /// Their tokens, as they were said.
+    /// The tokens of these turns, as they were said.
     pub total_tokens: u64,
     /// `hot` while it is open, `warm` once it has ended, `cold` once it is compressed.
     pub memory_tier: MemoryTier,
     /// The system clock at its last record.
     pub last_active_at: DateTime<Utc>,
-    /// What the caller keeps beside it; none: nothing. See [`Session::set_metadata`](crate::Session::set_metadata).
+    /// What the caller stores with it; `None` if nothing. See [`Session::set_metadata`](crate::Session::set_metadata).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
 }
@@ -57,8 +57,8 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionInfo {
-    /// Whether its talk can go on: it is open, or has a key under which the next part begins, or silence ended it. An
-    /// unnamed session that was ended by call is over.
+    /// Whether its conversation can continue: it is open, has a key under which the next part can start, or was ended by
+    /// silence. An unnamed session that was ended by call cannot continue.
     pub fn can_go_on(&self) -> bool {
         self.end_reason != Some(EndReason::Call) || self.caller_id.is_some()
     }

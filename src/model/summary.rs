@@ -1,4 +1,4 @@
-//! What stands for a turn once its session is compressed.
+//! The summary that stands for a turn once its session is compressed.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// The name under which the built-in summarizer stands in the file.
+/// The built-in summarizer's name in the file.
 pub(crate) const BUILT_IN: &str = "extractive";
-/// The same, of a summary that the configured summarizer was to write and did not.
+/// Its name if it stood in for the configured summarizer.
 pub(crate) const FALLBACK: &str = "extractive-fallback";
-/// Tokens of a summary's sentence at most, as the papers have it.
+/// Maximum tokens of a summary's sentence, as in the papers.
 pub(crate) const MAX_SUMMARY_TOKENS: u32 = 50;
-/// The papers' bounds for topic keywords. Of a very short turn there are fewer.
+/// The papers' bounds for topic keywords. A very short turn has fewer.
 pub(crate) const FEWEST_KEYWORDS: usize = 3;
 pub(crate) const MOST_KEYWORDS: usize = 8;
 
@@ -29,20 +29,20 @@ pub struct Summary {
     pub original_turn_id: TurnId,
     /// The turn's session.
     pub session_id: SessionId,
-    /// The turn's place in it, from 1.
+    /// The turn's number in the session, from 1.
     pub turn_number: u32,
     /// One sentence, about 50 tokens.
     pub summary_text: String,
-    /// What the turn is about, 3 to 8 words or short phrases.
+    /// The topics of the turn, 3 to 8 words or short phrases.
     pub topic_keywords: Vec<String>,
     /// The anchors that the turn is evidence for.
     pub identity_anchor_ids: Vec<AnchorId>,
     /// When the turn was said.
     pub timestamp: DateTime<Utc>,
-    /// Who wrote it: the summarizer's name; `extractive`, the built-in one; or `extractive-fallback`, the built-in one
-    /// since the configured one did not.
+    /// Who wrote it: the configured summarizer's name; `extractive` for the built-in one; or `extractive-fallback` for the
+    /// built-in one standing in for the configured one.
     pub summarizer: String,
-    /// The least [`Origin::reliability`](crate::Origin::reliability) of the turn's sides, from 0 to 1.
+    /// The lowest [`Origin::reliability`](crate::Origin::reliability) of the turn's sides, from 0 to 1.
     pub reliability: f64,
     /// Tokens of `summary_text`.
     pub summary_tokens: u32,
@@ -53,12 +53,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Whether the built-in summarizer wrote it, for whatever reason.
+    /// Whether the built-in summarizer wrote it, for any reason.
     pub fn is_built_in(&self) -> bool {
         [BUILT_IN, FALLBACK].contains(&self.summarizer.as_str())
     }
 
-    /// Whether the built-in summarizer wrote it since the configured one failed or gave no usable answer.
+    /// Whether the built-in summarizer wrote it because the configured one failed or gave no usable answer.
     pub fn is_fallback(&self) -> bool {
         self.summarizer == FALLBACK
     }
@@ -71,7 +71,7 @@ word_enum! {
     pub enum Original {
         /// In the archive: it can be read and restored.
         Archived = "archived",
-        /// Nowhere: [`Originals::Delete`](crate::Originals::Delete).
+        /// Deleted: [`Originals::Delete`](crate::Originals::Delete).
         Deleted = "deleted",
     }
     pub(crate) fn from_word;

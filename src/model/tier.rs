@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{ids::SessionId, word_enum::word_enum};
 
-/// The most that `Config::hot_turns` may be: neither a file nor an export says what it was.
+/// The maximum of `Config::hot_turns`: neither a file nor an export records what it was.
 pub(crate) const MAX_HOT_TURNS: u64 = 50;
 
 word_enum! {
-    /// Where a turn lives.
+    /// Where a turn is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryTier {
         /// Among the last few turns of an open session: always in the context.
         Hot = "hot",
-        /// In the session so far, outside of hot.
+        /// Earlier in the session, and not hot.
         Warm = "warm",
         /// In an ended and compressed session.
         Cold = "cold",
@@ -49,16 +49,16 @@ word_enum! {
 pub struct Transition {
     /// The turn's session.
     pub session_id: SessionId,
-    /// The turn's place in it, from 1.
+    /// The turn's number in the session, from 1.
     pub turn_number: u32,
     /// 1 for the turn's first move.
     pub move_number: u32,
-    /// Where it was.
+    /// The tier it left.
     pub from: MemoryTier,
-    /// Where it went.
+    /// The tier it entered.
     pub to: MemoryTier,
-    /// Why.
+    /// Why it moved.
     pub reason: MoveReason,
-    /// When, by the system clock.
+    /// When it moved, by the system clock.
     pub moved_at: DateTime<Utc>,
 }

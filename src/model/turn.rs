@@ -1,4 +1,4 @@
-//! The turn: one user message and the reply to it, the atom of memory.
+//! The turn: one user message and its reply, the smallest unit of a conversation.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 word_enum! {
-    /// Who or what one side of a turn comes from. Text from tools and documents is never trusted as the user's.
+    /// Where one side of a turn comes from. Text from tools and documents is never trusted like the user's.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Origin {
@@ -31,7 +31,7 @@ word_enum! {
 }
 
 impl Origin {
-    /// Whether it is pasted, returned or put in, not said in the conversation.
+    /// Whether the text was pasted, returned or inserted, not said in the conversation.
     pub(crate) fn is_foreign(self) -> bool {
         match self {
             Self::User | Self::Assistant => false,
@@ -39,8 +39,8 @@ impl Origin {
         }
     }
 
-    /// How far text from here is to be trusted, from 0 to 1. What a person says is the source of every fact about
-    /// them; a reply was made from it; pasted text may say anything.
+    /// How far text of this origin can be trusted, from 0 to 1. What a person says is the source of every fact about them; a
+    /// reply is derived from it; pasted text may say anything.
     pub fn reliability(self) -> f64 {
         match self {
             Self::User | Self::System => 1.0,
@@ -57,12 +57,12 @@ impl Origin {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TurnState {
-    /// It is.
+    /// It is part of the memory.
     #[default]
     Complete,
-    /// Its reply has not come yet: it is durable, hot and shown, and is not recalled.
+    /// Its reply has not come yet: it is durable, hot and shown, but not recalled.
     Incomplete,
-    /// Another turn took its place, or that of a turn before it. It is kept, and neither shown nor recalled.
+    /// Another turn replaced it or a turn before it. It is kept, but neither shown nor recalled.
     Replaced,
 }
 
@@ -82,9 +82,9 @@ pub struct Said {
     pub user_message: String,
     /// The reply. May be empty.
     pub ai_response: String,
-    /// Who wrote the message, where there are names.
+    /// The name of the message's author, if there are names.
     pub user_name: Option<String>,
-    /// Who wrote the reply, where there are names.
+    /// The name of the reply's author, if there are names.
     pub assistant_name: Option<String>,
     /// Where the message comes from.
     pub user_origin: Origin,
@@ -92,7 +92,7 @@ pub struct Said {
     pub assistant_origin: Origin,
 }
 
-/// Whose words they are.
+/// One side of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Side {
     User,
@@ -128,7 +128,7 @@ pub struct NewTurn {
 }
 
 impl NewTurn {
-    /// What was to be recorded of a turn that is known already.
+    /// A turn to record, from one that is already known.
     pub(crate) fn of(turn: Turn) -> Self {
         Self {
             said: turn.said,
@@ -142,7 +142,7 @@ impl NewTurn {
         }
     }
 
-    /// A user message and the reply to it; the reply may be empty.
+    /// A user message and its reply; the reply may be empty.
     pub fn new(user_message: impl Into<String>, ai_response: impl Into<String>) -> Self {
         Self {
             said: Said {
@@ -163,15 +163,15 @@ impl NewTurn {
         }
     }
 
-    /// The caller's own id for this turn, unique per user, at most 256 bytes. With it a repeated record gives
-    /// the first result, for ever: what a caller needs that does not know whether an earlier try arrived.
+    /// The caller's own id for this turn, unique per user, at most 256 bytes. With it a repeated record always returns the
+    /// first result: for callers that do not know whether an earlier attempt arrived.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());
         self
     }
 
-    /// When it was said. Default: the clock's present. Limits: the years 1 to 9999.
+    /// When it was said. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn said_at(mut self, at: DateTime<Utc>) -> Self {
         self.said_at = Some(at);
@@ -213,37 +213,37 @@ impl NewTurn {
         self
     }
 
-    /// Marks the turn as one to keep verbatim for ever.
+    /// Marks the turn as one to keep verbatim forever.
     #[must_use]
     pub fn critical(mut self) -> Self {
         self.critical = true;
         self
     }
 
-    /// Says which context the reply was made with, by its receipt: what that recalled and showed was of use. It is counted,
-    /// and cold turns among it stay at hand until the session ends. A turn that was the best of three contexts before its
-    /// session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that is gone
-    /// by now counts nothing.
+    /// States which context the reply was made with, by its receipt: what that context recalled and showed was of use. The
+    /// use is counted, and cold turns among it stay at hand until the session ends. A turn that ranked best in three
+    /// contexts before its session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A
+    /// receipt that no longer exists counts nothing.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
         self
     }
 
-    /// Puts this turn in the place of another one of the same session, which must be open: a reply that was made again, or
-    /// a message that was edited. That turn and all behind it in the session are set aside: they leave the index and the
-    /// anchors, are not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). All of it is one
-    /// transaction: thousands of turns set aside hold up other writers for some tenths of a second, and the user's next
-    /// recall reads its index anew. The new turn needs a [`caller_id`](Self::caller_id) of its own, if it has one.
+    /// Puts this turn in the place of another one of the same session, which must be open: for a regenerated reply or an
+    /// edited message. That turn and all later ones in the session are set aside: they leave the index and the anchors, are
+    /// not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). It is all one transaction: setting
+    /// aside thousands of turns blocks other writers for some tenths of a second, and the user's next recall reloads its
+    /// index. If the new turn has a [`caller_id`](Self::caller_id), it must differ from the old one's.
     #[must_use]
     pub fn replacing(mut self, turn: TurnId) -> Self {
         self.replacing = Some(turn);
         self
     }
 
-    /// What the caller keeps beside the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep. It
-    /// comes back with the turn as [`Turn::metadata`], wherever that lives, is exported and erased with it, and is neither
-    /// searched nor shown to an LLM. A repeated record leaves the first one's as it was.
+    /// What the caller stores with the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep. It is
+    /// returned with the turn as [`Turn::metadata`], in whatever tier that is, is exported and erased with it, and is
+    /// neither searched nor shown to an LLM. A repeated record does not change the first one's.
     #[must_use]
     pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
         self.metadata = Some(metadata);
@@ -256,7 +256,7 @@ impl NewTurn {
     }
 }
 
-/// A reply to a message that was recorded before it ([`Session::complete`](crate::Session::complete)).
+/// A reply to a message that was recorded earlier ([`Session::complete`](crate::Session::complete)).
 ///
 /// ```
 /// use thermocline::Reply;
@@ -271,27 +271,27 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The reply's text. It may be as much as had arrived when the answer was cut short, but not empty: a message that
-    /// is to have no reply is complete with the next record, or when its session ends.
+    /// The reply's text. It may be the part that had arrived when the answer was cut short, but not empty: a message without
+    /// a reply is completed by the next record, or when its session ends.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), assistant_name: None, assistant_origin: None, answering: None }
     }
 
-    /// The speaker's name, at most 256 bytes. Default: the one that was given with the message.
+    /// The speaker's name, at most 256 bytes. Default: the one given with the message.
     #[must_use]
     pub fn assistant_name(mut self, name: impl Into<String>) -> Self {
         self.assistant_name = Some(name.into());
         self
     }
 
-    /// Where the reply comes from. Default: as it was given with the message.
+    /// Where the reply comes from. Default: as given with the message.
     #[must_use]
     pub fn assistant_origin(mut self, origin: Origin) -> Self {
         self.assistant_origin = Some(origin);
         self
     }
 
-    /// Says which context the reply was made with, as [`NewTurn::answering`] does.
+    /// States which context the reply was made with, as [`NewTurn::answering`] does.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
@@ -302,7 +302,7 @@ impl Reply {
         &self.text
     }
 
-    /// The turn that the message is with this reply.
+    /// The turn made of the message and this reply.
     pub(crate) fn to(self, message: Turn) -> NewTurn {
         let message = NewTurn::of(message);
         let Said { assistant_name, assistant_origin, .. } = &message.said;
@@ -316,18 +316,18 @@ impl Reply {
     }
 }
 
-/// Token counts of one turn, exact by the tokenizer they name.
+/// Token counts of one turn, exact for the tokenizer they name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TokenCounts {
-    /// Of the user's message as it was said.
+    /// Tokens of the user's message as it was said.
     pub user_message_tokens: u32,
-    /// Of the reply as it was said.
+    /// Tokens of the reply as it was said.
     pub ai_response_tokens: u32,
-    /// The sum of the two: what the hot tier's budget counts.
+    /// The sum of the two, which the hot tier's budget counts.
     pub total_tokens: u32,
-    /// Of the turn as a context renders it. Such counts may be added up.
+    /// Tokens of the turn as a context renders it. Such counts can be added up.
     pub piece_tokens: u32,
     /// The tokenizer and the piece format, `o200k_base/2`.
     pub counted_by: String,
@@ -342,22 +342,22 @@ pub struct Turn {
     pub id: TurnId,
     /// Its session.
     pub session_id: SessionId,
-    /// Its place in the session, from 1.
+    /// Its number in the session, from 1.
     pub turn_number: u32,
-    /// Its place in the user's order of recording, from 1. Grows for ever; erasing leaves gaps. 0 while it is incomplete.
+    /// Its place in the user's order of recording, from 1. Always grows; erasing leaves gaps. 0 while it is incomplete.
     pub seq: i64,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
     /// When it was said.
     pub timestamp: DateTime<Utc>,
-    /// Where it lives.
+    /// The tier it is in.
     pub memory_tier: MemoryTier,
     /// Whether it is part of the memory.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether it is kept verbatim for ever.
+    /// Whether it is kept verbatim forever.
     pub is_identity_critical: bool,
-    /// Why it is.
+    /// Why it is kept verbatim.
     pub critical_rule: Option<CriticalRule>,
     /// The backend's state at this turn.
     pub snapshot_id: Option<SnapshotId>,
@@ -367,7 +367,7 @@ pub struct Turn {
     /// What was said, and by whom.
     #[serde(flatten)]
     pub said: Said,
-    /// What the caller keeps beside it; none: nothing. See [`NewTurn::metadata`].
+    /// What the caller stores with it; `None` if nothing. See [`NewTurn::metadata`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
 }
@@ -378,7 +378,7 @@ impl Turn {
         self.said.user_message.len() + self.said.ai_response.len()
     }
 
-    /// The same with its metadata: what it takes in a row or a frame.
+    /// The same including its metadata: the size it takes in a row or a frame.
     pub(crate) fn kept_bytes(&self) -> usize {
         self.text_bytes() + metadata::bytes(self.metadata.as_ref())
     }
@@ -386,7 +386,7 @@ impl Turn {
 
 #[cfg(test)]
 impl Turn {
-    /// A hot turn of this place, text and size, for tests of what only looks at those.
+    /// A hot turn with this number, text and size, for tests that only need those.
     pub(crate) fn sample(turn_number: u32, text: impl Into<String>, total_tokens: u32) -> Self {
         Self {
             id: TurnId::new(DateTime::UNIX_EPOCH),
@@ -413,7 +413,7 @@ impl Turn {
     }
 }
 
-/// A turn that was set aside, and what took its place.
+/// A turn that was set aside, and what replaced it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -422,7 +422,7 @@ pub struct ReplacedTurn {
     pub turn: Turn,
     /// The turn that replaced it, or a turn before it.
     pub replaced_by: TurnId,
-    /// When, by the system clock.
+    /// When it was replaced, by the system clock.
     pub replaced_at: DateTime<Utc>,
 }
 
@@ -435,11 +435,11 @@ pub struct Recorded {
     pub turn_id: TurnId,
     /// The session that holds it: the handle's, or its successor.
     pub session_id: SessionId,
-    /// The turn's place in that session, from 1.
+    /// The turn's number in that session, from 1.
     pub turn_number: u32,
     /// The turn's place in the user's order of recording; 0 while it is incomplete.
     pub seq: i64,
-    /// Whether it waits for its reply, or, of one that was known, whether another turn has replaced it since.
+    /// Whether it waits for its reply or, if it was already known, whether another turn has replaced it since.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
     /// Whether this call wrote it, or an earlier one with the same caller's id.
@@ -451,7 +451,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// What an earlier call did.
+    /// The result of an earlier call.
     pub(crate) fn known(turn: &Turn) -> Self {
         Self {
             turn_id: turn.id,

@@ -1,18 +1,19 @@
-//! A folder that shows a user's memories as files: how it is kept, and what was done there.
+//! A folder that shows a user's memories as files: its options, and reports of what was done.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{turn::Origin, word_enum::word_enum};
 
 word_enum! {
-    /// Which files a folder has, by the paper that they are of. A folder has one layout for ever; the first alone is synced.
+    /// Which files a folder has, by the paper that defines them. A folder never changes its layout; only the first one is
+    /// synced.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Layout {
-        /// The cognitive paper: a file a memory, by kinds, pages about many, edges, days.
+        /// The cognitive paper: one file per memory in a folder per kind, pages about many, edges, days.
         #[default]
         Cognitive = "cognitive",
-        /// The continuum paper: a file a memory by how settled it is, and logs of what has settled.
+        /// The continuum paper: one file per memory by how settled it is, and logs of what has settled.
         Continuum = "continuum",
         /// The entry paper: days of what is `high` or `mid`, a log of relations, MEMORY.md.
         Entry = "entry",
@@ -27,7 +28,7 @@ word_enum! {
     pub enum FileFormat {
         /// The entry paper's JSON.
         Entry = "entry",
-        /// The cognitive paper's markdown, as a vault has it.
+        /// The cognitive paper's markdown, as in a vault.
         Markdown = "markdown",
     }
     pub fn from_word;
@@ -43,23 +44,23 @@ word_enum! {
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct VaultOptions {
-    /// Whose words new files have. Default: [`Origin::Document`], whatever they say of themselves. For a folder in which only
-    /// the user writes: [`Origin::User`]. Whoever edits a file is a person: an edit is the user's in any case.
+    /// Whose words new files have. Default: [`Origin::Document`], whatever they claim. For a folder in which only the user
+    /// writes: [`Origin::User`]. Only people edit files, so an edit always counts as the user's.
     pub origin: Origin,
-    /// Whether a memory is forgotten whose file was taken away. Default: no, the file is written again.
+    /// Whether a memory is forgotten if its file is removed. Default: no, the file is written again.
     pub deletes: bool,
-    /// So many memories are forgotten at most; more are refused, all of them. Default: 20, or a tenth of all if that is less,
-    /// but always one.
+    /// At most this many memories are forgotten; if there are more, all are refused. Default: 20, or a tenth of all if that
+    /// is less, but at least one.
     pub max_deletes: Option<u64>,
-    /// Whether nothing is changed, neither in the folder nor in the file. Default: no.
+    /// Whether nothing is changed, neither in the folder nor in the memory file. Default: no.
     pub dry_run: bool,
     /// Which files the folder has. Default: [`Layout::Cognitive`].
     pub layout: Layout,
-    /// Whether links to what a memory is related to stand behind its text, as Obsidian follows them, and whether it is related
-    /// to what a person links to in its text. Said to [`init`](crate::Vault::init); the folder keeps it. Default: no.
+    /// Whether links to related memories follow a memory's text, in the form Obsidian follows, and whether links that a
+    /// person writes into the text become relations. Set by [`init`](crate::Vault::init); the folder keeps it. Default: no.
     pub links: bool,
-    /// Whether `_embeddings.json` shows a vector of the configured model for each memory. Said to
-    /// [`init`](crate::Vault::init); the folder keeps it. Default: no.
+    /// Whether `_embeddings.json` has a vector of the configured model for each memory. Set by [`init`](crate::Vault::init);
+    /// the folder keeps it. Default: no.
     pub embeddings: bool,
 }
 
@@ -85,14 +86,14 @@ impl VaultOptions {
         self
     }
 
-    /// Whether a memory is forgotten whose file was taken away.
+    /// Whether a memory is forgotten if its file is removed.
     #[must_use]
     pub fn deletes(mut self, deletes: bool) -> Self {
         self.deletes = deletes;
         self
     }
 
-    /// So many memories are forgotten at most.
+    /// At most this many memories are forgotten.
     #[must_use]
     pub fn max_deletes(mut self, memories: u64) -> Self {
         self.max_deletes = Some(memories);
@@ -106,21 +107,21 @@ impl VaultOptions {
         self
     }
 
-    /// Whether links stand in the files, as Obsidian follows them.
+    /// Whether the files contain links, as Obsidian follows them.
     #[must_use]
     pub fn links(mut self, links: bool) -> Self {
         self.links = links;
         self
     }
 
-    /// Whether `_embeddings.json` shows a vector for each memory.
+    /// Whether `_embeddings.json` has a vector for each memory.
     #[must_use]
     pub fn embeddings(mut self, embeddings: bool) -> Self {
         self.embeddings = embeddings;
         self
     }
 
-    /// Only tells what would be done.
+    /// Only reports what would be done.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
@@ -128,69 +129,69 @@ impl VaultOptions {
     }
 }
 
-/// What was done in a vault, by the paths of its files; or, of a dry run, what would be done.
+/// What was done in a vault, by the paths of its files; in a dry run, what would be done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VaultReport {
     /// Whether nothing was changed.
     pub dry_run: bool,
-    /// Files that show what is known, and were not written.
+    /// Files that were up to date, and were not written.
     pub unchanged: u64,
     /// Files that were written.
     pub written: Vec<String>,
-    /// Files that were taken away, since what they showed is forgotten, hidden, erased, or elsewhere by now.
+    /// Files that were removed because what they showed is forgotten, hidden, erased, or has moved.
     pub removed: Vec<String>,
-    /// Files whose edits were taken.
+    /// Files whose edits were taken in.
     pub edited: Vec<String>,
-    /// Files that were new memories.
+    /// Files that became new memories.
     pub saved: Vec<String>,
-    /// Files that were taken away by a person, and their memories forgotten for that.
+    /// Files that a person removed, so that their memories were forgotten.
     pub forgotten: Vec<String>,
-    /// Files whose texts lie beside them by now, as `NAME.conflict.md`: what they say, and what is known, changed both, or they
-    /// are of another time. About each memory of these a review asks a person.
+    /// Files whose texts were set aside next to them as `NAME.conflict.md`, because both the file and the memory had
+    /// changed, or the file was out of date. For each of these that shows a memory, a review asks a person.
     pub conflicts: Vec<String>,
     /// Files that were left as they are.
     pub refused: Vec<RefusedFile>,
 }
 
-/// A file that was left as it is, and why. Nothing of what it says is in it.
+/// A file that was left as it is, and why. Quotes nothing from the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RefusedFile {
     /// Its path in the vault.
     pub path: String,
-    /// The line that is in the way, from 1; none: it is the whole file.
+    /// The line with the problem, from 1; `None` if it is the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What is in the way, and what to do.
+    /// The problem, and what to do.
     pub why: String,
 }
 
 impl RefusedFile {
-    /// The whole of a file that a program could not hand over.
+    /// A whole file that a program could not hand over.
     #[must_use]
     pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
         Self { path: path.into(), line: None, why: why.into() }
     }
 }
 
-/// What came of files of other programs.
+/// The result of importing other programs' files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportedFiles {
     /// Memories that are new, or hold again.
     pub saved: u64,
-    /// Memories that were known.
+    /// Memories that were already known.
     pub known: u64,
-    /// Memories that wait for a person: what holds in their slot is trusted more.
+    /// Memories that wait for a person, because the one that holds their slot is trusted more.
     pub waiting: u64,
-    /// Relations between them, and to what was known.
+    /// Relations between them, and to memories that were already known.
     pub related: u64,
-    /// Relations whose other end is no memory of the user: they are left out.
+    /// Relations that were left out because their other end is not a memory of the user.
     pub unrelated: u64,
-    /// Files that were left out, or of which one memory was.
+    /// Files that were left out in whole or in part.
     pub refused: Vec<RefusedFile>,
 }

@@ -1,4 +1,4 @@
-//! Enums whose variants stand in the file as words: a variant and its word are one line.
+//! Enums that are stored as words: each variant is declared with its word.
 
 /// Declares an enum from its variants and their words: `Compress = "compress"`.
 ///
@@ -21,7 +21,7 @@ macro_rules! word_enum {
         impl $name {
             pub(crate) const EVERY: [Self; [$($word),*].len()] = [$(Self::$variant,)*];
 
-            /// The word in the file.
+            /// Its word in the file.
             $shown const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
@@ -67,12 +67,12 @@ mod tests {
         fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
     }
 
-    /// As they stand in JSON.
+    /// The words as JSON has them.
     fn words<T: Serialize>(every: &[T]) -> Vec<String> {
         every.iter().map(|each| serde_json::to_value(each).unwrap().as_str().unwrap().to_owned()).collect()
     }
 
-    /// Every column that a migration holds to some words, with these.
+    /// Every column that a migration restricts to certain words, with these words.
     fn checked_columns() -> Vec<(String, Vec<String>)> {
         let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
         let files = folder.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
@@ -81,7 +81,7 @@ mod tests {
         files.flat_map(columns).collect()
     }
 
-    /// What stands behind `CHECK (`, on one line or on several.
+    /// What follows `CHECK (`, on one line or several.
     fn checked_column(check: &str) -> Option<(String, Vec<String>)> {
         let (column, rest) = check.split_once(" IN (")?;
         let is_name = column.chars().all(|c| c == '_' || c.is_ascii_lowercase());
@@ -105,7 +105,7 @@ mod tests {
                 "source_kind" if held_to.len() == 2 => words(&["turn", "caller"]),
                 "source_kind" => words(&["turn", "memory", "caller", "import"]),
                 "kind" if held_to.len() == 2 => words(&["tag", "entity"]),
-                "kind" if held_to.len() == 3 => words(&ItemKind::EVERY[..3]), // Of a table that is gone.
+                "kind" if held_to.len() == 3 => words(&ItemKind::EVERY[..3]), // Of a dropped table.
                 "kind" => words(&MemoryKind::EVERY),
                 "status" if held_to.len() == 2 => words(&EdgeStatus::EVERY),
                 "status" => words(&MemoryStatus::EVERY),

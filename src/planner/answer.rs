@@ -1,4 +1,4 @@
-//! LLM#1's answer, read and verified: a plan of the search, or nothing at all. One part that does not hold costs the whole.
+//! Reads and verifies LLM#1's answer: a plan of the search, or nothing at all. One invalid part invalidates the whole.
 
 use std::{fmt, ops::Range};
 
@@ -10,27 +10,27 @@ use crate::{
     text::{llm_json, render},
 };
 
-/// A plan has about 1 kB, and some models think aloud before it. More is no answer, and is not parsed.
+/// A plan has about 1 kB, and some models think aloud before it. A longer answer is not parsed.
 const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// Each is a search of its own.
 const MAX_QUERIES: usize = 8;
-/// A query of a sentence or two; more is a text.
+/// A query is a sentence or two; anything longer is a text.
 const MAX_QUERY_BYTES: usize = 300;
 
-/// What LLM#1 says that a message needs.
+/// What LLM#1 says a message needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SearchPlan {
-    /// What to search for beside the message: trimmed, none blank, each once.
+    /// What to search for in addition to the message: trimmed, not blank, without duplicates.
     pub(crate) queries: Vec<String>,
     /// When it was said, or happened: never empty, within the years 1 to 9999.
     pub(crate) time: Option<Range<DateTime<Utc>>>,
-    /// Whether more is needed than the last turns. A plan that names something to search for needs it, whatever it says.
+    /// Whether more than the last turns is needed. Always true for a plan that names something to search for.
     pub(crate) needs_older: bool,
-    /// Which of the wishes that it was shown apply, by their numbers from 1; none: it did not say.
+    /// Which of the wishes it was shown apply, by their numbers from 1; `None` if it did not say.
     pub(crate) wishes: Option<Vec<usize>>,
 }
 
-/// Why an answer is no plan. Its text says nothing of what it was.
+/// Why an answer is not a plan. Its text reveals nothing of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnusablePlan {
     TooLarge,
@@ -66,12 +66,14 @@ struct PlanJson {
     wishes: Option<Vec<usize>>,
 }
 
-/// Reads an answer of who was shown so many wishes; a code fence around all and thoughts in front of it are taken off.
+/// Reads an answer from a model that was shown this many wishes; removes a surrounding code fence and any thoughts before
+/// it.
 pub(crate) fn read(text: &str, wish_count: usize) -> Result<SearchPlan, UnusablePlan> {
     if text.len() > MAX_ANSWER_BYTES {
         return Err(UnusablePlan::TooLarge);
     }
-    // An object alone: a list could stand for the fields in their order. What nests elsewhere is skipped without recursion.
+    // Only an object: a list could be taken for the fields in their order. Anything nested elsewhere is skipped without
+    // recursion.
     let text =
         Some(llm_json::bare(text)).filter(|text| text.starts_with('{')).ok_or(UnusablePlan::NotAPlan)?;
     let answer: PlanJson = serde_json::from_str(text).map_err(|_| UnusablePlan::NotAPlan)?;
@@ -105,7 +107,7 @@ fn queries(given: &[String]) -> Result<Vec<String>, UnusablePlan> {
     Ok(queries)
 }
 
-/// The days from the first to the last; none, if neither is named.
+/// The days from the first to the last; `None` if neither is given.
 fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime<Utc>>>, UnusablePlan> {
     let named = [first, last].map(|day| day.map(str::trim).filter(|day| !day.is_empty()));
     let [Some(first), Some(last)] = named else {
@@ -120,7 +122,7 @@ fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime
     }
 }
 
-/// `2026-02-01`, and in no other form: chrono takes signs and years of any length.
+/// `2026-02-01`, and no other form: chrono accepts signs and years of any length.
 fn day(text: &str) -> Option<NaiveDate> {
     let has_form = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     has_form.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten()
@@ -165,7 +167,7 @@ mod tests {
             "<think>{boat?}</think>\n```json\n{\"queries\":[\"boat\"]}\n```",
             Ok(&plan(&["boat"], None, true)),
         );
-        // To search for something and to need nothing cannot both be meant.
+        // Searching for something and needing nothing contradict each other.
         check(r#"{"queries":["boat"],"older_memory":false}"#, Ok(&plan(&["boat"], None, true)));
     }
 

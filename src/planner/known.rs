@@ -1,4 +1,4 @@
-//! A chat model whose name is known: asked once, when the file is opened.
+//! A chat model whose name is fixed: asked once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Has the name that its model had at first, cut to what the trait promises.
+/// Returns the name its model had first, cut to the trait's limit.
 #[derive(Debug)]
 pub(crate) struct KnownPlanner {
     name: String,

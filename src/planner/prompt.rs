@@ -1,5 +1,5 @@
 //! What LLM#1 is asked about a message: instructions, and the message with the last turns as JSON strings, which cannot
-//! forge what stands around them.
+//! forge their surroundings.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use crate::{
     text::llm_json,
 };
 
-/// A message is understood by the few turns before it; more would cost time that somebody waits.
+/// The few turns before a message are enough to understand it; more would cost time in which somebody waits.
 const LAST_TURNS: usize = 4;
-/// Shown of each side of them.
+/// How much is shown of each of their sides.
 const SIDE_BYTES: usize = 600;
-/// Shown of the message.
+/// How much is shown of the message.
 const MESSAGE_BYTES: usize = 4_000;
 
 const SYSTEM: &str = "You prepare a search in the memory of a conversation. You are given today's date, the last turns of \
@@ -34,20 +34,20 @@ message itself says what to search for. Nothing that is in none of the texts.
 - older_memory: false only if the last turns and the message are all that an answer needs, as with a greeting or with thanks. \
 In doubt true.";
 
-/// What is said besides where the user has standing wishes.
+/// The additional instructions if the user has standing wishes.
 const OF_WISHES: &str = "
 
 The data also has wishes: what the user wished for good, numbered from 1. Add to the object \"wishes\": [1, 3], the numbers of \
 those that apply to the message; [] if none does.";
 
-/// No more wishes are shown.
+/// The maximum number of wishes shown.
 pub(crate) const MOST_WISHES: usize = 8;
 
 /// The form of the answer.
 const SCHEMA: &str = r#"{"type":"object","properties":{"queries":{"type":"array","items":{"type":"string"}},"first_day":{"type":"string"},"last_day":{"type":"string"},"older_memory":{"type":"boolean"}},"required":["queries","first_day","last_day","older_memory"],"additionalProperties":false}"#;
 
-/// The prompt about a message behind these turns, oldest first. The same message on the same day behind the same turns gives
-/// the same prompt.
+/// The prompt for a message after these turns, oldest first. The same message on the same day after the same turns gives the
+/// same prompt.
 pub(crate) fn prompt(message: &str, last_turns: &[&Turn], wishes: &[&str], now: DateTime<Utc>) -> ChatPrompt {
     let shown = &last_turns[last_turns.len().saturating_sub(LAST_TURNS)..];
     let turns = shown.iter().map(|turn| PlannerTurn::of(turn)).collect();
@@ -61,7 +61,7 @@ pub(crate) fn prompt(message: &str, last_turns: &[&Turn], wishes: &[&str], now: 
     ChatPrompt { answer_schema: schema_with_wishes(), ..ChatPrompt::text(&system, user) }
 }
 
-/// The same with the numbers of wishes.
+/// The schema with the numbers of wishes.
 fn schema_with_wishes() -> String {
     let wishes = r#""wishes":{"type":"array","items":{"type":"integer"}}},"required":["wishes","#;
     SCHEMA.replace(r#"},"required":["#, &[",", wishes].concat())
@@ -76,7 +76,7 @@ struct PlannerPromptData<'a> {
     message: Cow<'a, str>,
 }
 
-/// A turn as LLM#1 sees it. What tools and documents say is not shown: it may be anything.
+/// A turn as LLM#1 sees it. What tools and documents say is not shown, since it may be anything.
 #[derive(Serialize)]
 struct PlannerTurn<'a> {
     said_on: String,
@@ -100,7 +100,7 @@ impl<'a> PlannerTurn<'a> {
     }
 }
 
-/// The first two thirds and the last third of what may be shown: questions stand at an end.
+/// The first two thirds and the last third of the allowed size: questions are usually at an end.
 fn cut(text: &str, bytes: usize) -> Cow<'_, str> {
     if text.len() <= bytes {
         return Cow::Borrowed(text);

@@ -1,5 +1,4 @@
-//! Every endpoint with `/rerank` in the manner of Cohere (Jina, vLLM and others), and Hugging Face's
-//! text-embeddings-inference.
+//! Endpoints with `/rerank` in the style of Cohere (Jina, vLLM and others), and Hugging Face's text-embeddings-inference.
 
 use std::time::Duration;
 
@@ -13,20 +12,20 @@ use crate::{
     rerank::{Reranker, Reranking},
 };
 
-/// How long one request may take, by default. A recall gives up before; so long what nobody waits for may go on.
+/// How long one request may take by default. A recall gives up earlier; requests that nobody waits for may go on this long.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Of one request. Cohere takes 1,000.
+/// Texts per request. Cohere accepts 1,000.
 const BATCH_TEXTS: usize = 500;
-/// What text-embeddings-inference takes unless it is told otherwise.
+/// What text-embeddings-inference accepts by default.
 const TEI_BATCH_TEXTS: usize = 32;
-/// Of a text that is sent back (Jina does), each byte may take so many in JSON.
+/// The maximum JSON bytes per byte of a text that is sent back (Jina does).
 const MAX_BYTE_BYTES: usize = 6;
-/// What an answer may hold for each text beside it.
+/// The maximum size of the rest of an answer per text.
 const MAX_RESULT_BYTES: usize = 1 << 10;
-/// What an answer may hold beside its results.
+/// The maximum size of an answer without its results.
 const MAX_FRAME_BYTES: usize = 64 << 10;
 
-/// A [`Reranker`] behind an endpoint for `/rerank`. Feature `llm`.
+/// A [`Reranker`] that uses a `/rerank` endpoint. Feature `llm`.
 ///
 /// ```no_run
 /// use thermocline::HttpReranker;
@@ -40,21 +39,21 @@ const MAX_FRAME_BYTES: usize = 64 << 10;
 /// # }
 /// ```
 ///
-/// The query and parts of the turns that recall found go to this address, and to no other: redirects are refused. Proxies
-/// are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself.
+/// The query and parts of the turns that recall found are sent to this address, and to no other: redirects are refused.
+/// Proxies are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself.
 #[derive(Clone, Debug)]
 pub struct HttpReranker {
     endpoint: Endpoint,
-    /// None: the endpoint has but one, and is text-embeddings-inference.
+    /// `None`: the endpoint has only one model, and is text-embeddings-inference.
     model: Option<String>,
 }
 
 impl HttpReranker {
-    /// The model of this name behind this address, without `/rerank`: `http://localhost:8000/v1`. For Cohere, Jina, vLLM
-    /// and whoever speaks as they do.
+    /// The model of this name at this address, without `/rerank`: `http://localhost:8000/v1`. For Cohere, Jina, vLLM and
+    /// compatible servers.
     ///
-    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address,
-    /// or has a user, password, query or fragment in it: keys do not belong there.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if it is not an `http` or `https` address, or has
+    /// a user, password, query or fragment in it: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
         let endpoint = Endpoint::new("the reranker", base_url, REQUEST_TIMEOUT)?;
         Ok(Self { endpoint, model: Some(model.into()) })
@@ -62,22 +61,24 @@ impl HttpReranker {
 
     /// The model that Hugging Face's text-embeddings-inference serves at this address, without `/rerank`:
     /// `http://localhost:8080`. Texts that are too long for it are cut, its scores are the model's own (`raw_scores`), and
-    /// one request has at most 32 texts. Fails as [`new`](Self::new) does.
+    /// one request has at most 32 texts.
+    ///
+    /// Errors: as [`new`](Self::new).
     pub fn tei(base_url: impl Into<String>) -> Result<Self> {
         let endpoint = Endpoint::new("the reranker", base_url, REQUEST_TIMEOUT)?;
         Ok(Self { endpoint, model: None })
     }
 
-    /// The key, sent as a bearer token, over `https` or to this machine only. Default: none, as local servers want it. It
-    /// is in no error and no `Debug`.
+    /// Sets the key, sent as a bearer token, only over `https` or to this machine. Default: none, as local servers expect.
+    /// It appears in no error and no `Debug`.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());
         self
     }
 
-    /// How long one request may take in all. Default 10 seconds, at least 1 ms (less counts as 1 ms). A recall waits for
-    /// [`Config::rerank_timeout`](crate::Config::rerank_timeout) only.
+    /// How long one request may take in total. Default 10 seconds, at least 1 ms (less counts as 1 ms). A recall waits only
+    /// for [`Config::rerank_timeout`](crate::Config::rerank_timeout).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.endpoint.set_timeout(timeout);
@@ -108,7 +109,7 @@ impl HttpReranker {
 }
 
 impl Reranker for HttpReranker {
-    /// The model's name; `text-embeddings-inference` where that is all that is known.
+    /// The model's name; `text-embeddings-inference` if nothing more is known.
     fn name(&self) -> &str {
         self.model.as_deref().unwrap_or("text-embeddings-inference")
     }
@@ -119,12 +120,12 @@ impl Reranker for HttpReranker {
     }
 }
 
-/// The scores of an answer, in the order of the texts. Anything else in it is none of our business.
+/// The scores of an answer, in the order of the texts. Ignores anything else in it.
 fn scores_in(body: &[u8], count: usize) -> Result<Vec<f32>> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum RerankBody {
-        /// Cohere and whoever speaks as it does.
+        /// Cohere and compatible servers.
         Results { results: Vec<RerankItem> },
         /// text-embeddings-inference.
         Ranks(Vec<RerankItem>),
@@ -157,7 +158,7 @@ mod tests {
         error::ErrorKind,
     };
 
-    /// Long enough for a loaded machine, and never waited for.
+    /// Long enough for a loaded machine; tests do not wait for it.
     const PATIENT: Duration = Duration::from_secs(30);
 
     fn ok(body: &Value) -> ScriptedStep {
@@ -172,7 +173,7 @@ mod tests {
         HttpReranker::tei(&endpoint.url).unwrap().timeout(PATIENT)
     }
 
-    /// What comes of reranking these texts for `who made it?`, after which every step was taken; and the requests.
+    /// The result of reranking these texts for `who made it?`, after checking that every step was taken; and the requests.
     #[track_caller]
     fn check(
         reranker: fn(&Scripted) -> HttpReranker,
@@ -257,7 +258,7 @@ mod tests {
         ] {
             check(cohere, &["a", "pottery"], vec![ok(&answer)], Err(ErrorKind::Provider));
         }
-        // By its size, not by the timeout.
+        // Fails because of its size, not the timeout.
         let endless = ScriptedStep::Endless("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
         check(cohere, &["a"], vec![endless], Err(ErrorKind::Provider));
         check(cohere, &["a"], vec![ScriptedStep::Close], Err(ErrorKind::Provider));

@@ -1,7 +1,7 @@
-//! Programs that the configuration names: a build, a test, whatever says yes or no.
+//! Programs that the configuration names: a build, a test, anything that answers yes or no.
 //!
-//! A program that does not end in time, or floods its output, is killed, with all of its process group where that can be
-//! done, and waited for: it leaves no zombie.
+//! A program that does not end in time, or floods its output, is killed, with its whole process group where possible, and
+//! reaped: it leaves no zombie.
 
 use std::{
     collections::BTreeMap,
@@ -23,21 +23,21 @@ use crate::{
     sensors::{Sensor, SensorTraits, checked_subject, read, set_traits},
 };
 
-/// The most bytes of output that are read: 1 MiB.
+/// The maximum size of output that is read: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
-/// How long it is waited between two looks whether a program that closed its output has ended.
+/// How long to wait between two checks whether a program that closed its output has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// Runs programs that the configuration names, and looks how they end. Its name is `code` by default, its reliability 1.0, its
-/// window immediate: what it found holds of the moment in which it looked. A configuration without one runs nothing.
+/// Runs programs that the configuration names, and checks how they end. Its name is `code` by default, its reliability 1.0,
+/// its window zero: a result holds only for the moment of the check. Without a configured command it runs nothing.
 ///
-/// A subject is the name of a command. It expects `exit_code` (0 unless it says otherwise) and `contains` (a text in what it
-/// writes to its standard output). A program that a signal ended fails; one that could not be started, did not end by the
-/// deadline or wrote more than 1 MiB cannot tell.
+/// A subject is the name of a command. The expectation has `exit_code` (default 0) and `contains` (a text in its standard
+/// output). A program ended by a signal fails; if it could not be started, did not end by the deadline or wrote more than 1
+/// MiB, the sensor cannot tell.
 ///
-/// No part of a command comes from a memory, and no shell reads it. It runs in its folder with an empty environment and
-/// without input; what it writes to its standard error is dropped. When its time is over it is killed: on Unix with its
-/// process group where the feature `files` is there, else alone.
+/// No part of a command comes from a memory, and no shell interprets it. It runs in its folder with an empty environment and
+/// no input; its standard error is discarded. When its time is over it is killed: on Unix with the feature `files` together
+/// with its process group, otherwise alone.
 #[derive(Clone, Debug)]
 pub struct CommandSensor {
     traits: SensorTraits,
@@ -54,16 +54,16 @@ struct Argv {
 set_traits!(CommandSensor);
 
 impl CommandSensor {
-    /// One that may run nothing yet.
+    /// A sensor that may not run anything yet.
     pub fn new() -> Self {
         let traits = SensorTraits { window: Some(Duration::ZERO), ..SensorTraits::new("code", 1.0) };
         Self { traits, commands: BTreeMap::new() }
     }
 
-    /// May run this program with these arguments in this folder, which memories know by this name.
+    /// Allows this program with these arguments in this folder, which memories refer to by this name.
     ///
-    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or has a colon or control characters, and
-    /// for a program or a folder that is not an absolute path: nothing is looked for along `PATH`.
+    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
+    /// and for a program or folder that is not an absolute path: `PATH` is not searched.
     pub fn command<A: Into<OsString>>(
         mut self,
         name: impl Into<String>,
@@ -98,7 +98,7 @@ struct CommandExpectation {
     contains: Option<String>,
 }
 
-/// What a program did.
+/// The result of a program.
 struct ProgramResult {
     status: ExitStatus,
     output: Vec<u8>,
@@ -120,7 +120,7 @@ impl Argv {
     }
 }
 
-/// Reads what it writes and waits for its end, until then at most.
+/// Reads its output and waits for its end, at most until the deadline.
 fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramResult, UnknownReason> {
     let output = read_output(child).ok_or(UnknownReason::Unreachable)?;
     let output = match output.recv_timeout(deadline.remaining()) {
@@ -129,7 +129,7 @@ fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramRe
         Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(UnknownReason::Unreachable),
         Err(RecvTimeoutError::Timeout) => return Err(UnknownReason::Late),
     };
-    // Not before: a process that was waited for has no group that could be killed.
+    // Not earlier: once a process was waited for, its group can no longer be killed.
     while !deadline.has_passed() {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(ProgramResult { status, output }),
@@ -140,26 +140,26 @@ fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramRe
     Err(UnknownReason::Late)
 }
 
-/// All of its output, or one byte more than may be read, as a thread of its own reads it: whoever writes nothing and does
-/// not end keeps that until it is killed. `None` in it: it could not be read.
+/// Reads all of its output, or one byte more than allowed, on a thread of its own: a program that writes nothing and does
+/// not end blocks that thread until it is killed. The inner `None` means that it could not be read.
 fn read_output(child: &mut Child) -> Option<Receiver<Option<Vec<u8>>>> {
     let stdout = child.stdout.take()?;
     let (reply, output) = channel();
     let read = move || {
         let mut bytes = Vec::new();
         let read = stdout.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        drop(reply.send(read.ok().map(|_| bytes))); // Who no longer waits wants nothing.
+        drop(reply.send(read.ok().map(|_| bytes))); // The receiver may no longer wait.
     };
     thread::Builder::new().name("thermocline-output".to_owned()).spawn(read).ok().map(|_| output)
 }
 
-/// Kills it, and all of its group where that can be done, and waits for it.
+/// Kills it, with its whole group where possible, and waits for it.
 fn kill(child: &mut Child) {
     #[cfg(all(unix, feature = "files"))]
     {
         let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
-            // It is the leader, and not waited for yet: the group is its own still.
+            // It is the leader and has not been waited for yet, so the group is still its own.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
@@ -208,11 +208,11 @@ mod tests {
     use super::*;
     use crate::model::sensor::CheckResult;
 
-    /// Never waited for.
+    /// Tests do not wait this long.
     const PATIENT: Duration = Duration::from_mins(1);
     const SHORT: Duration = Duration::from_millis(100);
 
-    /// A sensor whose command `it` is what a shell makes of this: the configuration may name one.
+    /// A sensor whose command `it` runs this shell script: the configuration may name a shell.
     fn shell(script: &str, folder: &std::path::Path) -> CommandSensor {
         CommandSensor::new().command("it", "/bin/sh", ["-c", script], folder).unwrap()
     }
@@ -274,7 +274,7 @@ mod tests {
     fn one_that_floods_its_output_or_hangs_is_killed() {
         let flood = run("while :; do echo flood; done", &Expect::default(), PATIENT);
         assert_eq!(flood, CheckVerdict::Unknown(UnknownReason::TooLarge));
-        // It closes its output and stays; or it writes on, slowly.
+        // It closes its output and stays; or it keeps writing, slowly.
         for script in ["exec >&-; exec sleep 1000", "echo a; exec sleep 1000"] {
             let late = run(script, &Expect::default(), SHORT);
             assert_eq!(late, CheckVerdict::Unknown(UnknownReason::Late), "{script}");
@@ -286,7 +286,7 @@ mod tests {
     fn what_is_killed_leaves_no_zombie_and_none_of_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let sensor = shell("sleep 1000 & echo $! $$ > pids; wait", folder.path());
-        // Until it has written them: how busy the machine is decides nothing.
+        // Until it has written them: the load of the machine must not matter.
         let mut within = SHORT;
         let pids = loop {
             sensor.check("it", &Expect::default(), Deadline::after(within).instant());
@@ -299,7 +299,7 @@ mod tests {
         let mut pids = pids.split_whitespace();
         let (child, leader) = (pids.next().unwrap(), pids.next().unwrap());
         assert_eq!(state(leader), None, "it was waited for");
-        // The child is whoever adopts orphans' now, who waits for it when it likes: it is killed at least.
+        // The child now belongs to whoever adopts orphans, who reaps it at any time: it is at least killed.
         let is_dead = |stat: String| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z"));
         while !state(child).is_none_or(is_dead) {
             thread::yield_now();

@@ -1,7 +1,7 @@
 //! Files below folders that the configuration names.
 //!
-//! Each look opens the folder, and from there one component of the path after the other, following no link, by the handle
-//! of the folder before: whoever swaps a folder for a link meanwhile is seen, and nothing outside is opened.
+//! Each check opens the folder, and then one path component after the other through the parent's handle, without following
+//! links: if a folder is swapped for a link in the meantime, this is noticed, and nothing outside is opened.
 
 use std::{
     collections::BTreeMap,
@@ -28,23 +28,23 @@ use crate::{
     sensors::{Sensor, SensorTraits, checked_subject, read, set_traits},
 };
 
-/// The most bytes of a file that are read: 10 MiB.
+/// The maximum size of a file that is read: 10 MiB.
 const MAX_BYTES: u64 = 10 << 20;
-/// So many are read between two looks at the clock.
+/// How many bytes are read between two checks of the deadline.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// The deepest path.
+/// The maximum depth of a path.
 const MAX_DEPTH: usize = 64;
 
-/// Looks at files below folders that the configuration names. Its name is `fs` by default, its reliability 0.80. Feature
+/// Checks files below folders that the configuration names. Its name is `fs` by default, its reliability 0.80. Feature
 /// `files`.
 ///
-/// A subject is `root:path`: a root's name, and a path below it, with `/`. It expects `exists` (true or false), `sha256` (64
-/// hexadecimal digits) and `contains` (a text, to the letter); all that is said must hold, and an empty expectation expects
-/// that the file is there. Of what is not there `exists: false` holds; a content that is expected of it fails.
+/// A subject is `root:path`: a root's name, and a path below it, with `/`. The expectation has `exists` (true or false),
+/// `sha256` (64 hexadecimal digits) and `contains` (an exact text); all that are given must hold, and an empty expectation
+/// expects that the file exists. If there is no file, `exists: false` holds, and an expected content fails.
 ///
-/// It reads regular files of up to 10 MiB, and nothing else: no links, symbolic or hard, no devices, no fifos (which it does
-/// not wait for), and nothing that a path with `..` or an absolute one names. Whatever is of that kind, unreadable or too
-/// large it cannot tell: nothing is read of it. Of a folder, and of a file of any size, it can say that it is there.
+/// It reads only regular files of up to 10 MiB: no links, symbolic or hard, no devices, no fifos (which it does not wait
+/// for), and nothing outside the root by `..` or an absolute path. For these, and for unreadable or larger files, it cannot
+/// tell, and reads nothing. For folders, and for files of any size, it can tell that they exist.
 #[derive(Clone, Debug)]
 pub struct FsSensor {
     traits: SensorTraits,
@@ -54,16 +54,16 @@ pub struct FsSensor {
 set_traits!(FsSensor);
 
 impl FsSensor {
-    /// One that may look nowhere yet.
+    /// A sensor that may not look anywhere yet.
     pub fn new() -> Self {
         Self { traits: SensorTraits::new("fs", 0.80), roots: BTreeMap::new() }
     }
 
-    /// May look at what lies below this folder, which memories know by this name. The folder is opened anew for each look:
-    /// while it is not there, nothing can be told of what is below it.
+    /// Allows files below this folder, which memories refer to by this name. The folder is opened again for each check:
+    /// while it does not exist, the sensor cannot tell anything about what is below it.
     ///
-    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or has a colon or control characters, and
-    /// for a folder that is not an absolute path.
+    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
+    /// and for a folder that is not an absolute path.
     pub fn root(mut self, name: impl Into<String>, folder: impl Into<PathBuf>) -> Result<Self> {
         let (name, folder) = (checked_subject("name of a root", name)?, folder.into());
         if !folder.is_absolute() {
@@ -73,14 +73,14 @@ impl FsSensor {
         Ok(self)
     }
 
-    /// The root and the path below it; none: it is no such subject.
+    /// The root and the path below it; `None` if it is not such a subject.
     fn place<'s>(&self, subject: &'s str) -> Option<(&Path, Vec<&'s str>)> {
         let (root, path) = subject.split_once(':')?;
         let root = self.roots.get(root)?;
         let is_name = |name: &&str| {
             let mut components = Path::new(name).components();
             let is_one = matches!(components.next(), Some(Component::Normal(only)) if only == *name);
-            // A backslash, a colon and a device are names of another kind on some systems, and of none here.
+            // Backslashes, colons and device names have a special meaning on some systems; here they are refused.
             is_one && components.next().is_none() && !name.contains(['\\', ':', '\0'])
         };
         let names: Vec<&str> = path.split('/').collect();
@@ -118,14 +118,14 @@ impl FileExpectation {
         self.sha256.is_some() || self.contains.is_some()
     }
 
-    /// What follows of there being nothing.
+    /// The verdict if there is nothing.
     fn of_nothing(&self) -> CheckVerdict {
         CheckVerdict::of(self.exists == Some(false), "there is nothing")
     }
 
     fn of_content(&self, content: &[u8]) -> CheckVerdict {
         let is_digest = |expected: &String| hex(&Sha256::digest(content)).eq_ignore_ascii_case(expected);
-        // Bytes that are no text stand for none; the search is linear, whatever the two are.
+        // Invalid UTF-8 matches no text; the search is linear for any input.
         let contains = |text: &String| String::from_utf8_lossy(content).contains(text.as_str());
         let holds = self.exists != Some(false)
             && self.sha256.as_ref().is_none_or(is_digest)
@@ -145,14 +145,14 @@ impl From<io::Error> for Unseen {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Nothing,
-            // What a path leads through is no folder.
+            // A component of the path is not a folder.
             io::ErrorKind::NotADirectory => Self::Unknown(UnknownReason::Refused),
             _ => Self::Unknown(UnknownReason::Unreachable),
         }
     }
 }
 
-/// What lies at a path.
+/// What is at a path.
 enum PathContent {
     Folder,
     /// A regular file, opened, and its length.
@@ -165,7 +165,7 @@ fn find(root: &Path, names: &[&str]) -> std::result::Result<PathContent, Unseen>
     let mut folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(unreachable)?;
     let Some((last, above)) = names.split_last() else { return Err(refused) };
     for name in above {
-        // Asked first, for what opens a link says no more than that it is no folder; opened without following one.
+        // Checked first, since opening a link only reports that it is not a folder; then opened without following links.
         if folder.symlink_metadata(name)?.is_symlink() {
             return Err(refused);
         }
@@ -178,19 +178,19 @@ fn find(root: &Path, names: &[&str]) -> std::result::Result<PathContent, Unseen>
     if !kind.is_file() {
         return Err(refused);
     }
-    // Without waiting: a fifo may have taken its place since.
+    // Without blocking: a fifo may have taken its place in the meantime.
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = folder.open_with(last, &options)?;
     let metadata = file.metadata()?;
-    // A file with several names may be one from elsewhere.
+    // A file with several names may also belong elsewhere.
     if !metadata.is_file() || metadata.nlink() > 1 {
         return Err(refused);
     }
     Ok(PathContent::File(file, metadata.len()))
 }
 
-/// All of it, as far as it may be read and there is time.
+/// The whole file, if the size and the deadline allow.
 fn read_all(mut file: File, len: u64, deadline: Deadline) -> std::result::Result<Vec<u8>, Unseen> {
     if len > MAX_BYTES {
         return Err(Unseen::Unknown(UnknownReason::TooLarge));

@@ -1,4 +1,4 @@
-//! What the host knows of itself: metrics, settings, the state of a device, behind names.
+//! What the host program knows about itself: metrics, settings, the state of a device, each under a name.
 
 use std::{
     collections::BTreeMap,
@@ -16,16 +16,16 @@ use crate::{
     sensors::{Sensor, SensorTraits, checked_subject, read, set_traits},
 };
 
-/// What says a value; none: it cannot be told now.
+/// Returns a value; `None` if it is not available now.
 type ValueFn = Arc<dyn Fn() -> Option<Value> + Send + Sync>;
 
-/// Compares what the host says of itself with what a memory says of it. By default its name is `runtime`, its reliability
+/// Compares what the host says about itself with what a memory expects. By default its name is `runtime`, its reliability
 /// 0.90.
 ///
-/// A subject is a name that the host gave to a value. The expectation is a comparison: `equals` (any JSON; of numbers, by
-/// their value), `at_least` and `at_most` (numbers), `contains` (a text in a text, an item in a list); all that is said
-/// must hold. An empty one expects `true`. A value of another type than it is compared with fails; one that is not there
-/// cannot be told.
+/// A subject is a name that the host gave to a value. The expectation is a comparison: `equals` (any JSON; numbers by their
+/// value), `at_least` and `at_most` (numbers), `contains` (a text in a text, an item in a list); all that are given must
+/// hold. An empty expectation expects `true`. A value of another type than the comparison fails; if there is no value, the
+/// sensor cannot tell.
 ///
 /// ```
 /// use thermocline::HostSensor;
@@ -44,14 +44,14 @@ pub struct HostSensor {
 set_traits!(HostSensor);
 
 impl HostSensor {
-    /// One that knows nothing yet.
+    /// A sensor that knows no values yet.
     pub fn new() -> Self {
         Self { traits: SensorTraits::new("runtime", 0.90), values: BTreeMap::new() }
     }
 
-    /// Knows a value by this name, and asks for it at each check. What it says is compared and hashed, and kept nowhere.
+    /// Adds a value under this name, which is read at each check. It is compared and hashed, and not kept.
     ///
-    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or has a colon or control characters.
+    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters.
     pub fn value(
         mut self,
         name: impl Into<String>,
@@ -88,7 +88,7 @@ struct HostComparison {
     contains: Option<Value>,
 }
 
-/// A field that is there has a value, and may it be null.
+/// A field that is present has a value, even if it is null.
 fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -114,7 +114,7 @@ impl HostComparison {
     }
 }
 
-/// Whether two values are the same; of numbers, whether they are equal, however they are written.
+/// Whether two values are the same; numbers by their value, however they are written.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_), Value::Number(_)) => a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64()),

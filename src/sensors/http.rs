@@ -16,20 +16,20 @@ use crate::{
     sensors::{Sensor, SensorTraits, checked_subject, host::same, read, set_traits},
 };
 
-/// The most bytes of an answer that are read: 1 MiB.
+/// The maximum size of an answer that is read: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Asks addresses that the configuration names, with a GET. Its name is `http` by default, its reliability 0.85. Feature
-/// `llm`.
+/// Sends a GET request to addresses that the configuration names. Its name is `http` by default, its reliability 0.85.
+/// Feature `llm`.
 ///
-/// A subject is the name of an address. It expects `status` (an HTTP status; any from 200 to 299 where it says none), and
-/// `pointer` with `equals`: the value that the JSON of the answer has at this JSON pointer. What has no such value fails;
-/// another status than a stated one fails. Where none is stated, an answer of another sort than 200 to 299 says nothing of
-/// what was asked, and cannot tell; nor can one that is no JSON, larger than 1 MiB or late.
+/// A subject is the name of an address. The expectation has `status` (an HTTP status; default any from 200 to 299), and
+/// `pointer` with `equals`: the value in the answer's JSON at this JSON pointer. A missing value fails, and so does a status
+/// other than the stated one. If no status is stated, an answer outside 200 to 299 says nothing about the subject, and the
+/// sensor cannot tell; nor can it if the answer is not valid JSON, is larger than 1 MiB, or comes too late.
 ///
-/// Nothing of an address comes from a memory. No redirect is followed, no proxy is used, no key is sent but one that stands in
-/// the query of the address itself; and what lies on this machine, on a network of one's own or on a link is asked only if it
-/// was named by [`private_url`](Self::private_url), whatever its name resolves to.
+/// No part of an address comes from a memory. No redirect is followed, no proxy is used, and no key is sent except one in
+/// the query of the address itself. An address on this machine, a private network or a link is asked only if it was added
+/// with [`private_url`](Self::private_url), whatever its name resolves to.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,20 +54,20 @@ pub struct HttpSensor {
 set_traits!(HttpSensor);
 
 impl HttpSensor {
-    /// One that may ask nobody yet.
+    /// A sensor that may not send requests yet.
     pub fn new() -> Self {
         Self { traits: SensorTraits::new("http", 0.85), addresses: BTreeMap::new() }
     }
 
-    /// May ask this address, which memories know by this name.
+    /// Allows this address, which memories refer to by this name.
     ///
-    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or has a colon or control characters, and
-    /// for what is no `http` or `https` address, or has a user, a password or a fragment in it.
+    /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
+    /// and if it is not an `http` or `https` address, or has a user, a password or a fragment in it.
     pub fn url(self, name: impl Into<String>, url: impl Into<String>) -> Result<Self> {
         self.with(name, url, false)
     }
 
-    /// The same, wherever it lies: on this machine, or on a network of one's own.
+    /// Like [`url`](Self::url), but the address may be on this machine or a private network.
     pub fn private_url(self, name: impl Into<String>, url: impl Into<String>) -> Result<Self> {
         self.with(name, url, true)
     }
@@ -95,7 +95,7 @@ struct HttpExpectation {
     equals: Option<Value>,
 }
 
-/// A field that is there has a value, and may it be null.
+/// A field that is present has a value, even if it is null.
 fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::endpoint::scripted::{Scripted, ScriptedStep};
 
-    /// Long enough for a loaded machine, and never waited for.
+    /// Long enough for a loaded machine; tests do not wait for it.
     const PATIENT: Duration = Duration::from_secs(30);
 
     #[track_caller]

@@ -1,4 +1,4 @@
-//! A sensor whose name is known: asked once, when the file is opened.
+//! A sensor whose name is fixed: asked once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -15,17 +15,17 @@ use crate::{
     sensors::{Sensor, SensorTraits},
 };
 
-/// The longest name of a sensor, in bytes.
+/// The maximum length of a sensor's name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 200;
 
-/// Gives the name, the reliability and the window that its sensor had at first, whatever that would say now.
+/// Returns the name, the reliability and the window its sensor had first, whatever it would return now.
 #[derive(Debug)]
 struct KnownSensor {
     traits: SensorTraits,
     sensor: Arc<dyn Sensor>,
 }
 
-/// Asks each for its name, and refuses one outside of its limits; a panic is an error.
+/// Asks each for its name, and refuses one outside its limits; a panic is an error.
 pub(crate) fn all(sensors: Vec<Arc<dyn Sensor>>) -> Result<Vec<Arc<dyn Sensor>>> {
     let mut known: Vec<Arc<dyn Sensor>> = Vec::with_capacity(sensors.len());
     for sensor in sensors {
@@ -39,12 +39,12 @@ pub(crate) fn all(sensors: Vec<Arc<dyn Sensor>>) -> Result<Vec<Arc<dyn Sensor>>>
     Ok(known)
 }
 
-/// The sensor of a name, if the configuration has it.
+/// The sensor of this name, if it is configured.
 pub(crate) fn of_name<'s>(sensors: &'s [Arc<dyn Sensor>], name: &str) -> Option<&'s Arc<dyn Sensor>> {
     sensors.iter().find(|sensor| sensor.name() == name)
 }
 
-/// Whether the configuration has what looks, or a person is asked.
+/// Whether the sensor is configured, or is a person.
 pub(crate) fn is_configured(sensors: &[Arc<dyn Sensor>], name: &str) -> bool {
     name == HUMAN || of_name(sensors, name).is_some()
 }

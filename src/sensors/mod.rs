@@ -1,8 +1,8 @@
-//! What looks at the world: the trait, and four sensors of ours. The only code that reads files of others, starts a
-//! program, or asks an address whether a memory still holds.
+//! Sensors: the trait, and four implementations. The only code that reads other programs' files, starts a program, or asks
+//! an address whether a memory still holds.
 //!
-//! A memory says which sensor, which subject and what is expected; those are data. What may be read, run or asked stands in
-//! the configuration alone, by names, and a subject is one of these names.
+//! A memory states which sensor, which subject and what is expected; these are data. What may be read, run or requested is
+//! set only in the configuration, by name, and a subject is one of these names.
 
 mod command;
 #[cfg(feature = "files")]
@@ -34,7 +34,7 @@ use crate::{
 /// How long a sensor may take by default.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Looks whether a memory still holds. It reads only, and cannot tell rather than guess.
+/// Checks whether a memory still holds. It only reads, and cannot tell rather than guess.
 ///
 /// ```
 /// use std::time::Instant;
@@ -64,35 +64,37 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// config.sensors.push(std::sync::Arc::new(Features(vec!["dark-mode"])));
 /// ```
 pub trait Sensor: Send + Sync + fmt::Debug {
-    /// As rows and receipts name it: `fs`. 1 to 200 bytes, of the sensors of a configuration each another; `human` is a
-    /// person's. It is asked once, when the file is opened, and so are its reliability and its window.
+    /// Its name in rows and receipts: `fs`. 1 to 200 bytes, unique among the configured sensors; `human` is reserved for a
+    /// person. Asked once, when the file is opened, like its reliability and its window.
     fn name(&self) -> &str;
 
-    /// How good a pass is, from 0 to 1: what the reliability of the memory becomes. Its confidence does not rise above it.
+    /// How reliable a pass is, from 0 to 1: it becomes the memory's reliability, and the memory's confidence does not rise
+    /// above it.
     fn reliability(&self) -> f64;
 
-    /// For how long a pass holds, where the memory states no window of its own; it has this one from then on. Zero: the
-    /// memory is stale again at once, and is better looked up each time. Default: none, and the memory's volatility says.
+    /// How long a pass holds if the memory states no window of its own; it then has this one. Zero: the memory is stale
+    /// again at once, and should be looked up each time. Default: none, which leaves it to the memory's volatility.
     fn window(&self) -> Option<Duration> {
         None
     }
 
-    /// Whether it knows this subject, and can look for this: what it does not is refused when somebody has it watch a
-    /// memory. It looks at nothing for that. Default: it does.
+    /// Whether it knows this subject and can check this expectation; if not, watching a memory with it is refused. It does
+    /// not look at anything for this. Default: true.
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
         let _ = (subject, expect);
         true
     }
 
-    /// Looks whether what is expected holds of the subject. Both come from whoever wrote the memory, or its import: they
-    /// are data, and nothing is to be read or run because they say so.
+    /// Checks whether the expectation holds for the subject. Both come from whoever wrote or imported the memory: they are
+    /// data, and nothing may be read or run because they say so.
     ///
-    /// Runs on a thread of its own, which belongs to no runtime: it may block. What has not answered by the deadline
-    /// ([`Config::sensor_timeout`](crate::Config::sensor_timeout)), or panics, cannot tell; its thread ends when it lets go.
+    /// Runs on a thread of its own, which belongs to no runtime: it may block. If it does not answer by the deadline
+    /// ([`Config::sensor_timeout`](crate::Config::sensor_timeout)), or panics, the result is unknown; its thread ends when
+    /// the call returns.
     fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict;
 }
 
-/// What a sensor of ours has in common with the others.
+/// The traits that the built-in sensors share.
 #[derive(Clone, Debug)]
 pub(crate) struct SensorTraits {
     pub(crate) name: String,
@@ -106,7 +108,7 @@ impl SensorTraits {
     }
 }
 
-/// A name by which a configuration calls what may be looked at: 1 to 256 bytes, without `:`.
+/// The name of something the configuration allows to be checked: 1 to 256 bytes, without `:`.
 pub(crate) fn checked_subject(what: &str, name: impl Into<String>) -> Result<String> {
     let name = name.into();
     check_name(what, Some(&name))?;
@@ -116,31 +118,30 @@ pub(crate) fn checked_subject(what: &str, name: impl Into<String>) -> Result<Str
     Ok(name)
 }
 
-/// The expectation as a sensor reads it. `None`: there is a field that it does not know, or one of another type.
+/// The expectation as a sensor reads it. `None` if it has an unknown field, or one of another type.
 pub(crate) fn read<T: DeserializeOwned>(expect: &Expect) -> Option<T> {
     serde_json::from_value(serde_json::Value::Object(expect.0.clone())).ok()
 }
 
-/// Declares how the common traits of a sensor are set.
+/// Declares the setters of a sensor's common traits.
 macro_rules! set_traits {
     ($sensor:ident) => {
         impl $sensor {
-            /// Another name, so that a configuration may have several of this sort: `weather`.
+            /// Sets another name, so that a configuration may have several sensors of this type: `weather`.
             #[must_use]
             pub fn named(mut self, name: impl Into<String>) -> Self {
                 self.traits.name = name.into();
                 self
             }
 
-            /// How good a pass is, from 0 to 1.
+            /// How reliable a pass is, from 0 to 1.
             #[must_use]
             pub fn reliability(mut self, reliability: f64) -> Self {
                 self.traits.reliability = reliability;
                 self
             }
 
-            /// For how long a pass holds, where the memory states no window; see
-            /// [`Sensor::window`](crate::Sensor::window).
+            /// How long a pass holds if the memory states no window; see [`Sensor::window`](crate::Sensor::window).
             #[must_use]
             pub fn window(mut self, window: std::time::Duration) -> Self {
                 self.traits.window = Some(window);

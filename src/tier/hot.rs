@@ -1,4 +1,4 @@
-//! The hot tier: the last turns of a session, and which of them must leave.
+//! The hot tier: the last turns of a session, and which of them are evicted.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -23,24 +23,23 @@ pub struct HotTier {
     turns: VecDeque<Arc<Turn>>,
     total_tokens: u32,
     limits: HotLimits,
-    /// Turns of the tier whose rows are damaged, by their numbers: nothing shows them, and they leave when the session
-    /// ends.
+    /// The numbers of turns in the tier whose rows are damaged: they are not shown, and leave when the session ends.
     damaged: Vec<u32>,
 }
 
-/// What the hot tier may hold.
+/// The limits of the hot tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotLimits {
-    /// Turns; at least 1.
+    /// Maximum turns; at least 1.
     pub turns: usize,
-    /// Tokens of their texts.
+    /// Maximum tokens of their texts.
     pub tokens: u32,
 }
 
 impl HotLimits {
-    /// At most so many turns of together so many tokens.
+    /// At most this many turns with at most this many tokens together.
     pub fn new(turns: usize, tokens: u32) -> Self {
         Self { turns, tokens }
     }
@@ -50,29 +49,28 @@ fn as_turns<S: Serializer>(turns: &VecDeque<Arc<Turn>>, serializer: S) -> Result
     serializer.collect_seq(turns.iter().map(Arc::as_ref))
 }
 
-/// Room is made at once for no more turns than this: several times the usual limit.
+/// Space is reserved up front for no more turns than this: several times the usual limit.
 const MAX_RESERVED_TURNS: usize = 64;
 
-/// A turn that had to leave, and why.
+/// An evicted turn, and why.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Evicted {
     /// The turn; it is warm now.
     pub turn: Arc<Turn>,
-    /// What was exceeded.
+    /// The limit that was exceeded.
     pub reason: MoveReason,
 }
 
 impl HotTier {
     /// An empty tier.
     pub fn new(limits: HotLimits) -> Self {
-        // A limit may be set so high that it limits nothing; then the tier grows as turns come.
+        // A limit may be set so high that it has no effect; then the tier grows as turns come.
         let capacity = limits.turns.saturating_add(1).min(MAX_RESERVED_TURNS);
         Self { turns: VecDeque::with_capacity(capacity), total_tokens: 0, limits, damaged: Vec::new() }
     }
 
-    /// A tier from the rows of the file, oldest first, taken as they are: what they should have been is for
-    /// the next push to settle.
+    /// A tier from the rows of the file, oldest first, taken as they are: the next push enforces the limits.
     pub(crate) fn from_rows(
         limits: HotLimits,
         turns: impl IntoIterator<Item = Turn>,
@@ -84,14 +82,14 @@ impl HotTier {
         Self { turns, total_tokens, limits, damaged }
     }
 
-    /// Adds the newest turn and gives back those that must leave, oldest first.
+    /// Adds the newest turn and returns the evicted ones, oldest first.
     pub fn push(&mut self, turn: Arc<Turn>) -> Vec<Evicted> {
         self.total_tokens = self.total_tokens.saturating_add(turn.tokens.total_tokens);
         self.turns.push_back(turn);
         self.settle()
     }
 
-    /// Gives back what must leave by the limits, oldest first: rows may hold more than they allow.
+    /// Evicts and returns what exceeds the limits, oldest first: rows may hold more than the limits allow.
     pub(crate) fn settle(&mut self) -> Vec<Evicted> {
         let mut evicted = Vec::new();
         while self.turns.len() > 1 {
@@ -110,7 +108,7 @@ impl HotTier {
         evicted
     }
 
-    /// Takes out the newest turn if it waits for its reply: it is to come back with one.
+    /// Removes the newest turn if it waits for its reply, with which it will come back.
     pub(crate) fn take_incomplete(&mut self) {
         let waits = self.turns.back().is_some_and(|turn| turn.state == TurnState::Incomplete);
         if waits && let Some(turn) = self.turns.pop_back() {
@@ -123,7 +121,7 @@ impl HotTier {
         self.turns.iter().map(Arc::as_ref)
     }
 
-    /// The turns that a message comes behind, oldest first: not the message itself, if it was recorded before its reply.
+    /// The turns before a message, oldest first: without the message itself if it was recorded before its reply.
     pub(crate) fn before(&self, message: &str) -> Vec<&Turn> {
         self.turns().filter(|turn| !Self::is_waiting(turn, message)).collect()
     }
@@ -153,17 +151,17 @@ impl HotTier {
         self.total_tokens
     }
 
-    /// The numbers of turns that belong here and are left out, for their rows are damaged. Empty when all is well.
+    /// The numbers of turns that belong here but are left out because their rows are damaged. Normally empty.
     pub fn damaged(&self) -> &[u32] {
         &self.damaged
     }
 
-    /// The place of the oldest turn in the session.
+    /// The number of the oldest turn in the session.
     pub(crate) fn first_turn_number(&self) -> Option<u32> {
         self.turns.front().map(|turn| turn.turn_number)
     }
 
-    /// Bytes of text and metadata held: what the cache of live sessions is bounded by.
+    /// Bytes of text and metadata held, by which the cache of live sessions is limited.
     pub(crate) fn text_bytes(&self) -> usize {
         self.turns().map(Turn::kept_bytes).sum()
     }

@@ -1,4 +1,4 @@
-//! The warm tier: the session so far, outside of hot.
+//! The warm tier: the turns of the session that are no longer hot.
 
 use serde::Serialize;
 
@@ -14,11 +14,11 @@ pub struct WarmTier {
     pub turns: Vec<Turn>,
     /// The tokens of their texts.
     pub total_tokens: u32,
-    /// The numbers of turns that belong here and are left out, for their rows are damaged. Empty when all is well.
+    /// The numbers of turns that belong here but are left out because their rows are damaged. Normally empty.
     pub damaged: Vec<u32>,
 }
 
-/// How much of the warm tier is shown, while its turns come in, newest first.
+/// How much of the warm tier is shown, as its turns arrive, newest first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WarmWindow {
     pub(crate) turns_left: usize,
@@ -26,8 +26,8 @@ pub(crate) struct WarmWindow {
 }
 
 impl WarmWindow {
-    /// Whether the next older turn is still in it. The first that does not fit ends the window: a gap in what
-    /// was said last would mislead.
+    /// Whether the next older turn still fits. The first that does not fit ends the window: a gap in recent turns would be
+    /// misleading.
     pub(crate) fn takes(&mut self, total_tokens: u32) -> bool {
         if self.turns_left == 0 || total_tokens > self.tokens_left {
             self.turns_left = 0;

@@ -1,62 +1,62 @@
-//! The text of a file, behind its head, and the links behind the text, which Obsidian follows.
+//! The text of a file after its head, and the links after the text, which Obsidian follows.
 //!
-//! The block of links has one form, which the reader takes off again. A text that ends in that form itself has one line more
-//! behind it, so that nothing of it is taken for the block.
+//! The block of links has a fixed form, which the reader removes. A text that itself ends in that form gets one more line
+//! after it, so that no part of it is taken for the block.
 
 use crate::memory::page::tidy;
 
 const BLOCK: &str = "<!-- links -->";
-/// Behind a text that ends like one with a block, and has none.
+/// Follows a text that ends like one with a block but has none.
 const NO_BLOCK: &str = "<!-- links: none -->";
 
-/// A text with one kind of line ends, as files have them.
+/// A text with uniform line ends, as in files.
 pub(crate) fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The text behind a head, to its last blank: one empty line may stand before it, and one line end stands behind it.
+/// The text after a head, up to its last blank: an empty line may precede it, and one line end follows it.
 pub(super) fn content(body: &str) -> String {
     let body = with_line_feeds(body);
     let content = body.strip_prefix('\n').unwrap_or(&body);
     content.strip_suffix('\n').unwrap_or(content).to_owned()
 }
 
-/// A text as it stands behind a head: what [`content`] reads.
+/// A text in the form in which it follows a head: [`content`] reads it back.
 pub(super) fn body(content: &str) -> String {
     let before = if content.starts_with('\n') { "\n" } else { "" };
     format!("{before}{content}\n")
 }
 
-/// A page in which titles are text: no HTML, and none of Obsidian's comments.
+/// Escapes a page so that titles are text: no HTML, and none of Obsidian's comments.
 pub(super) fn inert(page: &str) -> String {
     page.replace('<', "&lt;").replace("%%", "%&#37;")
 }
 
-/// What [`inert`] was made of.
+/// Reverses [`inert`].
 pub(super) fn as_typed(page: &str) -> String {
     page.replace("&lt;", "<").replace("&#37;", "%")
 }
 
-/// A block of these links; empty: there are none.
+/// A block of these links; empty if there are none.
 pub(super) fn block(mut links: Vec<String>) -> String {
     links.sort_unstable();
     if links.is_empty() { String::new() } else { format!("{BLOCK}\n{}", links.concat()) }
 }
 
-/// A link to a file, by how its memory is related: `SOLVES`, or a type of ours in capitals.
+/// A link to a file, with the relation of its memory: `SOLVES`, or one of our types in capitals.
 pub(super) fn link((name, besides): (&str, Option<&str>), path: &str, title: &str) -> String {
     let name = besides.map_or(name.to_owned(), str::to_ascii_uppercase);
     let title = inert(&tidy(&title.replace('|', " ")));
     format!("- {name} [[{}|{title}]]\n", stem(path))
 }
 
-/// The name of a file, by which links find it.
+/// The name of a file, by which links refer to it.
 pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
 
-/// What stands behind a head, with the block behind it.
+/// The text after a head, followed by the block.
 pub(super) fn with_block(body: String, block: &str) -> String {
     if block.is_empty() && without_block(&body).len() == body.len() {
         return body;
@@ -65,7 +65,7 @@ pub(super) fn with_block(body: String, block: &str) -> String {
     body + &block
 }
 
-/// What stands behind a head, without the block, if there is one.
+/// The text after a head, without the block if there is one.
 pub(super) fn without_block(body: &str) -> &str {
     let (mut rest, mut is_any) = (body.trim_end_matches(['\n', '\r']), false);
     loop {
@@ -81,7 +81,7 @@ pub(super) fn without_block(body: &str) -> &str {
     }
 }
 
-/// A text without the block that `is_it` knows, wherever it stands: people write behind it.
+/// A text without the block that `is_it` recognizes, wherever it is: people write after it.
 pub(super) fn without_known_block(text: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
     let starts = text.match_indices(BLOCK).map(|(at, _)| at);
     starts.filter(|at| *at == 0 || text[..*at].ends_with('\n')).find_map(|start| {

@@ -1,4 +1,4 @@
-//! What files claim, as memories to save: whatever they say of themselves.
+//! What files claim, as memories to save, with limits on what they say about themselves.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
@@ -15,13 +15,13 @@ use crate::{
     vault::file::MemoryFile,
 };
 
-/// A claim is believed no more than this.
+/// The maximum confidence of a claim.
 const MOST_CONFIDENCE: f64 = 0.8;
-/// Where what a file claims beyond that is kept.
+/// Where a file's claims beyond the limits are kept.
 const CLAIMED: &str = "claimed";
 
-/// Steps of what is no procedure are kept, and read by nothing; so is what took its place, which only a person here says.
-/// `kind`: the kind, if the file says none.
+/// Keeps steps of a memory that is not a procedure as uninterpreted; likewise what superseded it, which only a person here
+/// may say. `kind`: the kind, if the file states none.
 pub(super) fn keep_unfitting(file: &mut MemoryFile, kind: MemoryKind) {
     let by = std::mem::take(&mut file.superseded_by);
     if !by.is_empty() {
@@ -40,8 +40,8 @@ pub(super) fn keep_unfitting(file: &mut MemoryFile, kind: MemoryKind) {
     }
 }
 
-/// What a file claims, as a memory to save: its confidence is at most .80, its frequency at most mid. What it claims beyond
-/// that is kept, and read by nothing.
+/// A file's claim as a memory to save: its confidence is at most .80, its frequency at most mid. Claims beyond that are kept
+/// and not interpreted.
 pub(crate) fn claim(
     file: MemoryFile,
     kind: MemoryKind,
@@ -72,7 +72,7 @@ pub(crate) fn claim(
     new
 }
 
-/// What a file claims beyond what is taken of it, by the names that it has there.
+/// A file's claims beyond the limits, by their names in the file.
 fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
     let text = |text: &str| Value::from(text);
     let confidence = file.confidence.filter(|confidence| *confidence > MOST_CONFIDENCE);
@@ -91,7 +91,7 @@ fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
     claims.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// What nothing reads of a file, with what it claims: what it says of that itself is not written over.
+/// The uninterpreted fields of a file, with its claims: an entry of that name in the file itself is not overwritten.
 fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map<String, Value> {
     if !claims.is_empty() {
         extra.entry(CLAIMED).or_insert(Value::Object(claims));
@@ -99,7 +99,7 @@ fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map
     extra
 }
 
-/// A file without a title has its first heading, or its name.
+/// The title and content of a file; without a title, its first heading or its name is used.
 pub(super) fn titled(file: &MemoryFile, stem: &str) -> (String, String) {
     let content = file.content.trim();
     if !file.title.is_empty() {

@@ -1,4 +1,4 @@
-//! C: the layout of the continuum paper: a file a memory by how settled it is, and one log for what has settled.
+//! C: the layout of the continuum paper: one file per memory by how settled it is, and one log for what has settled.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// What C has names of its own for: what else a memory's file says stands behind them.
+/// Fields for which C has its own names; the other fields of a memory follow them.
 const COVERED: [&str; 19] = [
     "memory_frequency",
     "volatility",
@@ -50,7 +50,7 @@ const COVERED: [&str; 19] = [
     "validation_count",
     "cross_project_validated",
 ];
-/// C: what no rule reads, which a file said itself.
+/// C: fields that a file stated itself and no rule reads.
 const KEPT: [&str; 3] = ["context_fingerprint", "pattern_confidence", "system_core_component"];
 
 /// All files of the layout. `histories` are the changes of memories, the oldest first.
@@ -95,7 +95,7 @@ pub(crate) fn wanted(
     files
 }
 
-/// C: where a memory of its own file lies; `None`: it stands in a log.
+/// C: the path of a memory with its own file; `None` if it is in a log.
 fn path(memory: &Memory) -> Option<String> {
     let name = slug(&memory.title);
     match memory.frequency {
@@ -113,7 +113,7 @@ fn path(memory: &Memory) -> Option<String> {
     }
 }
 
-/// C: the five names that each file has.
+/// C: the five fields that every file has.
 fn required(head: &mut HeadWriter, frequency: Frequency, volatility: &str, confidence: f64) {
     let (trigger, retention) = match frequency {
         Frequency::High => ("execution", "temporary"),
@@ -128,7 +128,7 @@ fn required(head: &mut HeadWriter, frequency: Frequency, volatility: &str, confi
     head.number("confidence_score", Some(confidence));
 }
 
-/// C's names with what is so here, then what it has no names for.
+/// C's fields with our values, then the fields it has no names for.
 fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> HeadWriter {
     let mut head = HeadWriter::default();
     required(&mut head, memory.frequency, memory.volatility.as_str(), memory.confidence);
@@ -188,7 +188,7 @@ fn listed(texts: impl Iterator<Item = String>) -> String {
     format!("[{list}]")
 }
 
-/// As the paper writes times.
+/// A time in the paper's format.
 fn instant(at: DateTime<Utc>) -> String {
     quoted(&at.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

@@ -1,7 +1,7 @@
 //! The folder of a vault: the only code that reads and writes there.
 //!
-//! Everything is opened below one handle of the folder, component by component, following no link. What is written is
-//! written beside, synced, and renamed: a file is as it was, or as it is to be.
+//! Everything is opened below one handle of the folder, component by component, without following links. Files are written
+//! under a temporary name, synced, and renamed: a file has either its old or its new content.
 
 use std::{
     fs::TryLockError,
@@ -26,62 +26,62 @@ use crate::{
     },
 };
 
-/// The most of the vault's own state.
+/// The maximum size of the vault's own state.
 const MAX_STATE_BYTES: u64 = 256 << 20;
-/// The most files below the folder.
+/// The maximum number of files in the folder.
 pub(crate) const MAX_FILES: usize = 200_000;
-/// The deepest a file lies: `graph/fixes/name.md` is 3.
+/// The maximum depth of a file: `graph/fixes/name.md` is 3.
 const MAX_DEPTH: usize = 4;
-/// What is being written, until it is renamed.
+/// The extension of a file being written, until it is renamed.
 const BESIDE: &str = ".thermocline-new";
-/// The file that one process at a time holds.
+/// The file that one process at a time locks.
 const LOCK: &str = "_lock";
-/// How long it is waited for: a second.
+/// How often the lock is tried: for a second in total.
 const LOCK_TRIES: usize = 50;
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
-/// Whether one call makes all files of the disk last; else each is synced by itself.
+/// Whether one call syncs all files of the disk; otherwise each is synced by itself.
 const SYNCS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
-/// The folder, which no other process syncs meanwhile.
+/// The folder, locked against syncs by other processes.
 #[derive(Debug)]
 pub(crate) struct Disk {
     root: Dir,
-    /// Locked until it is dropped; by it the file system is synced.
+    /// Locked until it is dropped; also used to sync the file system.
     lock: std::fs::File,
-    /// Where tests cut it short.
+    /// Where tests interrupt it.
     faults: Faults,
 }
 
-/// A file that is there.
+/// A file in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OnDisk {
     pub(crate) path: String,
     pub(crate) found: DiskFileKind,
 }
 
-/// What lies below the folder.
+/// The files in the folder.
 #[derive(Debug)]
 pub(crate) struct FolderScan {
-    /// In the order of their paths.
+    /// Ordered by path.
     pub(crate) files: Vec<OnDisk>,
-    /// What a run was writing that was cut short.
+    /// Files that an interrupted run was writing.
     pub(crate) left_behind: Vec<String>,
-    /// Texts that were set beside files: `NAME.conflict.md`.
+    /// Texts that were set aside next to files: `NAME.conflict.md`.
     pub(crate) beside: Vec<String>,
 }
 
-/// What a file is.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DiskFileKind {
-    /// Text, by its hash.
+    /// Text, with its hash.
     Text(FileHash),
-    /// Nothing that is read, and why.
+    /// Not readable, and why.
     Refused(&'static str),
 }
 
 impl Disk {
-    /// Opens a folder, and keeps other processes from syncing it. `check` is shown the file that marks it, before anything is
+    /// Opens a folder, and keeps other processes from syncing it. `check` is given the marker file before anything is
     /// written there.
     pub(crate) fn open(
         folder: &Path,
@@ -104,7 +104,7 @@ impl Disk {
         for _ in 0..LOCK_TRIES {
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { root, lock, faults }),
-                // A process that is being started holds what its parent has open, for a moment.
+                // A process that is just starting briefly holds what its parent has open.
                 Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
                 Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
             }
@@ -112,8 +112,8 @@ impl Disk {
         Err(Error::new(ErrorKind::Busy, "another process syncs this vault; try again when it is done"))
     }
 
-    /// Every file that is asked for below the folder, by its path; hidden ones, and folders that are hidden, are nobody's
-    /// business here. What is no regular file is there, refused.
+    /// Every wanted file in the folder, by path; hidden files and folders are ignored. Anything that is not a regular file
+    /// is listed as refused.
     pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<FolderScan> {
         let (mut found, mut left_behind, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         let mut folders =
@@ -161,8 +161,8 @@ impl Disk {
         Ok(FolderScan { files: found, left_behind, beside })
     }
 
-    /// Whether there is nothing by this path. What cannot be looked at may be there: a folder that is closed, or that became
-    /// a link.
+    /// Whether nothing exists at this path. A path that cannot be examined may exist: a closed folder, or one that became a
+    /// link.
     pub(crate) fn is_gone(&self, path: &str) -> bool {
         match self.folder_of(path, false) {
             Ok(Some((folder, name))) => {
@@ -173,22 +173,22 @@ impl Disk {
         }
     }
 
-    /// The text of a file; `None`: there is none, or it is not to be read.
+    /// The text of a file; `None` if it does not exist or cannot be read.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let (folder, name) = self.folder_of(path, false).ok()??;
         let bytes = read_in(&folder, name, most_bytes(path)).ok()?;
         String::from_utf8(bytes).ok()
     }
 
-    /// The vault's own state; `None`: there is none that can be read.
+    /// The vault's own state; `None` if there is none that can be read.
     pub(crate) fn state(&self, name: &str) -> Option<Vec<u8>> {
         read_in(&self.root, name, MAX_STATE_BYTES).ok()
     }
 
-    /// Writes files, all of them beside first: when the first is renamed, all bytes are on the disk.
+    /// Writes files, all of them under temporary names first: when the first is renamed, all bytes are on the disk.
     ///
-    /// `may_replace` is shown what lies by a path right before that is replaced: who edits a file meanwhile keeps what they
-    /// typed. What was not written for that.
+    /// `may_replace` is given the current content of a path right before it is replaced, so that somebody who edits a file
+    /// in the meantime keeps what they typed. Returns the files that were therefore not written.
     pub(crate) fn write<'f>(
         &self,
         files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
@@ -203,7 +203,7 @@ impl Disk {
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(true).follow(FollowSymlinks::No);
             private(&mut options);
-            // What a run left behind that was cut short may be anything.
+            // A file left behind by an interrupted run may have any content.
             let _ = folder.remove_file(&beside);
             let mut file = folder.open_with(&beside, &options).map_err(|error| failed("write", &error))?;
             file.write_all(bytes).map_err(|error| failed("write", &error))?;
@@ -227,7 +227,7 @@ impl Disk {
         Ok(left)
     }
 
-    /// Takes a file away. One that is gone already is no error.
+    /// Removes a file. It is not an error if it is already gone.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
         self.meet("remove", path)?;
         let Some((folder, name)) = self.folder_of(path, false).map_err(|error| failed("remove", &error))?
@@ -240,7 +240,7 @@ impl Disk {
         }
     }
 
-    /// Gives a file another name.
+    /// Renames a file.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<()> {
         self.meet("rename to", to)?;
         let failed = |error: io::Error| failed("rename", &error);
@@ -252,7 +252,7 @@ impl Disk {
         old.rename(from, &new, to).map_err(failed)
     }
 
-    /// The folder that a file lies in, and its name there; `None`: there is no such folder.
+    /// The folder of a file, and the file's name in it; `None` if there is no such folder.
     fn folder_of<'p>(&self, path: &'p str, is_made: bool) -> io::Result<Option<(Dir, &'p str)>> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let mut folder = self.root.try_clone()?;
@@ -269,7 +269,7 @@ impl Disk {
         Ok(Some((folder, name)))
     }
 
-    /// All that was written is on the disk.
+    /// Makes everything written durable.
     fn sync(&self) -> Result<()> {
         self.meet("sync", "")?;
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -306,7 +306,7 @@ fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, 
     if !kind.is_file() {
         return Err(UnreadReason::Refused("it is no regular file"));
     }
-    // Without waiting: a fifo may have taken its place since.
+    // Without blocking: a fifo may have taken its place in the meantime.
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file: File = folder.open_with(name, &options)?;
@@ -335,7 +335,7 @@ fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
     }
 }
 
-/// Files are their owner's alone.
+/// Makes files accessible only to their owner.
 fn private(options: &mut OpenOptions) {
     #[cfg(unix)]
     {

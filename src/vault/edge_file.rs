@@ -1,4 +1,4 @@
-//! G: the file of an edge that has a text of its own.
+//! G: the file of an edge that has its own text.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::{
     },
 };
 
-/// Where they lie.
+/// The folder of these files.
 pub(crate) const FOLDER: &str = "graph/edges/";
 
-/// What the file of an edge says.
+/// The content of an edge's file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EdgeFile {
     pub(crate) id: String,
@@ -37,7 +37,7 @@ pub(crate) struct EdgeFile {
 }
 
 impl EdgeFile {
-    /// What is known of an edge between these two.
+    /// The content for an edge between these two memories.
     pub(crate) fn of(edge: &Edge, [from, to]: [&Memory; 2]) -> Self {
         Self {
             id: edge.id.to_string(),
@@ -53,7 +53,7 @@ impl EdgeFile {
         }
     }
 
-    /// The file. A type that the paper lacks is `RELATED_TO`, with our own beside it.
+    /// The file. A type that the paper lacks is written as `RELATED_TO`, with our own type next to it.
     pub(crate) fn write(&self) -> String {
         let (name, besides) = self.edge_type.map(type_name).unzip();
         let mut head = HeadWriter::default();
@@ -71,7 +71,7 @@ impl EdgeFile {
         head.above(&body(&self.description))
     }
 
-    /// Reads a file. A name that an edge's file does not have is refused: nobody would keep it.
+    /// Reads a file. A field that an edge's file does not have is refused, since it would be lost.
     pub(crate) fn read(file: &str) -> Result<Self, FrontmatterError> {
         let parts = frontmatter::read(file)?;
         let mut read = Self { description: content(parts.body), ..Self::default() };
@@ -109,7 +109,7 @@ impl EdgeFile {
         Ok(())
     }
 
-    /// A short hash of each thing that it says, by which it is seen what was edited.
+    /// A short hash of each field, to detect edits.
     pub(crate) fn fields(&self) -> BTreeMap<String, String> {
         let Self {
             id: _,
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// As the cognitive paper prints it.
+    /// As printed in the cognitive paper.
     const PRINTED: &str = "---
 id: 0199aaaa-0000-7000-8000-00000000000a
 type: SOLVES

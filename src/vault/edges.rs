@@ -1,4 +1,4 @@
-//! What a person changed in the file of an edge: its text and its strength.
+//! What a person changed in an edge's file: its text and its strength.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// What a person changed in the file of an edge.
+/// A person's changes to an edge's file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EdgeEdit {
     pub(crate) path: String,
@@ -28,8 +28,8 @@ pub(crate) struct EdgeEdit {
     pub(crate) edge: NewEdge,
 }
 
-/// What people did to the files of edges. What both sides changed, and what is of another time, is left to whoever writes:
-/// it is set beside.
+/// People's changes to the files of edges. Changes on both sides, and outdated files, are left to the writer, which sets
+/// them aside.
 pub(crate) fn edge_changes(
     known: &ExportState,
     wanted: &BTreeMap<String, WantedFile>,
@@ -80,7 +80,7 @@ pub(crate) fn edge_changes(
     (edits, refused)
 }
 
-/// The edge as a person wants it; `None`: it is not theirs to say any more.
+/// The edge as a person wants it; `None` if they may no longer change it.
 fn edit<'k>(
     known: &'k ExportState,
     read: &EdgeFile,

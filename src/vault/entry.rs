@@ -1,4 +1,4 @@
-//! E: the forms of the entry paper: a day of memories, the log of relations, one memory as JSON.
+//! E: the formats of the entry paper: a day of memories, the log of relations, one memory as JSON.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -32,12 +32,12 @@ use crate::{
     },
 };
 
-/// A title is cut behind a word before it has more bytes.
+/// The maximum length of a title in bytes; it is cut at a word.
 const TITLE_BYTES: usize = 120;
-/// As many relations stand in the comment of a day: a head has no room for any number.
+/// The maximum number of relations in a day's comment: a head has limited room.
 const MOST_LINKS: usize = 100;
 
-/// All files of the layout. `log` is the log of relations as it is, and `None` of the log: there is nothing to add.
+/// All files of the layout. `log` is the current log of relations; the returned log is `None` if there is nothing to add.
 pub(crate) fn wanted(known: &ExportState, log: &str) -> (BTreeMap<String, WantedFile>, Option<String>) {
     let births: HashMap<MemoryId, &Episode> = known
         .episodes
@@ -75,7 +75,7 @@ pub(crate) fn wanted(known: &ExportState, log: &str) -> (BTreeMap<String, Wanted
     (files, log)
 }
 
-/// E: what has settled, in a sentence each; then it is a person's.
+/// E: what has settled, in one sentence each; from then on the file is a person's.
 fn curated(memories: &[Memory]) -> String {
     let mut text = "# Memory\n".to_owned();
     for memory in memories.iter().rev() {
@@ -113,7 +113,7 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
         .filter_map(|(name, text)| Some(format!("{name}: {}", frontmatter::word(text?))))
         .collect();
     head.line("episode", (!episode.is_empty()).then(|| format!("{{{}}}", episode.join(", "))));
-    // What the paper has no place for.
+    // Fields the paper has no place for.
     head.plain("type", (memory.kind != kind_of(outcome)).then(|| memory.kind.as_str()));
     head.line("title", (title != memory.title).then(|| frontmatter::quoted(&memory.title)));
     head.line("summary", (!memory.summary.is_empty()).then(|| frontmatter::quoted(&memory.summary)));
@@ -132,12 +132,12 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     )
 }
 
-/// The kind that a memory has in E's forms, by how it came about.
+/// The kind of a memory in E's formats, from how it was learned.
 pub(crate) fn kind_of(outcome: Option<Outcome>) -> MemoryKind {
     if outcome == Some(Outcome::Decision) { MemoryKind::Decision } else { MemoryKind::General }
 }
 
-/// The first sentence, cut behind a word where it is long.
+/// The first sentence, cut at a word if it is long.
 pub(crate) fn title_of(content: &str) -> String {
     let first =
         sentences(content).first().map_or(content, |sentence| sentence.text).trim().trim_end_matches('.');
@@ -150,7 +150,7 @@ pub(crate) fn title_of(content: &str) -> String {
     format!("{}\u{2026}", &cut[..end])
 }
 
-/// E: how a memory stands to another.
+/// E: how a memory relates to another.
 #[derive(Debug, Serialize)]
 struct Link {
     to: String,
@@ -159,7 +159,7 @@ struct Link {
     weight: f64,
 }
 
-/// The edges that are said at this end: those that lead away, and what it was caused by.
+/// The edges listed at this memory: outgoing ones, and what caused it.
 fn links(of: MemoryId, edges: &[&Edge]) -> Vec<Link> {
     let mut edges: Vec<&&Edge> = edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted).collect();
     edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
@@ -187,8 +187,8 @@ struct LogLine {
     weight: Option<f64>,
 }
 
-/// E: the lines that are missing at the end of the log, so that it says which relations there are; `None`: it does. What is in
-/// it stays, and so does what cannot be read.
+/// E: the lines to append to the log so that it lists all relations; `None` if it already does. Existing lines stay, even
+/// unreadable ones.
 fn log_of(log: &str, edges: &[&Edge], now: DateTime<Utc>) -> Option<String> {
     let mut told: BTreeMap<(String, String, String), Option<f64>> = BTreeMap::new();
     for line in log.lines().filter_map(|line| serde_json::from_str::<LogLine>(line).ok()) {
@@ -216,7 +216,7 @@ fn log_of(log: &str, edges: &[&Edge], now: DateTime<Utc>) -> Option<String> {
     (!more.is_empty()).then_some(more)
 }
 
-/// E: one memory as JSON, all names of the paper in its order, and behind them what it has no place for.
+/// E: one memory as JSON: all fields of the paper in its order, then those it has no place for.
 #[derive(Debug, Serialize)]
 struct VaultEntry<'m> {
     id: String,
@@ -325,7 +325,7 @@ pub(crate) fn json(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) ->
     serde_json::to_string_pretty(&entry).expect("it is plain data") + "\n"
 }
 
-/// E: the tier is how settled it is.
+/// E: the tier, which is how settled it is.
 fn tier(memory: &Memory) -> &'static str {
     match memory.frequency {
         _ if memory.is_volatile() => "ultra-short",
@@ -335,7 +335,7 @@ fn tier(memory: &Memory) -> &'static str {
     }
 }
 
-/// E: by tier, a day; none: it does not fade.
+/// E: the decay per day, by tier; `None` if it does not fade.
 fn decay_rate(memory: &Memory) -> Option<f64> {
     match tier(memory) {
         "short" => Some(0.1),

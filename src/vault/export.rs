@@ -1,4 +1,4 @@
-//! Which files a vault is to have, and what is to stand in each.
+//! Which files a vault should have, and their contents.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -30,18 +30,18 @@ use crate::{
 /// What is known of a user at one moment, as far as files show it.
 #[derive(Debug, Default)]
 pub(crate) struct ExportState {
-    /// Those that hold, that are archived, and that were superseded.
+    /// Active, archived and superseded ones.
     pub(crate) memories: Vec<Memory>,
     pub(crate) edges: Vec<Edge>,
-    /// Births and notes, in the order of time.
+    /// Births and notes, ordered by time.
     pub(crate) episodes: Vec<Episode>,
     pub(crate) anchors: Vec<Anchor>,
-    /// CORE.md and REFLECTION.md, with the paths that memories have by default.
+    /// CORE.md and REFLECTION.md, with the default paths of memories.
     pub(crate) core: String,
     pub(crate) reflection: String,
-    /// The configured model; none: the built-in one.
+    /// The configured model; `None` means the built-in one.
     pub(crate) embedder: Option<String>,
-    /// A direction for each memory, if they are asked for.
+    /// A direction for each memory, if requested.
     pub(crate) directions: Option<Vec<(MemoryId, Vec<f64>)>>,
     pub(crate) now: DateTime<Utc>,
 }
@@ -57,39 +57,39 @@ impl ExportState {
     }
 }
 
-/// What is to stand in a file.
+/// The content that a file should have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WantedFile {
     pub(crate) text: String,
-    /// The memory or edge that it shows; none: it is about many.
+    /// The memory or edge that it shows; `None` if it is about many.
     pub(crate) id: Option<Uuid>,
-    /// Of a memory or an edge: a hash of each thing that its file says.
+    /// For a memory or an edge: a hash of each field of its file.
     pub(crate) fields: BTreeMap<String, String>,
     /// When it is written.
     pub(crate) when: When,
-    /// What it is made of, where that is known without making it; else empty.
+    /// What it is made from, if that is known without making it; otherwise empty.
     pub(crate) stamp: String,
 }
 
 /// When a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// Where what it shows is not what was written last: of a memory all but what use and checks move.
+    /// If its fields differ from those written last: for a memory all except those that use and checks change.
     FieldsDiffer,
-    /// Where its text differs.
+    /// If its text differs.
     TextDiffers,
-    /// Where anything but its head and what is used most differs.
+    /// If anything but its head and the most used memories differs.
     LinesDiffer,
-    /// Where its text differs, until a person writes into it; then it is theirs.
+    /// If its text differs, until a person writes into it; then it is theirs.
     UntilEdited,
-    /// Not at all: it is there as it was written last, of the same. So it is not made.
+    /// Never: it is as it was written last, from the same input. So it is not generated.
     Settled,
 }
 
-/// The name among the fields of a memory for the links behind its text, which are no part of what it says.
+/// The field of a memory for the links after its text, which are not part of its content.
 pub(crate) const LINKS: &str = "links";
 
-/// What use and checks move without an edit: a file is not written for it.
+/// Fields that use and checks change without an edit: a file is not written because of them.
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
 impl WantedFile {
@@ -97,14 +97,14 @@ impl WantedFile {
         Self { text, id: None, fields: BTreeMap::new(), when, stamp: String::new() }
     }
 
-    /// The page that is made of what has this stamp, unless it is settled.
+    /// The page made from the input with this stamp, unless it is settled.
     fn stamped(when: When, stamp: String, is_settled: bool, make: impl FnOnce() -> String) -> Self {
         let page =
             if is_settled { Self::page(String::new(), When::Settled) } else { Self::page(make(), when) };
         Self { stamp, ..page }
     }
 
-    /// A log that has more lines than before.
+    /// A log with more lines than before.
     pub(crate) fn appended(text: String) -> Self {
         Self::page(text, When::TextDiffers)
     }
@@ -119,7 +119,7 @@ impl WantedFile {
     }
 }
 
-/// A short hash of each thing that the file of a memory says, by which it is seen what was edited.
+/// A short hash of each field of a memory's file, to detect edits.
 pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String> {
     let MemoryFile {
         id: _,
@@ -179,7 +179,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
     .collect()
 }
 
-/// Those of the fields by which a memory's file has its name.
+/// The fields that determine the name of a memory's file.
 pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
     let (kind, pinned) = (format!("{:?}", Some(memory.kind)), memory.pinned.to_string());
     [("kind", kind.as_str()), ("title", &memory.title), ("pinned", &pinned)]
@@ -188,12 +188,12 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What of a memory its file is made of but for its relations; what use moves aside.
+/// A stamp of what a memory's file is made from, except its relations and what use changes.
 fn stamp(memory: &Memory) -> String {
     format!("{}.{}.", memory.revision, memory.updated_at.timestamp_millis())
 }
 
-/// All files, by their paths. `is_settled` says of a path and a stamp whether what is there was made of the same.
+/// All files, by path. `is_settled` says for a path and a stamp whether the existing file was made from the same input.
 pub(crate) fn wanted(
     known: &ExportState,
     state: &VaultState,
@@ -311,7 +311,7 @@ fn stamp_of_day(episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> St
     stamp_of(parts)
 }
 
-/// Of all memories and edges that have files, and how sure those are.
+/// A stamp of all memories and edges that have files, and their confidence.
 fn stamp_of_index(
     known: &ExportState,
     files: &BTreeMap<String, WantedFile>,
@@ -331,7 +331,7 @@ fn stamp_of_index(
     stamp_of(of_memories.chain(edges.iter().map(String::as_str)))
 }
 
-/// Of what use did, of what each memory is, and of the day: what fades is written once a day.
+/// A stamp of uses, of each memory's properties, and of the day: fading values are written once a day.
 fn stamp_of_state(known: &ExportState) -> String {
     let used = |memory: &Memory| {
         let at = memory.state.last_used_at.map(|at| at.timestamp_millis());
@@ -342,13 +342,13 @@ fn stamp_of_state(known: &ExportState) -> String {
     stamp_of(parts.iter().map(String::as_str))
 }
 
-/// Where each memory lies. A file that came with another name keeps it while its title, its kind and its pin stay.
+/// The path of each memory. A file that came with another name keeps it while its title, kind and pin stay the same.
 fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> {
     let before: HashMap<Uuid, (&String, &WrittenFile)> =
         state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();
-    // Those that keep their names first.
+    // Memories that keep their names go first.
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
         let is_named_so = || {
@@ -366,7 +366,7 @@ fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> 
         }
         let path = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
         let is_free = taken.get(&without_case(&path)).is_none_or(|other| *other == memory.id);
-        // Of two with one title and the same last digits one is told apart by more of them.
+        // If two have the same title and last digits, one is distinguished by more digits.
         let digits = memory.id.as_uuid().simple().to_string();
         let path = if is_free { path } else { path.replace(&digits[26..], &digits) };
         taken.insert(without_case(&path), memory.id);
@@ -375,7 +375,7 @@ fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> 
     paths
 }
 
-/// G: an edge's file names both ends.
+/// G: an edge's file is named after both ends.
 fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
     let short = |title: &str| {
         let slug = slug::slug(title);
@@ -391,8 +391,8 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
     )
 }
 
-/// When what stands beside each memory changed last. That is no edit of a memory, but its file says it: of two files the newer
-/// one is told by its head.
+/// When each memory's relations last changed. This is not an edit of the memory, but its file states it: the head tells
+/// which of two files is newer.
 fn related_at(edges: &[&Edge]) -> HashMap<MemoryId, DateTime<Utc>> {
     let mut related: HashMap<MemoryId, DateTime<Utc>> = HashMap::new();
     for (end, edge) in edges.iter().flat_map(|edge| [(edge.from, edge), (edge.to, edge)]) {
@@ -402,7 +402,7 @@ fn related_at(edges: &[&Edge]) -> HashMap<MemoryId, DateTime<Utc>> {
     related
 }
 
-/// What stands beside each memory, from both ends, in an order that depends on nothing but the edges.
+/// The relations of each memory, from both ends, in an order that depends only on the edges.
 pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
     for edge in edges {
@@ -419,7 +419,7 @@ pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     relations
 }
 
-/// What happened on each day. What is hidden has no line.
+/// The episodes of each day. Hidden ones have no line.
 fn days<'e>(
     episodes: &'e [Episode],
     paths: &BTreeMap<MemoryId, String>,
@@ -433,10 +433,10 @@ fn days<'e>(
     days
 }
 
-/// A page whose links lead to the files that there are.
+/// A page whose links lead to existing files.
 fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
     let mut page = page.to_owned();
-    // The end of the id is in each name that a page has.
+    // Each name on a page contains the end of the id.
     let ends =
         page.match_indices(".md)").filter_map(|(at, _)| Some(page.get(at.checked_sub(6)?..at)?.to_owned()));
     let ends: HashSet<String> = ends.collect();
@@ -453,7 +453,7 @@ fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> 
     page
 }
 
-/// Whether two pages show the same: their days, their counts, and what is used most aside.
+/// Whether two pages show the same, ignoring their dates, counts and most used memories.
 pub(crate) fn shows_the_same_lines(one: &str, other: &str) -> bool {
     fn lines(page: &str) -> Vec<&str> {
         let mut is_counted = false;

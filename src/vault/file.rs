@@ -1,4 +1,4 @@
-//! G: the file of a memory, a head and its text; with what this memory knows besides, only where it is not the default.
+//! G: the file of a memory, a head and its text; our additional fields are written only if they differ from the default.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Which check passed last.
+/// The last check that passed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Validation {
     pub(crate) validated_by: String,
@@ -30,7 +30,7 @@ pub(crate) struct Validation {
     pub(crate) reliability: Option<f64>,
 }
 
-/// What the file of a memory says. What it does not say is `None`, or empty.
+/// The content of a memory's file. What it does not state is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MemoryFile {
     pub(crate) id: String,
@@ -53,15 +53,16 @@ pub(crate) struct MemoryFile {
     pub(crate) project: Option<String>,
     pub(crate) origin: Option<Origin>,
     pub(crate) status: Option<MemoryStatus>,
-    /// The id of what took its place; empty: nothing did.
+    /// The id of the memory that superseded it; empty if none did.
     pub(crate) superseded_by: String,
     pub(crate) summary: String,
-    /// Names that nothing reads, with their values.
+    /// Uninterpreted fields.
     pub(crate) extra: Map<String, Json>,
     pub(crate) content: String,
 }
 
-/// The names that mean something. No other one ever does, and none of what nothing reads is written under one of them.
+/// The fields that have a meaning. No others ever have one, and an uninterpreted field is never written under one of these
+/// names.
 pub(super) const NAMES: [&str; 27] = [
     "id",
     "type",
@@ -91,11 +92,11 @@ pub(super) const NAMES: [&str; 27] = [
     "summary",
     REST,
 ];
-/// The names within `validation`.
+/// The fields within `validation`.
 const OF_VALIDATION: [&str; 4] = ["validated_by", "validated_at", "reliability", "validity_window"];
 
 impl MemoryFile {
-    /// What is known of a memory, with what it is related to.
+    /// The content for a memory and its relations.
     pub(crate) fn of(memory: &Memory, relations: Vec<Relation>) -> Self {
         let default = |is_default: bool| !is_default;
         Self {
@@ -137,7 +138,7 @@ impl MemoryFile {
         self.write_with("")
     }
 
-    /// The file, with this block of links behind its text.
+    /// The file, with this block of links after its text.
     pub(crate) fn write_with(&self, block: &str) -> String {
         let mut head = HeadWriter::default();
         self.write_names(&mut head);
@@ -145,7 +146,7 @@ impl MemoryFile {
         head.above(&with_block(body(&self.content), block))
     }
 
-    /// Writes what it says but for some names, and for those that nothing reads.
+    /// Writes its fields, except those named and the uninterpreted ones.
     pub(super) fn write_besides(&self, head: &mut HeadWriter, without: &'static [&'static str]) {
         head.without = without;
         self.write_names(head);
@@ -177,7 +178,7 @@ impl MemoryFile {
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
     }
 
-    /// Reads a file. A value that is not what its name promises is refused with its line; a name that nothing reads is kept.
+    /// Reads a file. A value of the wrong type is refused with its line; unknown fields are kept.
     pub(crate) fn read(file: &str) -> Result<Self, FrontmatterError> {
         let parts = frontmatter::read(file)?;
         let mut read = Self { content: content(without_block(parts.body)), ..Self::default() };
@@ -195,7 +196,7 @@ impl MemoryFile {
         let refused = |why| FrontmatterError { line: field.line, why };
         let text = || field.value.text().ok_or(refused("it is no single value"));
         let texts = || field.value.texts().ok_or(refused("it is no list of texts"));
-        /// A word of a list, in whatever case; an empty one says nothing.
+        /// A word from a list, in any case; an empty one is ignored.
         macro_rules! word {
             ($of:ty) => {{
                 let word = text()?.to_ascii_lowercase().replace('-', "_");
@@ -238,7 +239,7 @@ impl MemoryFile {
             "information_type" => self.information_type = word!(InformationType),
             "validation" => {
                 self.validation = validation(field)?;
-                // I keeps the window inside.
+                // I puts the window inside.
                 let window =
                     field.value.named("validity_window").and_then(FieldValue::text).and_then(read_window);
                 self.validity_window = self.validity_window.or(window);
@@ -263,13 +264,13 @@ impl MemoryFile {
             "superseded_by" => text()?.clone_into(&mut self.superseded_by),
             "summary" => text()?.clone_into(&mut self.summary),
             REST => self.take_rest(&field.value),
-            // A second name for what the file has said already.
+            // A second name for a field that was already read.
             name => drop(self.extra.insert(name.to_owned(), field.value.to_json())),
         }
         Ok(())
     }
 
-    /// Names that could not stand in the head as they are. What the head says itself stays.
+    /// Reads the fields that could not be in the head as they are. What the head itself states stays.
     fn take_rest(&mut self, value: &FieldValue) {
         match value.text().map(serde_json::from_str::<Map<String, Json>>) {
             Some(Ok(rest)) => {
@@ -299,7 +300,7 @@ fn validation(field: &Field) -> Result<Option<Validation>, FrontmatterError> {
     }))
 }
 
-/// A check as it stands in a head.
+/// A check, as written in a head.
 fn validated(validation: &Validation) -> String {
     let mut text = format!("validation:\n  validated_by: {}\n", quoted(&validation.validated_by));
     if let Some(at) = validation.validated_at {
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
     use crate::model::edge::{Direction, EdgeType};
 
-    /// As the cognitive paper prints it: its relations are flat.
+    /// As printed in the cognitive paper, with flat relations.
     const PRINTED: &str = "---
 id: a1b2c3d4-e5f6-7890-abcd-ef1234567890
 type: solution
@@ -411,7 +412,7 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
         assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
     }
 
-    /// Texts of what files and heads are made of.
+    /// Unusual texts, from parts of files and heads.
     fn odd() -> impl Strategy<Value = String> {
         const PARTS: [&str; 34] = [
             " #",

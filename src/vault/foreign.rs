@@ -1,4 +1,5 @@
-//! Files of other programs, as claims: memories of the cognitive and the continuum paper, days and JSON of the entry paper.
+//! Files of other programs, as claims: memories of the cognitive and the continuum paper, and the entry paper's days and
+//! JSON.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::{Map, Value as Json};
@@ -25,17 +26,17 @@ use crate::{
     },
 };
 
-/// A name, at most.
+/// The maximum length of a name.
 const MAX_WORD_BYTES: usize = 256;
 
-/// A memory that a file claims, and what it is related to by the file's own ids.
+/// A memory claimed by a file, and its relations by the file's own ids.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ForeignMemory {
     pub(crate) memory: NewMemory,
     pub(crate) relations: Vec<Relation>,
 }
 
-/// The memories of a file, by what it looks like: JSON, a day, or one memory with a head or without.
+/// The memories of a file, by its form: JSON, a day, or one memory with or without a head.
 pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<ForeignMemory>, FrontmatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
@@ -74,7 +75,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     Ok(found)
 }
 
-/// What only a check or a person here may say of a memory is kept, and read by nothing.
+/// Keeps as uninterpreted what only a check or a person here may say about a memory.
 fn keep_claims(file: &mut MemoryFile) {
     let Some(Validation { validated_by, validated_at, reliability }) = file.validation.take() else { return };
     let kept = file.extra.entry("validation").or_insert_with(|| Json::Object(Map::new()));
@@ -85,15 +86,15 @@ fn keep_claims(file: &mut MemoryFile) {
     }
 }
 
-/// E: a day has headings with a time of the day, and no head.
+/// E: a day has headings with a time, and no head.
 fn is_day(text: &str) -> bool {
     !text.starts_with("---") && text.lines().any(|line| moment(line).is_some())
 }
 
-/// What a file says of a memory, and how it came about.
+/// What a file says about a memory, and how the memory was learned.
 type Claimed = (MemoryFile, Birth);
 
-/// E: a day, `memory/YYYY-MM-DD.md`: a heading, a text, what is said of it in a comment, its tags.
+/// E: a day, `memory/YYYY-MM-DD.md`: a heading, a text, fields in a comment, tags.
 fn day(stem: &str, text: &str) -> Result<Vec<Claimed>, FrontmatterError> {
     let on = stem.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok());
     let lines: Vec<&str> = text.lines().collect();
@@ -152,7 +153,7 @@ fn entry_of_day(
     Ok((file, birth))
 }
 
-/// The names and values of a comment, whose lines are not those of a head.
+/// The fields of a comment, whose line numbers differ from those of a head.
 fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, FrontmatterError> {
     let lines: Vec<&str> = comment.iter().map(String::as_str).collect();
     let moved = |line| line + first;
@@ -164,7 +165,7 @@ fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, Frontmatte
     Ok(found)
 }
 
-/// How a memory came about, as far as an episode says it: what is too long is left to what is kept and not read.
+/// How a memory was learned, as far as an episode says; values that are too long are only kept as uninterpreted.
 fn birth_of(episode: &Json, task: &str) -> Birth {
     let text = |name: &str, most: usize| {
         let text = episode.get(name).and_then(Json::as_str).filter(|text| text.len() <= most);
@@ -267,14 +268,14 @@ fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, FrontmatterError> {
         project: of_episode("project").map(str::to_owned),
         summary,
         content: content.trim().to_owned(),
-        // Its counters are claims: kept, and read by nothing.
+        // Its counters are claims: kept, and not interpreted.
         extra: with_kept(entry),
         ..MemoryFile::default()
     };
     Ok((file, birth_of(&episode, "task_id")))
 }
 
-/// What was kept before is beside what this file says, not within it.
+/// Fields kept earlier go next to those of this file, not inside them.
 fn with_kept(mut entry: Map<String, Json>) -> Map<String, Json> {
     match entry.remove("extra") {
         Some(Json::Object(kept)) => {

@@ -1,25 +1,25 @@
-//! The head of a file, between two lines `---`: names and values, by a subset of YAML that is read in linear time.
+//! The head of a file, between two lines `---`: fields in a subset of YAML that is read in linear time.
 //!
-//! It knows texts, lists, and one level of names inside of a list or a value. What YAML has besides (anchors, aliases, tags,
-//! merges, blocks of text, several documents) is refused, with its line: nothing that a file says is ever worked out.
+//! It supports texts, lists, and one level of fields inside a list or a value. Everything else in YAML (anchors, aliases,
+//! tags, merges, block scalars, several documents) is refused with its line: nothing in a file is ever evaluated.
 
 use std::fmt;
 
 use serde_json::{Number, Value as Json};
 
-/// Names at the top, at most.
+/// The maximum number of top-level fields.
 const MAX_KEYS: usize = 64;
-/// Values of all lists together, at most.
+/// The maximum number of values in all lists together.
 const MAX_ITEMS: usize = 1_000;
-/// Names of one value of a list, at most.
+/// The maximum number of fields in one value of a list.
 const MAX_NAMES: usize = 16;
-/// Brackets within one another, at most.
+/// The maximum nesting of brackets.
 const MAX_DEPTH: usize = 2;
 
-/// Why a file is not read. It holds nothing of what the file says.
+/// Why a file cannot be read. Contains nothing from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FrontmatterError {
-    /// Counted from 1.
+    /// The line, from 1.
     pub(crate) line: usize,
     pub(crate) why: &'static str,
 }
@@ -30,18 +30,18 @@ impl fmt::Display for FrontmatterError {
     }
 }
 
-/// What stands behind a name.
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FieldValue {
-    /// In quotes: a text, whatever it looks like.
+    /// Quoted: always a text.
     Text(String),
-    /// Without quotes: a text, or what JSON calls a number, `true`, `false` and `null`.
+    /// Unquoted: a text, or a number, `true`, `false` or `null` as in JSON.
     Plain(String),
     List(Vec<FieldValue>),
     Map(Vec<(String, FieldValue)>),
 }
 
-/// A name at the top, and its value.
+/// A top-level field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     pub(crate) name: String,
@@ -49,14 +49,14 @@ pub(crate) struct Field {
     pub(crate) line: usize,
 }
 
-/// A file in its two parts: the fields of its head, and the text behind it.
+/// The two parts of a file: the fields of its head, and the text after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileParts<'f> {
     pub(crate) fields: Vec<Field>,
     pub(crate) body: &'f str,
 }
 
-/// Reads a file. One without a head has no fields: all of it is text.
+/// Reads a file. A file without a head has no fields, only text.
 pub(crate) fn read(file: &str) -> Result<FileParts<'_>, FrontmatterError> {
     let file = file.strip_prefix('\u{feff}').unwrap_or(file);
     if file.contains('\0') {
@@ -87,12 +87,12 @@ pub(crate) fn has_head(file: &str) -> bool {
     first_line(file.strip_prefix('\u{feff}').unwrap_or(file)).is_some_and(|(line, _)| is_delimiter(line))
 }
 
-/// Editors leave blanks behind it.
+/// Editors leave blanks after it.
 fn is_delimiter(line: &str) -> bool {
     line.trim_end() == "---"
 }
 
-/// The first line without its end, and what is behind it; `None`: there is nothing.
+/// The first line without its end, and the rest; `None` if the text is empty.
 fn first_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -101,7 +101,7 @@ fn first_line(text: &str) -> Option<(&str, &str)> {
     Some((line.strip_suffix('\r').unwrap_or(line), rest))
 }
 
-/// Reads the lines of a head, which begins on the second line of its file.
+/// Reads the lines of a head, which starts on the second line of its file.
 pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, FrontmatterError> {
     let mut reader = HeadReader { lines, at: 0, items: 0 };
     let mut fields: Vec<Field> = Vec::new();
@@ -126,7 +126,7 @@ pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, FrontmatterError> {
     Ok(fields)
 }
 
-/// A line as a name and what stands behind its colon.
+/// A line as a name and what follows its colon.
 fn name_of(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     if !is_name(name) || !(value.is_empty() || value.starts_with([' ', '\t'])) {
@@ -135,13 +135,13 @@ fn name_of(text: &str) -> Option<(&str, &str)> {
     Some((name, unless_comment(value)))
 }
 
-/// Whether a name can stand in a head as it is: `[A-Za-z0-9_-]`, at most 100 of them.
+/// Whether a name can be in a head as it is: `[A-Za-z0-9_-]`, at most 100 of them.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=100).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-/// A value without the blanks around it; nothing, where it is a comment.
+/// A value without surrounding blanks; empty if it is a comment.
 fn unless_comment(value: &str) -> &str {
     let value = value.trim();
     if value.starts_with('#') { "" } else { value }
@@ -154,7 +154,7 @@ struct HeadReader<'l, 's> {
 }
 
 impl<'s> HeadReader<'_, 's> {
-    /// The next line that says something: how far it is indented, and its text.
+    /// The next line with content: its indentation and text.
     fn peek(&mut self) -> Option<(usize, &'s str)> {
         while let Some(line) = self.lines.get(self.at) {
             let text = line.trim_start_matches(' ');
@@ -179,8 +179,8 @@ impl<'s> HeadReader<'_, 's> {
         Ok(())
     }
 
-    /// What stands below a name: a list, names one level deeper, or nothing. `is_flat`: names of a list's values may stand at
-    /// its left edge, as the cognitive paper prints its relations.
+    /// What is below a name: a list, fields one level deeper, or nothing. `is_flat`: fields of a list's values may be at its
+    /// left edge, as the cognitive paper prints its relations.
     fn block(&mut self, is_flat: bool) -> Result<FieldValue, FrontmatterError> {
         match self.peek() {
             Some((_, text)) if text == "-" || text.starts_with("- ") => self.list(is_flat),
@@ -217,7 +217,7 @@ impl<'s> HeadReader<'_, 's> {
         Ok(FieldValue::List(values))
     }
 
-    /// The names of a list's value behind its first: indented, or, of a flat list, those that relations have.
+    /// The fields of a list's value after the first: indented or, in a flat list, those that relations have.
     fn names_of_item(
         &mut self,
         left: usize,
@@ -286,7 +286,7 @@ impl<'s> HeadReader<'_, 's> {
     }
 }
 
-/// A value on one line, as it is read from left to right.
+/// A value on one line, read from left to right.
 struct Inline<'i, 'r, 'l, 's> {
     text: &'i str,
     line: usize,
@@ -316,7 +316,7 @@ impl Inline<'_, '_, '_, '_> {
         }
     }
 
-    /// Up to its end or a comment, or inside of brackets up to what ends it.
+    /// Reads to the end or a comment or, inside brackets, to what ends the value.
     fn plain(&mut self, depth: usize) -> String {
         let end = if depth == 0 {
             self.text.find(" #").or_else(|| self.text.find("\t#"))
@@ -362,7 +362,7 @@ impl Inline<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether the list ends here; else it is at its next value, behind a comma if one came before.
+    /// Whether the list ends here; otherwise moves to its next value, past a comma if a value came before.
     fn closes(&mut self, end: char, is_behind_one: bool) -> Result<bool, FrontmatterError> {
         self.text = self.text.trim_start();
         if let Some(rest) = self.text.strip_prefix(end) {
@@ -396,7 +396,7 @@ impl Inline<'_, '_, '_, '_> {
         };
         let (quoted, rest) = self.text.split_at(end + 1);
         self.text = rest;
-        // JSON's escapes are YAML's; a tab may stand in the latter as it is.
+        // JSON's escapes are YAML's; YAML also allows an unescaped tab.
         serde_json::from_str(&quoted.replace('\t', "\\t"))
             .map_err(|_| self.refused("a text in double quotes has an escape that is none of JSON's"))
     }
@@ -419,7 +419,7 @@ impl Inline<'_, '_, '_, '_> {
 }
 
 impl FieldValue {
-    /// The text; `None`: it is none.
+    /// The text; `None` if it is not one.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Plain(text) => Some(text),
@@ -427,7 +427,7 @@ impl FieldValue {
         }
     }
 
-    /// The texts of a list, or the one text; `None`: it holds something else.
+    /// The texts of a list, or a single text; `None` if it contains anything else.
     pub(crate) fn texts(&self) -> Option<Vec<String>> {
         match self {
             Self::Text(text) | Self::Plain(text) if text.is_empty() => Some(Vec::new()),
@@ -437,7 +437,7 @@ impl FieldValue {
         }
     }
 
-    /// What stands behind one of its names.
+    /// The value of one of its fields.
     pub(crate) fn named(&self, name: &str) -> Option<&FieldValue> {
         match self {
             Self::Map(names) => names.iter().find(|(key, _)| key == name).map(|(_, value)| value),
@@ -458,12 +458,12 @@ impl FieldValue {
     }
 }
 
-/// A text in double quotes, by JSON's escapes.
+/// A text in double quotes, with JSON's escapes.
 pub(crate) fn quoted(text: &str) -> String {
     Json::from(text).to_string()
 }
 
-/// A word as it is, if nothing in it could be taken for anything else; else in quotes.
+/// A word as it is if it is unambiguous, otherwise in quotes.
 pub(crate) fn word(text: &str) -> String {
     let is_bare = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
         && text
@@ -472,7 +472,7 @@ pub(crate) fn word(text: &str) -> String {
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
-/// An id as it is, if it is made of letters, digits, dots and hyphens as the papers' are; else in quotes.
+/// An id as it is if it consists of letters, digits, dots and hyphens as in the papers, otherwise in quotes.
 pub(crate) fn id(text: &str) -> String {
     let is_bare = text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
@@ -485,7 +485,7 @@ pub(crate) fn words<'w>(words: impl IntoIterator<Item = &'w String>) -> String {
     format!("[{}]", words.join(", "))
 }
 
-/// What a text without quotes says. A number that JSON would write in another way stays a text, so that nothing of it is lost.
+/// The value of an unquoted text. A number that JSON would write differently stays a text, so that nothing is lost.
 fn scalar(text: &str) -> Json {
     let number = match text {
         "null" => return Json::Null,
@@ -496,8 +496,8 @@ fn scalar(text: &str) -> Json {
     number.filter(|number| number.to_string() == text).map_or_else(|| text.into(), Json::Number)
 }
 
-/// JSON as a value on one line that is read as the same again, and how many values it has in lists; `None`: a head has no
-/// way to say it.
+/// JSON as a value on one line that is read back as the same, and its number of values in lists; `None` if a head cannot
+/// express it.
 pub(crate) fn inline(value: &Json) -> Option<(String, usize)> {
     inline_at(value, 0)
 }

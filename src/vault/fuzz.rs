@@ -1,6 +1,6 @@
-//! Whatever a file says, it is read or refused, soon; and what was read is written so that it is read the same again.
+//! Any file is either read or refused, quickly; and what was read is written so that it reads back the same.
 //!
-//! 20,000 files, from the same seed each time, and long ones of 128 KiB; with `THERMOCLINE_VAULT_FILES` as many as that says,
+//! 20,000 files, from the same seed each time, and long ones of 128 KiB; with `THERMOCLINE_VAULT_FILES` as many as it says,
 //! and long ones of 1 MiB.
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::{
     vault::{edge_file::EdgeFile, file::MemoryFile, foreign, restore},
 };
 
-/// What files are made of.
+/// The parts that files are made from.
 const PARTS: &[&str] = &[
     "---\n",
     "\n",
@@ -94,7 +94,7 @@ const PARTS: &[&str] = &[
     "memory_frequency: low\n",
 ];
 
-/// Longer than this nothing takes that is as long as a file may be.
+/// The maximum time for a file of the maximum length.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 50 });
 
 struct Xorshift(u64);
@@ -125,7 +125,7 @@ impl Xorshift {
         file
     }
 
-    /// A file that was sound, with some of its bytes lost, doubled or replaced.
+    /// A valid file with some of its bytes lost, doubled or replaced.
     fn damaged(&mut self, file: &str) -> String {
         let mut chars: Vec<char> = file.chars().collect();
         for _ in 0..=self.below(4) {
@@ -143,7 +143,7 @@ impl Xorshift {
     }
 }
 
-/// Reads it in every way, and returns how many ways there were.
+/// Reads it in every way, and returns the number of ways.
 fn read(file: &str) -> usize {
     let mut ways = 0;
     if let Ok(read) = MemoryFile::read(file) {

@@ -1,4 +1,4 @@
-//! The head of a file as it is written, and how times, windows and numbers stand in it.
+//! Writing the head of a file, and the formats of times, windows and numbers in it.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -10,19 +10,19 @@ use crate::{
     vault::frontmatter::{self, quoted},
 };
 
-/// What a head says of names that cannot stand in it as they are: JSON, as a text.
+/// The field for names that cannot be in a head as they are: JSON, as a text.
 pub(super) const REST: &str = "extra";
 
-/// The head that is being written.
+/// A head being written.
 #[derive(Default)]
 pub(super) struct HeadWriter {
     text: String,
-    /// Names that are left out.
+    /// Fields to leave out.
     pub(super) without: &'static [&'static str],
 }
 
 impl HeadWriter {
-    /// The file with this head, and this below it.
+    /// The file with this head, followed by this text.
     pub(super) fn above(self, body: &str) -> String {
         format!("---\n{}---\n{body}", self.text)
     }
@@ -60,10 +60,10 @@ impl HeadWriter {
         self.line(name, (!id.is_empty()).then(|| frontmatter::id(id)));
     }
 
-    /// What nothing reads: as names of the head where that reads it back as it was, else as JSON under one name. `names` are
-    /// those that mean something here.
+    /// Writes uninterpreted fields: as fields of the head if they would be read back unchanged, otherwise as JSON under one
+    /// name. `names` are those that have a meaning here.
     pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
-        /// So many names and values leave room for all others that a head may have.
+        /// With this many names and values, there is room for all others that a head may have.
         const MOST: (usize, usize) = (20, 200);
         let (mut count, mut items, mut rest) = (0, 0, Map::new());
         for (name, value) in extra {
@@ -92,7 +92,7 @@ impl HeadWriter {
         }
     }
 
-    /// Lines as they are.
+    /// Writes lines as they are.
     pub(super) fn raw(&mut self, lines: &str) {
         self.text.push_str(lines);
     }
@@ -102,7 +102,7 @@ pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, false)
 }
 
-/// A time; one without a zone is in UTC.
+/// A time; without a zone, it is in UTC.
 pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
     let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).ok();
@@ -129,7 +129,7 @@ pub(super) fn read_window(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let count: u64 = text[..digits].parse().ok()?;
     let unit = match text[digits..].trim().trim_end_matches('s') {
-        // `s` itself has lost its letter.
+        // The unit `s` is empty here: its letter was trimmed.
         "" | "sec" | "second" => 1,
         "m" | "min" | "minute" => 60,
         "h" | "hour" => 3_600,
@@ -153,12 +153,12 @@ pub(super) fn window(window: Duration) -> String {
     }
 }
 
-/// As the papers write such words: `ultra-low`, `semi-static`.
+/// A word as the papers write it: `ultra-low`, `semi-static`.
 pub(super) fn hyphenated(word: &str) -> String {
     word.replace('_', "-")
 }
 
-/// The shortest that is read as the same.
+/// The shortest form that reads back as the same number.
 pub(super) fn number(number: f64) -> String {
     format!("{number:?}")
 }

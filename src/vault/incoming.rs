@@ -1,4 +1,4 @@
-//! What people did to the files of a vault since they were written, as changes of memories: a pure function.
+//! What people did to a vault's files since they were written, as changes of memories: a pure function.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,37 +32,37 @@ use crate::{
     },
 };
 
-/// What is to be done for a file.
+/// What to do for a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Incoming {
-    /// A person changed what a memory says.
+    /// A person edited a memory.
     Edit { path: String, id: MemoryId, edit: Box<Edit>, ties: Ties },
     /// A person wrote a memory.
     New { path: String, memory: Box<NewMemory>, relations: Vec<Relation> },
-    /// The file says what is known already: it is written anew.
+    /// The file says what is already known: it is written again.
     Taken { path: String },
-    /// Both changed, or the file is of another time: its text is put beside, and a person is asked.
+    /// Both changed, or the file is out of date: its text is set aside, and a person is asked.
     Conflict { path: String, id: Option<MemoryId> },
-    /// A person took the file away.
+    /// A person removed the file.
     Gone { path: String, id: MemoryId },
 }
 
-/// What was found in a folder.
+/// The changes found in a folder.
 #[derive(Debug, Default)]
 pub(crate) struct FolderChanges {
     pub(crate) incoming: Vec<Incoming>,
     pub(crate) refused: Vec<RefusedFile>,
 }
 
-/// The folder as [`changes`] looks at it.
+/// The folder as [`changes`] sees it.
 pub(crate) struct Folder<'f> {
-    /// In the order of their paths.
+    /// Ordered by path.
     pub(crate) files: &'f [OnDisk],
-    /// Reads a file; `None`: it is no text.
+    /// Reads a file; `None` if it is not text.
     pub(crate) text: &'f dyn Fn(&str) -> Option<String>,
-    /// Whether there is nothing by a path: what cannot be looked at may be there.
+    /// Whether nothing exists at a path: what cannot be examined may exist.
     pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
-    /// Whether an id that is no shown memory's is that of one which was erased, forgotten or hidden.
+    /// Whether an id that does not belong to a shown memory belongs to an erased, forgotten or hidden one.
     pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
 }
 
@@ -72,7 +72,7 @@ impl Folder<'_> {
     }
 }
 
-/// What people did. Files that were moved are followed: the state knows them by their new paths afterwards.
+/// People's changes. Moved files are followed: afterwards the state has them under their new paths.
 pub(crate) fn changes(
     known: &ExportState,
     wanted: &BTreeMap<String, WantedFile>,
@@ -89,7 +89,7 @@ pub(crate) fn changes(
     let differing: Vec<&OnDisk> = files.filter(|file| !is_as_written(file)).collect();
     let is_missing = |path: &String| is_of_memory(path) && !folder.has(path);
     if differing.is_empty() && !state.files().keys().any(is_missing) {
-        return changes; // As nearly always.
+        return changes; // The usual case.
     }
     let mut reading = FolderReading::of(known, wanted, folder, origin);
     for OnDisk { path, found } in differing {
@@ -104,7 +104,7 @@ pub(crate) fn changes(
         match (reading.file((path, hash), state), was_cut_short) {
             (Ok(None), _) => {}
             (Ok(Some(taken @ Incoming::Taken { .. })), _) => changes.incoming.push(taken),
-            // What was cut short may be torn: it is no edit, whatever it says.
+            // An interrupted write may be torn: it is not an edit, whatever it says.
             (_, true) => {
                 let id = state.get(path).and_then(|written| written.id);
                 let id = id.and_then(|id| reading.memories.get(&id)).map(|memory| memory.id);
@@ -126,7 +126,7 @@ fn refused(why: &'static str) -> FrontmatterError {
     FrontmatterError { line: 0, why }
 }
 
-/// The files that are looked through, held against what is known.
+/// The files being read, compared with what is known.
 struct FolderReading<'r> {
     known: &'r ExportState,
     folder: &'r Folder<'r>,
@@ -134,9 +134,9 @@ struct FolderReading<'r> {
     memories: HashMap<Uuid, &'r Memory>,
     by_caller_id: HashMap<&'r str, &'r Memory>,
     names: MemoryNames,
-    /// What is to stand in the file of a memory.
+    /// The content that each memory's file should have.
     wanted: HashMap<Uuid, &'r WantedFile>,
-    /// Memories whose files are there, if only as ones that cannot be read.
+    /// Memories whose files exist, even if they cannot be read.
     seen: BTreeSet<Uuid>,
 }
 
@@ -160,7 +160,7 @@ impl<'r> FolderReading<'r> {
         }
     }
 
-    /// What was done to a file that is not as it was written; `None`: nothing that it says.
+    /// The change to a file that differs from what was written; `None` if its content means no change.
     fn file(
         &mut self,
         (path, hash): (&str, &FileHash),
@@ -223,7 +223,7 @@ impl<'r> FolderReading<'r> {
                 let file = state.remove(&before).expect("it was found there");
                 state.put(path, file);
             }
-            // A file that was saved, and of which that was not noted any more.
+            // A file that was saved, but an interruption kept this from being recorded.
             None if by_id.is_none() && says_the_text_of(&read, path, memory) => {
                 return Ok(Some(new(path, read, self.origin)));
             }
@@ -236,7 +236,7 @@ impl<'r> FolderReading<'r> {
         if done.is_some() {
             return Ok(done);
         }
-        // It says what it said, in other words or other line ends, or what is known already.
+        // It says the same as before, in other words or with other line ends, or what is already known.
         let says_what_was_written = match state.get(path) {
             Some(written) => written.fields.by_name() == fields,
             None => true,
@@ -257,8 +257,8 @@ impl<'r> FolderReading<'r> {
         Ok(None)
     }
 
-    /// Memories whose files a person took away. What a run that was cut short had not written yet is not taken away; nor is
-    /// what lies in a folder that cannot be looked at, or under another name in a file that cannot be read.
+    /// Memories whose files a person removed. Not counted: files that an interrupted run had not written yet, and files that
+    /// are in a folder that cannot be examined or, under another name, cannot be read.
     fn gone(&self, state: &VaultState) -> Vec<Incoming> {
         let is_here =
             |(path, file): &(&String, &WrittenFile)| file.pending.is_some() || self.folder.has(path);
@@ -274,17 +274,17 @@ impl<'r> FolderReading<'r> {
     }
 }
 
-/// Whether a file without a state would be saved with the text that a memory has.
+/// Whether a file without a state would be saved with the text of an existing memory.
 fn says_the_text_of(read: &MemoryFile, path: &str, memory: &Memory) -> bool {
     titled(read, stem(path)) == (memory.title.clone(), memory.content.clone())
 }
 
-/// The id that a file has for its memory, if it is one of ours.
+/// The memory id in a file, if it is one of ours.
 fn uuid(id: &str) -> Option<Uuid> {
     Uuid::parse_str(id.trim_start_matches("mem_")).ok()
 }
 
-/// The line on which a conflict begins that git could not settle.
+/// The line where an unresolved git merge conflict begins.
 fn merge_mark(text: &str) -> Option<usize> {
     let begins = |mark: &str| text.lines().position(|line| line.starts_with(mark));
     let (ours, theirs) = (begins("<<<<<<< ")?, begins(">>>>>>> ")?);
@@ -297,7 +297,7 @@ pub(crate) fn id_in(text: &str) -> Option<Uuid> {
     text.lines().find_map(|line| uuid(line.strip_prefix("id:")?.trim().trim_matches('"')))
 }
 
-/// Where the file of a memory was written last: by this path, if it was.
+/// Where a memory's file was last written: at this path, if it was.
 fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
     if state.get(path).is_some_and(|file| file.id == Some(id)) {
         return Some(path.to_owned());
@@ -305,7 +305,7 @@ fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
     state.files().iter().find(|(_, file)| file.id == Some(id)).map(|(path, _)| path.clone())
 }
 
-/// What a person changed in the file of a memory, held against what was written last; and what the file says now.
+/// A person's edit of a memory's file, compared with what was last written; and what the file says now.
 fn edit(
     known: &ExportState,
     (path, mut read, memory): (&str, MemoryFile, &Memory),
@@ -315,18 +315,18 @@ fn edit(
     let conflict =
         |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
     let pinned = path.starts_with("vault/");
-    // A file that was moved to another kind's folder is of that kind, unless its head says otherwise.
+    // A file that was moved to another kind's folder gets that kind, unless its head says otherwise.
     if read.kind == Some(memory.kind) || read.kind.is_none() {
         read.kind = kind_of_folder(path).or(Some(memory.kind));
     }
-    // What a person leaves out of the head is left as it is.
+    // What a person leaves out of the head stays as it is.
     read.importance = read.importance.or(Some(memory.importance));
     read.confidence = read.confidence.or(Some(memory.confidence));
     read.created = read.created.or(Some(memory.said_at));
     if read.title.is_empty() {
         memory.title.clone_into(&mut read.title);
     }
-    // Editors add and take away blank lines around a text.
+    // Editors add and remove blank lines around a text.
     let content = with_line_feeds(&memory.content);
     if read.content.trim() == content.trim() {
         read.content = content;
@@ -334,10 +334,10 @@ fn edit(
     read.origin = read.origin.or(Some(memory.origin).filter(|origin| *origin != Origin::Assistant));
     read.status = read.status.or(Some(memory.status).filter(|status| *status != MemoryStatus::Active));
     let mut there = fields(&read, pinned);
-    // Nobody's to edit.
+    // Not editable by anybody.
     there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
     let Some(written) = state.get(path) else {
-        // It was not written from here: what it was when it was written, nobody knows.
+        // It was not written from here, so its original content is unknown.
         return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
     };
     let written = written.fields.by_name();
@@ -393,7 +393,7 @@ fn edit(
     Ok((there, Some(edit)))
 }
 
-/// The edge that a relation of a file is.
+/// The edge for a relation of a file.
 pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
     let edge = NewEdge::new(relation.edge_type).origin(origin).context(relation.context.clone());
     match relation.strength {
@@ -402,18 +402,18 @@ pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
     }
 }
 
-/// The kind whose folder a file lies in.
+/// The kind of the folder that a file is in.
 pub(super) fn kind_of_folder(path: &str) -> Option<MemoryKind> {
     let is_in = |kind: &&MemoryKind| path.starts_with(&format!("graph/{}/", slug::folder(**kind)));
     MemoryKind::ALL.iter().find(is_in).copied()
 }
 
-/// The name of a file without its ending.
+/// The name of a file without its extension.
 fn stem(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md")
 }
 
-/// A memory that a person wrote as a file: a claim, whatever the file says of itself.
+/// A memory that a person wrote as a file: a claim, whatever the file says about itself.
 fn new(path: &str, mut file: MemoryFile, origin: Origin) -> Incoming {
     let pinned = path.starts_with("vault/");
     let relations = file.relations.clone();

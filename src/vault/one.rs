@@ -1,4 +1,4 @@
-//! One memory as a file, apart from any folder.
+//! One memory as a file, independent of any folder.
 
 use chrono::TimeDelta;
 
@@ -14,7 +14,7 @@ use crate::{
     vault::{entry, export::relations, file::MemoryFile},
 };
 
-/// So many are read at once.
+/// How many are read at once.
 const PAGE: u32 = 1_000;
 
 /// The memory in this form.
@@ -39,7 +39,7 @@ pub(crate) fn as_file(
     if format == FileFormat::Markdown {
         return Ok(MemoryFile::of(&memory, relations(&edges).remove(&id).unwrap_or_default()).write());
     }
-    // It began when it was said.
+    // Its birth was when it was said.
     let filter = EpisodeFilter::default()
         .roles([EpisodeRole::Birth])
         .since(memory.said_at)

@@ -1,4 +1,4 @@
-//! Writing what a vault is to have, and taking away what it is not to have any more.
+//! Writes the files a vault should have, and removes those it should no longer have.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,20 +13,20 @@ use crate::{
     },
 };
 
-/// So many files are written at once: one sync of the folder makes all of them last.
+/// How many files are written at once: one sync of the folder makes all of them durable.
 const AT_ONCE: usize = 1_000;
-/// So many texts of one file are kept beside it.
+/// The maximum number of texts that are set aside for one file.
 const MOST_BESIDE: usize = 1_000;
 
-/// What is known of the files as they are.
+/// What is known about the existing files.
 #[derive(Debug, Default)]
 pub(crate) struct There {
     pub(crate) files: BTreeMap<String, Option<FileHash>>,
-    /// Files whose edits were taken: what a person typed there is known.
+    /// Files whose edits were taken in, so that nothing a person typed there is lost.
     pub(crate) taken: BTreeSet<String>,
-    /// Files that nobody touches.
+    /// Files that are left untouched.
     pub(crate) kept: BTreeSet<String>,
-    /// Files whose texts are to be kept beside them.
+    /// Files whose texts should be set aside.
     pub(crate) beside: BTreeSet<String>,
 }
 
@@ -40,12 +40,12 @@ impl There {
         Self { files, ..Self::default() }
     }
 
-    /// The hash of a file whose edit was taken.
+    /// The hash of a file whose edit was taken in.
     fn taken_as(&self, path: &str) -> Option<FileHash> {
         self.files.get(path).filter(|_| self.taken.contains(path)).cloned().flatten()
     }
 
-    /// Whether a file is as it was written last, and was written of what has this stamp.
+    /// Whether a file is as it was last written, from the input with this stamp.
     pub(crate) fn is_settled(&self, path: &str, stamp: &str, written: Option<&WrittenFile>) -> bool {
         let hash = self.files.get(path).and_then(Option::as_ref);
         !stamp.is_empty()
@@ -53,7 +53,7 @@ impl There {
             && written.is_some_and(|it| it.stamp == stamp && it.pending.is_none() && Some(&it.hash) == hash)
     }
 
-    /// Whether a file is as it was written last, or as its edit was taken.
+    /// Whether a file is as it was last written, or as its edit was taken in.
     fn is_as_written(&self, path: &str, written: &WrittenFile) -> bool {
         let hash = self.files.get(path).and_then(Option::as_ref);
         self.taken.contains(path) || hash.is_some_and(|hash| written.is_of(hash))
@@ -63,18 +63,18 @@ impl There {
 /// What is done to the folder, in this order.
 #[derive(Debug, Default)]
 struct FolderPlan<'w> {
-    /// Files that get another name, since their texts are kept.
+    /// Files that are renamed because their texts are kept.
     beside: Vec<(String, String)>,
     write: Vec<(&'w String, &'w WantedFile)>,
     remove: Vec<String>,
-    /// What is not wanted any more, and is known of no more.
+    /// Files that are no longer wanted, and are removed from the state.
     forget: Vec<String>,
 }
 
-/// Brings the folder to what is wanted. Of a dry run it only tells what would be done.
+/// Brings the folder to the wanted state. In a dry run it only reports what would be done.
 ///
-/// What is to be written is noted before anything is touched: a run that is cut short leaves files that the state knows as
-/// they were, as they were to be, or as ones that were being written.
+/// What will be written is recorded before anything is touched: an interrupted run leaves files that the state knows in
+/// their old form, in their new form, or as being written.
 pub(crate) fn write(
     disk: &Disk,
     state: &mut VaultState,
@@ -99,7 +99,7 @@ pub(crate) fn write(
     for (from, to) in &plan.beside {
         disk.rename(from, to)?;
     }
-    // Where case is ignored, what takes the place of a file has its name: it goes first.
+    // If case is ignored, the replacement of a file has the same name: the old one is removed first.
     let names: BTreeSet<String> = plan.write.iter().map(|(path, _)| without_case(path)).collect();
     let (first, last): (Vec<_>, Vec<_>) =
         plan.remove.iter().partition(|path| names.contains(&without_case(path)));
@@ -137,7 +137,7 @@ pub(crate) fn write(
     if state.is_changed() { save(disk, state) } else { Ok(()) }
 }
 
-/// What is to be done. What needs no writing is noted in the state.
+/// What to do. Files that need no writing are recorded in the state.
 fn plan<'w>(
     disk: &Disk,
     state: &mut VaultState,
@@ -173,7 +173,7 @@ fn plan<'w>(
             FileAction::Nothing => {
                 report.unchanged += 1;
                 if let Some(before) = state.get(path).filter(|it| it.stamp != file.stamp) {
-                    // It would show the same: by its stamp that is known the next time.
+                    // It would show the same: its stamp says so the next time.
                     state.put(path, WrittenFile { stamp: file.stamp.clone(), ..before.clone() });
                 }
             }
@@ -223,8 +223,8 @@ fn written(file: &WantedFile) -> WrittenFile {
     }
 }
 
-/// What is known of a file while it is being written: what it was, and what it is to be. What was taken from it is no edit
-/// any more.
+/// The state of a file while it is being written: what it was, and what it will be. An edit that was taken in is no longer
+/// one.
 fn being_written(before: Option<&WrittenFile>, file: &WantedFile, taken: Option<FileHash>) -> WrittenFile {
     let to_be = written(file);
     let before = before.cloned().unwrap_or_else(|| to_be.clone());
@@ -237,15 +237,15 @@ fn save(disk: &Disk, state: &mut VaultState) -> Result<()> {
     Ok(())
 }
 
-/// What is to be done for a file.
+/// What to do for a file.
 enum FileAction {
     Nothing,
-    /// It is there as it is to be, and only that is not known yet.
+    /// It is as it should be, and only the state needs updating.
     Note,
     Write,
-    /// A person wrote into a file that nobody reads back: their text is kept beside.
+    /// A person wrote into a file that is not read back: their text is set aside.
     Beside,
-    /// A person edited it, and nobody has taken that.
+    /// A person edited it, and the edit was not taken in.
     Edited,
 }
 
@@ -259,7 +259,7 @@ fn what_is_due(
         return FileAction::Nothing;
     }
     let Some(hash) = there.files.get(path).filter(|_| !there.beside.contains(path)) else {
-        // What is a person's once they touch it stays away where they took it away.
+        // A file that becomes a person's once they touch it stays removed if they removed it.
         let is_over = file.when == When::UntilEdited && written.is_some();
         return if is_over { FileAction::Nothing } else { FileAction::Write };
     };
@@ -290,7 +290,7 @@ fn what_is_due(
         Some(_) if file.when == When::TextDiffers || is_of_memory(path) => FileAction::Write,
         as_written => {
             let Some(text) = disk.text(path) else { return FileAction::Beside };
-            // Other line ends are nobody's edit.
+            // Different line ends are not an edit.
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
             let is_same = match file.when {
                 When::LinesDiffer => shows_the_same_lines(&text, &file.text),
@@ -307,7 +307,7 @@ fn what_is_due(
     }
 }
 
-/// A name beside a file that nothing has: `NAME.conflict.md`, then `NAME.2.conflict.md`; `None`: there are too many.
+/// An unused name next to a file: `NAME.conflict.md`, then `NAME.2.conflict.md`; `None` if there are too many.
 fn free_name(disk: &Disk, path: &str) -> Option<String> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
     let names = std::iter::once(format!("{stem}.conflict.md"))
@@ -382,7 +382,7 @@ mod tests {
         write(&disk, &mut state, &before, &There::default(), &mut report).unwrap();
         drop(disk);
         let edited = file.clone();
-        // An editor saves between the look through the folder and the first rename.
+        // An editor saves between the scan of the folder and the first rename.
         let faults = Faults::new(move |_, what| {
             if what == "vault: write graph/fixes/a.md" {
                 std::fs::write(&edited, "a person's words\n").unwrap();

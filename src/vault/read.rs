@@ -1,4 +1,4 @@
-//! What is known of a user, read at one moment for its files.
+//! What is known of a user, read at one moment for the files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,30 +19,30 @@ use crate::{
     vault::export::ExportState,
 };
 
-/// So many are read at once.
+/// How many are read at once.
 const PAGE: u32 = 1_000;
 
-/// What files are not to show any more.
+/// What files should no longer show.
 #[derive(Debug, Default)]
 pub(crate) struct Hidden {
-    /// Ids of memories that are forgotten or in quarantine, and the callers' ids of these.
+    /// Ids of memories that are forgotten or in quarantine, and their callers' ids.
     ids: BTreeSet<String>,
     erased: HashSet<IdHash>,
 }
 
 impl Hidden {
-    /// Whether the id of a file is that of a memory which was erased, forgotten or hidden.
+    /// Whether a file's id belongs to a memory that was erased, forgotten or hidden.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.ids.contains(id.trim_start_matches("mem_")) || self.is_erased(id)
     }
 
-    /// Whether it is that of a memory which was erased.
+    /// Whether it belongs to a memory that was erased.
     pub(crate) fn is_erased(&self, id: &str) -> bool {
         id.parse().is_ok_and(|id: MemoryId| self.erased.contains(&id_hash(id)))
     }
 }
 
-/// All that files show, and what they are not to show any more.
+/// Everything that files show, and what they should no longer show.
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
     let mut known = ExportState { now: snapshot.now(), ..ExportState::default() };
@@ -96,7 +96,7 @@ pub(crate) fn directions(
     store.snapshot()?.directions(scope, &space, memories)
 }
 
-/// What was done to each memory, the oldest first.
+/// The history of each memory, the oldest first.
 pub(crate) fn histories(
     store: &Store,
     scope: &Scope,
@@ -108,7 +108,7 @@ pub(crate) fn histories(
         changes.reverse();
         Ok((memory.id, changes))
     };
-    // What was erased meanwhile has none.
+    // A memory erased in the meantime has none.
     let found = memories
         .iter()
         .map(of_one)

@@ -1,4 +1,4 @@
-//! How one memory stands to another, as files say it: by the names of whichever paper.
+//! How one memory relates to another, in files: by the names of any of the papers.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,21 @@ use crate::{
     },
 };
 
-/// How one memory stands to another, as its file says it.
+/// How one memory relates to another, as its file states it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Relation {
-    /// The other one's id.
+    /// The other memory's id.
     pub(crate) target: String,
     pub(crate) edge_type: EdgeType,
     pub(crate) direction: Direction,
     pub(crate) strength: Option<f64>,
     pub(crate) context: String,
-    /// The file of the edge; empty: it has none.
+    /// The file of the edge; empty if it has none.
     pub(crate) edge_id: String,
 }
 
-/// A file's name for an edge's type, and the type itself where the file has no name for it: those are related, for who knows
-/// no more.
+/// A file's name for an edge type, and the type itself if the file has no name for it: to other readers the two are simply
+/// related.
 pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
     match edge_type {
         EdgeType::Solves => ("SOLVES", None),
@@ -38,12 +38,12 @@ pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static s
     }
 }
 
-/// A file's name for an edge's type.
+/// A file's name for an edge type.
 pub(crate) fn edge_name(edge_type: EdgeType) -> &'static str {
     type_name(edge_type).0
 }
 
-/// The type that a name of a file stands for, whichever of the papers it is of; and whether it is said from the other end.
+/// The type for a name in a file, from any of the papers; and whether it is stated from the other end.
 pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
     let name = name.trim().to_ascii_lowercase();
     match name.as_str() {
@@ -83,7 +83,7 @@ fn relation(value: &FieldValue) -> Option<Relation> {
     })
 }
 
-/// Relations as they stand in a head; empty: there are none.
+/// Relations as written in a head; empty if there are none.
 pub(super) fn written(relations: &[Relation]) -> String {
     let mut text = String::new();
     if relations.is_empty() {

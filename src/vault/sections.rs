@@ -1,11 +1,11 @@
-//! Several memories in one file: each has a heading, a text, and a comment of names and values that says what it is.
+//! Several memories in one file: each has a heading, a text, and a comment with its fields.
 //!
-//! A line of a text that looks like one of these has a backslash before it, and a text that has one already gets one more: so
-//! every text is read as it was, and none becomes two.
+//! A line of a text that looks like one of these, even after backslashes, gets one more backslash before it: every text
+//! reads back unchanged, and none is split in two.
 
 use std::fmt::Write as _;
 
-/// Of a file of sections: behind these the next one begins a file of its own.
+/// The maximum size of a file of sections: after this the next section starts a new file.
 const MAX_BYTES: usize = 512 << 10;
 
 /// `## 14:30 - Title`.
@@ -15,12 +15,12 @@ pub(crate) fn moment(line: &str) -> Option<(&str, &str)> {
     is_time.then_some((time, title.trim()))
 }
 
-/// Whether a line is one of those that a section is made of.
+/// Whether a line looks like a structural part of a section.
 fn is_structure(line: &str) -> bool {
     matches!(line.trim_end(), "<!--" | "-->") || line.starts_with("Tags:") || moment(line).is_some()
 }
 
-/// A text in which no line is taken for what a section is made of.
+/// A text in which no line looks like a structural part of a section.
 pub(crate) fn guarded(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
         let rest = line.trim_start();
@@ -33,7 +33,7 @@ pub(crate) fn guarded(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A line of a text as it was.
+/// The original form of a guarded line.
 pub(crate) fn unguarded(line: &str) -> String {
     let rest = line.trim_start();
     match rest.strip_prefix('\\') {
@@ -44,31 +44,31 @@ pub(crate) fn unguarded(line: &str) -> String {
     }
 }
 
-/// Names and values as a comment, which nothing that they say ends.
+/// Fields as a comment, which no value in it can end.
 pub(crate) fn comment(names: &str) -> String {
     format!("<!--\n{}-->\n", names.replace("--", "-\\u002d"))
 }
 
-/// A line of a comment as it was.
+/// The original form of a comment's line.
 pub(crate) fn uncommented(line: &str) -> String {
     line.replace("-\\u002d", "--")
 }
 
-/// A memory of a log.
+/// A memory in a log.
 #[derive(Debug, PartialEq)]
 pub(crate) struct LogSection<'t> {
     pub(crate) title: &'t str,
-    /// The lines of its comment, and the first one's number among all lines, from 0.
+    /// The lines of its comment, and the number of the first one among all lines, from 0.
     pub(crate) names: (Vec<String>, usize),
     pub(crate) content: String,
 }
 
-/// A memory of a log: its heading, what it is, its text.
+/// A memory in a log: its heading, its fields, its text.
 pub(crate) fn section(title: &str, names: &str, content: &str) -> String {
     format!("## {title}\n\n{}\n{}\n", comment(names), guarded(content))
 }
 
-/// The memories of a log; none: it is none.
+/// The memories of a log; empty if it is not a log.
 pub(crate) fn sections(text: &str) -> Vec<LogSection<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let starts: Vec<usize> = (0..lines.len())
@@ -93,7 +93,7 @@ pub(crate) fn sections(text: &str) -> Vec<LogSection<'_>> {
     starts.iter().zip(ends).map(of).collect()
 }
 
-/// Pages of sections, each below the same beginning: so many as none is too large to be read again.
+/// Pages of sections, each with the same beginning, none too large to be read again.
 pub(crate) fn pages(beginning: &str, sections: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut pages = Vec::new();
     let mut page = String::new();

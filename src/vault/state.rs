@@ -1,5 +1,5 @@
-//! What a vault remembers between two syncs: what was written into which file. It lies in the folder, beside the files, so
-//! that a folder which is copied, moved or restored brings the state that its files are of.
+//! What a vault remembers between two syncs: what was written into which file. It is in the folder, next to the files, so
+//! that a folder that is copied, moved or restored brings the state that matches its files.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use sha2::{Digest, Sha256};
 
 use crate::model::hex::hex;
 
-/// Where it lies.
+/// Its path.
 pub(crate) const STATE: &str = "_sync.json";
-/// Of this form; another one is not read.
+/// The version of its format; others are not read.
 const VERSION: u32 = 2;
-/// So many times of a file are known.
+/// How many earlier versions of a file are remembered.
 const MOST_OLDER: usize = 16;
 
-/// The first half of SHA-256, in hexadecimal digits.
+/// The first half of a SHA-256, in hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct FileHash(String);
 
-/// Enough of a hash to tell two values of one field apart.
+/// Enough of a hash to distinguish two values of one field.
 pub(crate) fn short_hash_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..6])
 }
@@ -29,13 +29,13 @@ pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
     FileHash(hex(&Sha256::digest(bytes)[..16]))
 }
 
-/// What was written into the files of a vault.
+/// What was written into a vault's files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VaultState {
     version: u32,
     /// By path.
     files: BTreeMap<String, WrittenFile>,
-    /// Whether it differs from what lies in the folder.
+    /// Whether it differs from the state in the folder.
     #[serde(skip)]
     is_changed: bool,
 }
@@ -43,27 +43,27 @@ pub(crate) struct VaultState {
 /// What was written into a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WrittenFile {
-    /// The memory or edge that it shows; none: a page about many.
+    /// The memory or edge that it shows; `None` for a page about many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<uuid::Uuid>,
-    /// Of what lies there, as far as that was written or taken in.
+    /// The hash of the current content, as it was written or taken in.
     pub(crate) hash: FileHash,
-    /// Of what is being written, from before it is renamed until it is known to be there. As long as it stands here, the file
-    /// may be missing or torn through nobody's doing.
+    /// The hash of the content being written, from before the rename until it is known to be in place. While it is set, the
+    /// file may be missing or torn without anybody having touched it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<FileHash>,
-    /// Of a memory: a hash of each field, by which an edit there and a change here are told apart.
+    /// For a memory: a hash of each field, to distinguish an edit in the file from a change here.
     #[serde(default, skip_serializing_if = "FieldHashes::is_empty")]
     pub(crate) fields: FieldHashes,
-    /// What it was made of, where that is known without making it: of the same, the same is made.
+    /// What it was made from, if that is known without making it: the same input gives the same file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) stamp: String,
-    /// Of what was written before, the newest last: a file that is as it was once is of another time, and no edit.
+    /// The hashes of earlier content, the newest last: a file with one of these is out of date, not edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) older: Vec<FileHash>,
 }
 
-/// A hash of each field by its name, in one text: of most files nobody asks for them.
+/// A hash of each field by its name, in one text: for most files it is never needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct FieldHashes(String);
@@ -84,7 +84,7 @@ impl FieldHashes {
     }
 }
 
-/// One stamp of all that something is made of.
+/// One stamp for all parts that something is made from.
 pub(crate) fn stamp_of<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -94,13 +94,13 @@ pub(crate) fn stamp_of<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     hex(&hash.finalize()[..16])
 }
 
-/// Whether a file of a vault may have this path: below the folder, and not hidden, where the tools of others have theirs.
+/// Whether a file of a vault may have this path: in the folder, and not hidden, where other tools keep theirs.
 fn is_plain(path: &str) -> bool {
     path == ".gitignore" || path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
 impl WrittenFile {
-    /// The same, behind what was written before.
+    /// The same, following what was written before.
     pub(crate) fn after(self, before: Option<&Self>) -> Self {
         let mut older = before.map(|before| before.older.clone()).unwrap_or_default();
         older.extend(before.map(|before| before.hash.clone()));
@@ -109,7 +109,7 @@ impl WrittenFile {
         Self { older, ..self }
     }
 
-    /// Whether a file with this hash is as it was written once, and is not any more.
+    /// Whether a file with this hash has earlier, outdated content.
     pub(crate) fn was(&self, hash: &FileHash) -> bool {
         !self.is_of(hash) && self.older.contains(hash)
     }
@@ -121,7 +121,7 @@ impl WrittenFile {
 }
 
 impl VaultState {
-    /// Reads it. What cannot be read is none: then no file counts as written, and none is overwritten unseen.
+    /// Reads the state. An unreadable one counts as none: then no file counts as written, and none is overwritten blindly.
     pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
         let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
         let mut state = read.filter(|state| state.version == VERSION).unwrap_or_default();
@@ -159,7 +159,7 @@ impl VaultState {
         self.is_changed
     }
 
-    /// From here on it is what lies in the folder.
+    /// Marks it as equal to the state in the folder.
     pub(crate) fn is_saved(&mut self) {
         self.is_changed = false;
     }

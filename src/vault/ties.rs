@@ -1,5 +1,5 @@
-//! What a file says of how its memory stands to others, held against the edges that there are; and relations whose other end
-//! nobody knows yet, which are kept with the memory.
+//! Compares the relations in a memory's file with the existing edges; and keeps relations to unknown memories with the
+//! memory.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,21 +19,21 @@ use crate::{
     },
 };
 
-/// Where a memory keeps relations to what is no memory yet, among what nothing else reads.
+/// The uninterpreted field where a memory keeps relations to what is not a memory yet.
 pub(crate) const UNKNOWN: &str = "unknown_relations";
-/// How the names of relations begin, among those of the other things that a file says.
+/// The prefix of relations' names among the other fields of a file.
 const NAME: &str = "relation ";
 
-/// What is to be related and what no more.
+/// What to relate and what to unrelate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ties {
     pub(crate) add: Vec<(Relation, NewEdge)>,
     pub(crate) remove: Vec<EdgeId>,
-    /// Relations to what is not known that the file does not list any more, by their names.
+    /// Relations to unknown memories that the file no longer lists, by their names.
     pub(crate) drop: Vec<String>,
 }
 
-/// The memories that files may name, by their ids and by their callers' ids.
+/// The memories that files may refer to, by their ids and by their callers' ids.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryNames(HashMap<String, MemoryId>);
 
@@ -51,13 +51,13 @@ impl MemoryNames {
         self.0.extend(caller_id.map(|caller_id| (caller_id.to_owned(), id)));
     }
 
-    /// The memory that a relation leads to, however its id is spelled.
+    /// The memory that a relation leads to, in any spelling of its id.
     pub(crate) fn get(&self, target: &str) -> Option<MemoryId> {
         let id = Uuid::parse_str(target.trim_start_matches("mem_")).ok().map(|id| id.to_string());
         self.0.get(id.as_deref().unwrap_or(target)).copied()
     }
 
-    /// Has relations name those that are known by their own ids.
+    /// Makes relations refer to known memories by our own ids.
     pub(crate) fn spell_out(&self, relations: &mut [Relation]) {
         for relation in relations {
             if let Some(id) = self.get(&relation.target) {
@@ -67,7 +67,7 @@ impl MemoryNames {
     }
 }
 
-/// What tells a relation from others of its file: its type and its other end; the way, where it matters.
+/// Identifies a relation within its file: its type, its other end and, if it matters, its direction.
 pub(crate) fn name(relation: &Relation) -> String {
     let direction = if relation.edge_type.is_symmetric() { "" } else { relation.direction.as_str() };
     let whole = format!("{} {direction} {}", relation.edge_type.as_str(), relation.target);
@@ -78,7 +78,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(NAME)
 }
 
-/// The relations of a file among the things that it says: a name and a hash each.
+/// The relations of a file as fields: a name and a hash each.
 pub(crate) fn fields(relations: &[Relation]) -> impl Iterator<Item = (String, String)> {
     relations.iter().map(|relation| {
         let Relation { strength, context, edge_id, .. } = relation;
@@ -86,7 +86,7 @@ pub(crate) fn fields(relations: &[Relation]) -> impl Iterator<Item = (String, St
     })
 }
 
-/// An edge, as the file of one of its ends has it.
+/// An edge as the file of one of its ends states it.
 pub(crate) fn relation(edge: &Edge, of: MemoryId) -> Relation {
     let (other, direction) =
         if edge.from == of { (edge.to, Direction::Outgoing) } else { (edge.from, Direction::Incoming) };
@@ -100,8 +100,8 @@ pub(crate) fn relation(edge: &Edge, of: MemoryId) -> Relation {
     }
 }
 
-/// What a person changed of a file's relations: those that `is_edited` names. An edge of which another type or another way is
-/// said keeps its text.
+/// A person's changes to a file's relations: those that `is_edited` names. An edge that gets another type or direction keeps
+/// its text.
 pub(crate) fn ties(
     edges: &[Edge],
     memory: &Memory,
@@ -161,7 +161,7 @@ fn read(value: &Value) -> Option<Relation> {
     })
 }
 
-/// What nothing reads of a memory, with these relations among it.
+/// A memory's uninterpreted fields, including these relations.
 pub(crate) fn with_unknown(extra: &Map<String, Value>, relations: &[Relation]) -> Map<String, Value> {
     let mut extra = extra.clone();
     extra.remove(UNKNOWN);
@@ -171,7 +171,7 @@ pub(crate) fn with_unknown(extra: &Map<String, Value>, relations: &[Relation]) -
     extra
 }
 
-/// In texts alone, as all that files say of themselves.
+/// As texts only, like everything files say about themselves.
 fn written(relation: &Relation) -> Value {
     let Relation { target, edge_type, direction, strength, context, .. } = relation;
     let mut value = json!({ "target": target, "type": edge_type.as_str(), "direction": direction.as_str() });

@@ -1,4 +1,4 @@
-//! The handles on threads of the caller's own runtime.
+//! The blocking handles on threads of the caller's own runtime.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use tokio::runtime::Handle;
 use crate::handles::blocking::{Thermocline, waiter::Waiter};
 
 impl Thermocline {
-    /// The same memory, for threads of `runtime` that may block, as those of
-    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking) may. What reads does so on the thread that calls it: several
-    /// operations in a row cost one hop between threads, and not one each.
+    /// The same memory, for threads of `runtime` that may block, such as those of
+    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking). Reads run on the calling thread: several operations in a
+    /// row cost one hop between threads, not one each.
     ///
     /// ```
     /// # #[tokio::main]

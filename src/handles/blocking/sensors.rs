@@ -1,4 +1,4 @@
-//! What looks whether memories still hold, for callers without a runtime.
+//! The sensors of memories, for callers without a runtime.
 
 use crate::{
     MemoryCheck, MemoryId, MemorySensor, NewSensor, Result, ToCheck, handles::blocking::memories::Memories,

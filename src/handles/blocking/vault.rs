@@ -1,4 +1,4 @@
-//! [`Vault`](crate::Vault), and what [`Memories`](crate::Memories) takes from files, for callers without a runtime.
+//! [`Vault`](crate::Vault), and the file operations of [`Memories`](crate::Memories), for callers without a runtime.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What waits for the answers of async handles.
+//! How blocking handles wait for the async ones.
 
 use std::pin::{Pin, pin};
 
@@ -6,13 +6,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{Error, ErrorKind, Result, handles::MAY_BLOCK};
 
-/// Waits for the handles' answers.
+/// How to wait for a handle's answer.
 #[derive(Debug)]
 pub(super) enum Waiter {
-    /// By a runtime of its own, whose threads do the reading. Dropping a runtime waits for its threads, and panics in async
-    /// code, where none may wait; this one leaves them to end by themselves.
+    /// On a runtime of its own, whose threads do the reading. Dropping a runtime waits for its threads, and panics in async
+    /// code, where waiting is not allowed; this one is shut down in the background instead.
     Own(Option<Runtime>),
-    /// By the caller's runtime, on the caller's thread, which does the reading.
+    /// On the caller's runtime and thread, which does the reading.
     Callers(Handle),
 }
 
@@ -30,7 +30,7 @@ impl Waiter {
         given.expect("it was waited for")
     }
 
-    /// One function for all handles: as one for each, those would be a megabyte.
+    /// One function for all handles: generating one for each would add a megabyte.
     fn finish(&self, work: Pin<&mut dyn Future<Output = ()>>) {
         match self {
             Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(work),
@@ -52,7 +52,7 @@ impl Drop for Waiter {
     }
 }
 
-/// While it lives, this thread does the reading.
+/// While this value lives, the current thread does the reading.
 struct Here {
     /// Whether it did so before.
     before: bool,

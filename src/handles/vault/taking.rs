@@ -1,4 +1,4 @@
-//! Doing in the file of Thermocline what people did in the folder of a vault.
+//! Applies to the memory file what people did in a vault's folder.
 
 use std::{collections::HashSet, future::poll_fn, task::Poll};
 
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// So many edits wait for the writer at once.
+/// How many edits wait for the writer at once.
 const AT_ONCE: usize = 32;
 
-/// What people did, while it is done here, too.
+/// What people did, and how far it has been applied here.
 pub(super) struct VaultIntake<'v> {
     pub(super) memories: &'v Memories,
     pub(super) known: &'v ExportState,
@@ -39,7 +39,7 @@ pub(super) struct VaultIntake<'v> {
     to_tie: Vec<ToTie>,
 }
 
-/// A memory whose file says how it stands to others; without a path, one that waits for another.
+/// A memory whose file states relations; without a path, one that waits for another memory.
 struct ToTie {
     path: Option<String>,
     id: MemoryId,
@@ -57,7 +57,7 @@ impl<'v> VaultIntake<'v> {
         Self { memories, known, hidden, state, there, report, names, to_tie: Vec::new() }
     }
 
-    /// Does all of it; of a dry run it only tells. Whether how memories stand to each other was changed.
+    /// Applies all of it; in a dry run it only reports. Returns whether relations between memories changed.
     pub(super) async fn all(
         mut self,
         incoming: Vec<Incoming>,
@@ -82,7 +82,7 @@ impl<'v> VaultIntake<'v> {
         if self.report.dry_run { Ok(false) } else { self.tie_all().await }
     }
 
-    /// A person changed the file of an edge.
+    /// Applies a person's edit of an edge's file.
     async fn edge(&mut self, EdgeEdit { path, from, to, edge }: EdgeEdit) -> Result<()> {
         if !self.report.dry_run
             && let Err(error) = self.memories.relate(from, edge, to).await
@@ -95,7 +95,8 @@ impl<'v> VaultIntake<'v> {
     }
 
     async fn conflict(&mut self, path: String, id: Option<MemoryId>) -> Result<()> {
-        // First: a run that is cut short between the two finds the conflict again, and the review open.
+        // First: if a run is interrupted between the two, the next one finds the conflict again, and the review already
+        // open.
         if let Some(id) = id.filter(|_| !self.report.dry_run) {
             self.memories.ask_of_conflict(id).await?;
         }
@@ -113,7 +114,7 @@ impl<'v> VaultIntake<'v> {
         Ok(())
     }
 
-    /// Some at once: what waits for the writer together is made durable together.
+    /// Applies several at once: edits that wait for the writer together are made durable together.
     async fn edits(&mut self, edits: Vec<Incoming>) -> Result<()> {
         let at_once = AT_ONCE.min(self.memories.store.config().queue_len);
         let mut edits = edits.into_iter();
@@ -180,7 +181,7 @@ impl<'v> VaultIntake<'v> {
         Ok(())
     }
 
-    /// When all memories are there: those that stand to others, and those that wait for one.
+    /// Once all memories exist: ties those that state relations, and those that wait for one.
     async fn tie_all(mut self) -> Result<bool> {
         let mut to_tie = std::mem::take(&mut self.to_tie);
         let is_to_tie: HashSet<MemoryId> = to_tie.iter().map(|one| one.id).collect();
@@ -201,8 +202,8 @@ impl<'v> VaultIntake<'v> {
         Ok(has_tied)
     }
 
-    /// Has a memory stand to others as its file says. What names nothing that is known is kept with the memory until that
-    /// comes; what names a memory that was erased is not. Whether anything changed.
+    /// Relates a memory to others as its file says. A relation to something unknown is kept with the memory until that is
+    /// saved; one to an erased memory is not. Returns whether anything changed.
     async fn tie(&self, id: MemoryId, Ties { add, remove, drop }: Ties) -> Result<bool> {
         let memory = self.known.memories.iter().find(|memory| memory.id == id);
         let unknown = memory.map(ties::unknown).unwrap_or_default();
@@ -241,7 +242,7 @@ impl<'v> VaultIntake<'v> {
         Ok(is_changed)
     }
 
-    /// Notes that a file keeps the name that a person gave it.
+    /// Records that a file keeps the name a person gave it.
     fn keeps_its_name(&self, memory: &Memory, path: &str) -> WrittenFile {
         let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
         let fields = FieldHashes::of(&named(memory));
@@ -255,7 +256,7 @@ impl<'v> VaultIntake<'v> {
         }
     }
 
-    /// What one file is refused for does not keep the others from being taken; what stands in the way of all does.
+    /// A problem with one file does not keep the others from being taken in; a problem that affects all of them does.
     fn refuse(&mut self, error: Error, path: String) -> Result<()> {
         if !is_of_the_file(error.kind()) {
             return Err(error);
@@ -264,14 +265,14 @@ impl<'v> VaultIntake<'v> {
         Ok(())
     }
 
-    /// Leaves a file as it is, and says why.
+    /// Leaves a file as it is, and reports why.
     fn leave(&mut self, path: String, why: String) {
         self.there.kept.insert(path.clone());
         self.report.refused.push(RefusedFile { path, line: None, why });
     }
 }
 
-/// What all of them come to, in their order, which is that in which they begin.
+/// The results of all of them, in order, which is also the order in which they start.
 async fn together<F: Future>(doing: Vec<F>) -> Vec<F::Output> {
     let mut doing: Vec<_> = doing.into_iter().map(|one| (Box::pin(one), None)).collect();
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! The tiny models of `tests/data/models`, against what `transformers` gives for them.
+//! The tiny models of `tests/data/models`, checked against the results of `transformers`.
 
 use std::{fmt::Debug, path::Path, slice};
 
@@ -37,13 +37,13 @@ fn check_near(found: &[f32], expected: &[f32], of: &dyn Debug) {
     }
 }
 
-/// Of length 1, as the references are; zeros stay.
+/// Scaled to length 1, like the references; zeros stay.
 fn scaled(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     vector.iter().map(|number| if length > 0.0 { number / length } else { 0.0 }).collect()
 }
 
-/// All texts of the model's reference, for both purposes.
+/// Checks all texts of the model's reference, for both purposes.
 #[track_caller]
 fn check_vectors(name: &str) {
     let embedder = LocalEmbedder::open(model(name)).unwrap();

@@ -1,21 +1,21 @@
-//! Whether a reply says again what a memory says.
+//! Whether a reply repeats what a memory says.
 
 use std::collections::HashSet;
 
 use crate::text::words::{Word, for_each_word};
 
-/// So many words of a memory stand in a reply that echoes it, at least ...
+/// The minimum number of a memory's words in a reply that echoes it ...
 const LEAST: usize = 3;
-/// ... and this share of them, in percent.
+/// ... and their minimum share, in percent.
 const SHARE: usize = 30;
 
-/// Whether a reply has at least three, and 30 percent, of the words of a memory that mean something.
+/// Whether a reply has at least three, and 30 percent, of the content words of a memory.
 pub(super) fn is_echoed(memory: &HashSet<Word>, reply: &HashSet<Word>) -> bool {
     let shared = memory.intersection(reply).count();
     shared >= LEAST && shared * 100 >= memory.len() * SHARE
 }
 
-/// The words of a text that mean something, as words are compared.
+/// The content words of a text, in the form in which words are compared.
 pub(super) fn stems(text: &str) -> HashSet<Word> {
     let mut stems = HashSet::new();
     for_each_word(text, |word| {

@@ -1,5 +1,5 @@
-//! Listening to a session, turn by turn: only what a person says of themself counts, and what a tool or a document said
-//! before stays theirs.
+//! Listens to a session, turn by turn: only what people say of themselves counts, and what a tool or a document said before
+//! remains theirs.
 
 use std::{
     cell::LazyCell,
@@ -30,18 +30,18 @@ use crate::{
     text::words,
 };
 
-/// A sentence of fewer bytes says too little, one of more too much to be found by it.
+/// A shorter sentence, in bytes, says too little; a longer one too much to be found by it.
 const BYTES: RangeInclusive<usize> = 20..=400;
-/// So many words that mean something stand beside what says that something was chosen or mended.
+/// The minimum number of content words next to the words that say something was chosen or fixed.
 const LEAST_WORDS: usize = 3;
-/// A problem is told of so many turns before what mended it, at most.
+/// How many turns a problem may be mentioned before its fix.
 const TURNS_BACK: u32 = 24;
-/// Nearer than this it need not share a word with what mended it.
+/// Within this distance a problem need not share a word with its fix.
 const NEAR: u32 = 2;
-/// Of a long session no more is remembered than this.
+/// The maximum that is remembered of a long session.
 const MOST_FOUND: usize = 64;
 
-/// What is heard of a session so far.
+/// What has been heard of a session so far.
 #[derive(Debug, Default)]
 pub(crate) struct Hearing {
     foreign: ForeignWords,
@@ -50,7 +50,7 @@ pub(crate) struct Hearing {
     found: VecDeque<Finding>,
 }
 
-/// A sentence of a user, and where it stands.
+/// A sentence of a user, and its place.
 #[derive(Debug)]
 struct UserSentence {
     turn_number: u32,
@@ -58,7 +58,7 @@ struct UserSentence {
     proof: Proof,
 }
 
-/// Steps of a reply, and what had been asked.
+/// Steps of a reply, and the question they answer.
 #[derive(Debug)]
 struct Offered {
     turn_number: u32,
@@ -68,13 +68,13 @@ struct Offered {
 }
 
 impl Hearing {
-    /// Hears a turn; those of a session come in their order.
+    /// Hears a turn; a session's turns must come in order.
     pub(crate) fn hear(&mut self, turn: &Turn) {
         self.foreign.hear(turn.said.user_origin, &turn.said.user_message);
         if turn.said.user_origin == Origin::User {
             self.hear_user(turn);
         }
-        // What is a reply to this turn was said behind it.
+        // A reply to this turn was said after it.
         self.foreign.hear(turn.said.assistant_origin, &turn.said.ai_response);
         self.offered = self.offer(turn);
     }
@@ -84,7 +84,7 @@ impl Hearing {
         self.foreign.whose(text)
     }
 
-    /// All that it gave, in its order.
+    /// Everything found in the session, in order.
     pub(crate) fn found(self) -> Vec<Finding> {
         self.found.into()
     }
@@ -131,7 +131,7 @@ impl Hearing {
         self.problems.retain(|told| turn.turn_number - told.turn_number <= TURNS_BACK);
     }
 
-    /// Its title is the clause that says what was chosen.
+    /// Adds a decision. Its title is the clause that says what was chosen.
     fn decide(&mut self, said: &UserStatement<'_>, cue: cues::CueMatch) {
         let sentence = said.sentence();
         let proof = self.proof(said.turn, sentence, Origin::User);
@@ -139,7 +139,7 @@ impl Hearing {
         self.keep(Finding { learned: learned.ended(Outcome::Decision), solves: None });
     }
 
-    /// Something was mended: the problem is the nearest before it that shares a word with it, or stands right before it.
+    /// Adds a fix: the problem is the nearest earlier one that shares a word with it, or comes right before it.
     fn mend(&mut self, said: &UserStatement<'_>) {
         let (sentence, now) = (said.sentence(), said.turn.turn_number);
         let own = stems(sentence);
@@ -158,7 +158,7 @@ impl Hearing {
         self.keep(Finding { learned: fix.ended(Outcome::Success), solves: Some(solved) });
     }
 
-    /// What was offered step by step worked.
+    /// Adds a procedure: the offered steps worked.
     fn work(&mut self, turn: &Turn, statement: &Statement<'_>) {
         let Some(offered) = self.offered.take_if(|offered| offered.turn_number + 1 == turn.turn_number)
         else {
@@ -213,17 +213,17 @@ impl Hearing {
 struct UserStatement<'s> {
     turn: &'s Turn,
     statement: &'s Statement<'s>,
-    /// The token behind the last one that counts.
+    /// The token after the last one that counts.
     until: usize,
 }
 
 impl UserStatement<'_> {
-    /// What is stated, to the letter.
+    /// The statement, exactly as written.
     fn sentence(&self) -> &str {
         self.from(0)
     }
 
-    /// The same from a token on.
+    /// The statement from a token on.
     fn from(&self, first: usize) -> &str {
         let (Some(first), Some(last)) =
             (self.statement.tokens.get(first), self.statement.tokens[..self.until].last())
@@ -238,14 +238,14 @@ impl UserStatement<'_> {
         self.statement.starts_sentence && BYTES.contains(&sentence.len()) && !sentence.contains("://")
     }
 
-    /// Whether these of its tokens say what was chosen, or what mended it.
+    /// Whether these of its tokens say what was chosen, or what fixed the problem.
     fn is_worth(&self, tokens: Range<usize>) -> bool {
         let words: Vec<&str> = self.statement.tokens[tokens].iter().map(|token| token.text).collect();
         self.is_sentence() && stems(&words.join(" ")).len() >= LEAST_WORDS
     }
 }
 
-/// The question or wish that a reply answers, as a title.
+/// The question or request that a reply answers, as a title.
 fn asked(turn: &Turn) -> Option<String> {
     if turn.said.user_origin != Origin::User {
         return None;

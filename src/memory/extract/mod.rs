@@ -1,5 +1,5 @@
-//! What an ended session teaches, by rules: what was decided, what was in the way and what mended it, what was done step by
-//! step and worked; and how memories that it used turned out. Sentences of the session itself, never new ones.
+//! What an ended session teaches, by rules: what was decided, which problem was fixed and how, which steps were done and
+//! worked; and how the memories it used turned out. Only sentences of the session itself, never new ones.
 
 mod echo;
 mod hearing;
@@ -25,19 +25,19 @@ use crate::{
     },
 };
 
-/// So many memories a session gives at most: who listens for more hears chatter.
+/// The maximum number of memories from a session: looking for more finds chatter.
 pub(crate) const MOST: usize = 5;
-/// A title is cut behind a word before it has more characters.
+/// The maximum length of a title in characters; it is cut at a word.
 const TITLE_CHARS: usize = 80;
 
 /// The words of a turn that prove something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proof {
     pub(crate) turn_id: TurnId,
-    /// Its number in `recall_units`.
+    /// The turn's number in `recall_units`.
     pub(crate) seq: i64,
     pub(crate) said_at: DateTime<Utc>,
-    /// Of the side that says so, or of whom it copied.
+    /// The origin of the side that says so, or of whom it copied.
     pub(crate) origin: Origin,
     pub(crate) quote: String,
 }
@@ -50,7 +50,7 @@ pub(crate) struct Learned {
     pub(crate) proofs: Vec<Proof>,
 }
 
-/// Something to keep, with the problem that it solves, if it solves one.
+/// Something to keep, with the problem that it solves, if any.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Finding {
     pub(crate) learned: Learned,
@@ -58,18 +58,18 @@ pub(crate) struct Finding {
 }
 
 impl Learned {
-    /// A memory that says what a sentence says, without the marks of bold text.
+    /// A memory with a sentence as content, without bold markup.
     fn of(kind: MemoryKind, sentence: &str, proofs: Vec<Proof>) -> Self {
         Self::headed(kind, sentence, sentence, proofs)
     }
 
-    /// The same, whose title is a part of it.
+    /// The same, with a part of the sentence as title.
     fn headed(kind: MemoryKind, part: &str, sentence: &str, proofs: Vec<Proof>) -> Self {
         let [title, content] = [part, sentence].map(|text| text.replace("**", ""));
         Self::titled(kind, &capitalized(&title), &content, proofs)
     }
 
-    /// One with a title of its own.
+    /// A memory with a separate title.
     fn titled(kind: MemoryKind, title: &str, content: &str, proofs: Vec<Proof>) -> Self {
         Self::proposed(NewMemory::new(kind, titled(title), content), proofs)
     }
@@ -84,7 +84,7 @@ impl Learned {
         self
     }
 
-    /// One that LLM#1 proposes, with the words that prove it.
+    /// A memory proposed by LLM#1, with the words that prove it.
     pub(crate) fn proposed(new: NewMemory, proofs: Vec<Proof>) -> Self {
         let mut learned = Self { new, proofs };
         learned.new.origin = least_trusted(&learned.proofs);
@@ -94,12 +94,12 @@ impl Learned {
         learned
     }
 
-    /// Whether it holds for hours or less.
+    /// Whether it holds only for hours or less.
     pub(crate) fn is_fleeting(&self) -> bool {
         lessons::is_fleeting(&self.new.title) || lessons::is_fleeting(&self.new.content)
     }
 
-    /// The runs of words of what it says.
+    /// The runs of words of its text.
     pub(crate) fn runs(&self) -> Runs {
         Runs::of(&self.said())
     }
@@ -117,8 +117,8 @@ impl Finding {
     }
 }
 
-/// Those that are kept of what a session gave, beside others of it: what was repaired first, then what was done step by
-/// step, then what was decided, the newest of each first, and nothing twice.
+/// Which findings of a session are kept, given those that are already there: fixes first, then procedures, then decisions,
+/// the newest of each first, without duplicates.
 pub(crate) fn best(mut found: Vec<Finding>, beside: &[Finding]) -> Vec<Finding> {
     let worth = |found: &Finding| match (&found.solves, found.learned.new.kind) {
         (Some(_), _) => 0,
@@ -142,7 +142,7 @@ pub(crate) fn best(mut found: Vec<Finding>, beside: &[Finding]) -> Vec<Finding> 
     found
 }
 
-/// Whose words are trusted least among these.
+/// The least trusted origin among these.
 fn least_trusted(proofs: &[Proof]) -> Origin {
     let least = proofs.iter().map(|proof| proof.origin).min_by_key(|origin| Trust::of(*origin));
     least.unwrap_or(Origin::Document)
@@ -153,7 +153,7 @@ fn capitalized(text: &str) -> String {
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// A sentence as a title: whole, or cut behind a word.
+/// A sentence as a title: whole, or cut at a word.
 fn titled(sentence: &str) -> String {
     let sentence = sentence.trim().trim_end_matches(['.', '!', ':', ';', ',']);
     if sentence.chars().count() <= TITLE_CHARS {

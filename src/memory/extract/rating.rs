@@ -1,4 +1,5 @@
-//! How memories that a reply used turned out, in the user's own words after it. That a reply repeats a memory rates nothing.
+//! How the memories that a reply used turned out, from the user's own words after it. A reply that repeats a memory does not
+//! rate it.
 
 use crate::{
     english::{
@@ -12,15 +13,15 @@ use crate::{
     },
 };
 
-/// Within so many characters a user says whether what was just replied worked; further on it is about something else.
+/// A user says within this many characters whether the reply worked; what comes later is about something else.
 const LOOKED_AT: usize = 60;
 
-/// Whether a person's message begins by saying that what was replied worked, or that it did not; and its words for it.
+/// Whether a person's message begins by saying that the reply worked or did not; and the words that say so.
 pub(crate) fn verdict(next: &Said) -> Option<(Outcome, &str)> {
     if next.user_origin == Origin::User { verdict_of(&next.user_message) } else { None }
 }
 
-/// Which of these memories a reply echoes, if it is exactly one.
+/// Which of these memories a reply echoes, if exactly one.
 pub(crate) fn echoed(reply: &str, memories: &[String]) -> Option<usize> {
     let reply = stems(reply);
     let mut echoed = memories.iter().enumerate().filter(|(_, memory)| is_echoed(&stems(memory), &reply));

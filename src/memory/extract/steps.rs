@@ -1,33 +1,33 @@
-//! What is done step by step: a numbered list of a reply.
+//! Steps to do: a numbered list in a reply.
 
 use crate::english::{
     lists::{List, list, spaced},
     sentences::{Setting, sentences},
 };
 
-/// What a list offers that is to choose from, not to be done.
+/// Words that introduce a list of choices rather than of steps.
 static CHOICES: List = list!("choices");
 
-/// Fewer are no procedure.
+/// Fewer steps are not a procedure.
 const LEAST: usize = 3;
 /// More are a list of things.
 const MOST: usize = 20;
 /// A longer step is an essay.
 const MAX_STEP_BYTES: usize = 600;
 
-/// A numbered list, and the sentence that leads to it.
+/// A numbered list, and the sentence before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Steps {
     pub(super) lead: Option<String>,
     pub(super) listed: Vec<String>,
-    /// From the first number on, as it stands there.
+    /// From the first number on, exactly as written.
     pub(super) text: String,
-    /// The first step, as it stands there.
+    /// The first step, exactly as written.
     pub(super) quote: String,
 }
 
-/// The first numbered list of a reply, from 1 on and without a gap, of 3 to 20 steps. A reply with another one offers ways
-/// to choose from, and nobody knows which one worked.
+/// The first numbered list of a reply, starting at 1 and without gaps, of 3 to 20 steps. A reply with a second list offers
+/// alternatives, and nobody knows which one worked.
 pub(super) fn steps(reply: &str) -> Option<Steps> {
     let (mut lists, mut lead_end): (Vec<Vec<String>>, _) = (Vec::new(), 0);
     let mut is_code = false;
@@ -74,7 +74,7 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
     Some((line[..digits].parse().ok()?, step))
 }
 
-/// Without the marks of bold text.
+/// Removes bold markup.
 fn plain(step: &str) -> String {
     step.replace("**", "").trim().to_owned()
 }

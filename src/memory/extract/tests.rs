@@ -18,7 +18,7 @@ fn heard(said: &[NewTurn]) -> Vec<Finding> {
     best(hearing.found(), &[])
 }
 
-/// Each as `kind: content`, what it solves behind `<-`.
+/// Each as `kind: content`, followed by `<-` and what it solves.
 #[track_caller]
 fn check(said: &[NewTurn], expected: &[&str]) {
     let shown: Vec<String> = heard(said)

@@ -1,4 +1,4 @@
-//! What matters most of a user's memories, as a text of a bounded number of tokens.
+//! What matters most of a user's memories, as a text with a token limit.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,24 @@ use crate::{
     model::{ids::MemoryId, memory::trust::Trust},
 };
 
-/// Tokens that a text has at most, by default.
+/// The default maximum of tokens in a text.
 const MAX_TOKENS: u32 = 3_000;
-/// Memories that a section has at most, by default.
+/// The default maximum of memories in a section.
 const PER_SECTION: u32 = 15;
-/// The head alone takes some 40.
+/// The head alone takes about 40.
 const LEAST_TOKENS: u32 = 100;
 
-/// What comes into a text of what matters most.
+/// Options for the text of what matters most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoreOptions {
-    /// The moment for which it is written, and whose day it names. Default: now, by the system clock.
+    /// The moment it is written for, and whose day it states. Default: now, by the system clock.
     pub at: Option<DateTime<Utc>>,
-    /// Tokens at most, by the configured tokenizer: 100 or more. Default: 3,000.
+    /// Maximum tokens, by the configured tokenizer: 100 or more. Default: 3,000.
     pub max_tokens: u32,
-    /// Memories of a section at most: 1 to 100. Default: 15.
+    /// Maximum memories per section: 1 to 100. Default: 15.
     pub per_section: u32,
-    /// What is trusted less is left out. Default, and the least: [`Trust::Assistant`].
+    /// Memories trusted less than this are left out. Default and minimum: [`Trust::Assistant`].
     pub min_trust: Trust,
 }
 
@@ -43,21 +43,21 @@ impl CoreOptions {
         self
     }
 
-    /// Of so many tokens at most.
+    /// With at most this many tokens.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = tokens;
         self
     }
 
-    /// Of so many memories a section at most.
+    /// With at most this many memories per section.
     #[must_use]
     pub fn per_section(mut self, memories: u32) -> Self {
         self.per_section = memories;
         self
     }
 
-    /// Of what is trusted so far at least.
+    /// Only memories trusted at least this much.
     #[must_use]
     pub fn min_trust(mut self, trust: Trust) -> Self {
         self.min_trust = trust;
@@ -83,9 +83,9 @@ impl CoreOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Core {
-    /// The text, as `CORE.md` has it.
+    /// The text, as in `CORE.md`.
     pub text: String,
-    /// Its tokens, exactly, by the configured tokenizer.
+    /// Its exact tokens, by the configured tokenizer.
     pub tokens: u32,
     /// The memories in it, in the order of the text.
     pub memories: Vec<MemoryId>,

@@ -1,11 +1,11 @@
-//! A memory that is to be shown again to a person.
+//! Memories that should be shown to a person again.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::model::memory::known::Memory;
 
-/// A memory that is due to be shown again to a person.
+/// A memory that is due to be shown to a person again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! A change of a memory by hand.
+//! Changes of a memory by hand.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::model::{
     turn::Origin,
 };
 
-/// What to change of a memory; what is not said stays. The bounds are those of [`NewMemory`](crate::NewMemory).
+/// What to change in a memory; what is not set stays. The bounds are those of [`NewMemory`](crate::NewMemory).
 ///
 /// ```
 /// use thermocline::Edit;
@@ -19,55 +19,55 @@ use crate::model::{
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Edit {
-    /// The revision that the editor has read. If the memory has another one by now, the edit is refused with `Conflict`.
+    /// The revision that the editor has read. If the memory has another one, the edit is refused with `Conflict`.
     pub expected_revision: Option<u32>,
-    /// Whose words they are; none: the assistant's.
+    /// Whose words they are; `None` means the assistant's.
     pub origin: Option<Origin>,
-    /// Another kind.
+    /// A new kind.
     pub kind: Option<MemoryKind>,
-    /// Another title.
+    /// A new title.
     pub title: Option<String>,
-    /// Another text. What it is about is worked out anew, unless somebody said that.
+    /// A new text. Its entities are derived again, unless somebody set them.
     pub content: Option<String>,
-    /// Another summary; an empty one takes it away.
+    /// A new summary; an empty one removes it.
     pub summary: Option<String>,
-    /// Other steps; `Some(None)` takes them away.
+    /// New steps; `Some(None)` removes them.
     pub procedure: Option<Option<Procedure>>,
-    /// These tags in the place of those that are there.
+    /// Tags that replace the existing ones.
     pub tags: Option<Vec<String>>,
-    /// These entities in the place of those that are there.
+    /// Entities that replace the existing ones.
     pub entities: Option<Vec<String>>,
-    /// Another frequency, whatever the rules say. `Conflict` if its trust or its volatility does not allow it.
+    /// A new frequency, whatever the rules say. `Conflict` if its trust or its volatility does not allow it.
     pub frequency: Option<Frequency>,
-    /// Another importance, from 0 to 1.
+    /// A new importance, from 0 to 1.
     pub importance: Option<f64>,
-    /// Another confidence, from 0 to 1.
+    /// A new confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// Another reliability, from 0 to 1; `Some(None)`: nobody assessed it.
+    /// A new reliability, from 0 to 1; `Some(None)`: not assessed.
     pub reliability: Option<Option<f64>>,
-    /// Another threshold, from 0 to 1; `Some(None)`: that of its frequency.
+    /// A new threshold, from 0 to 1; `Some(None)`: that of its frequency.
     pub consolidation_threshold: Option<Option<f64>>,
-    /// Another sort of information. A volatility that is not stated follows, if it was that of the old sort.
+    /// A new information type. A volatility that is not set changes with it, if it was the old type's default.
     pub information_type: Option<InformationType>,
-    /// Another volatility. What is too volatile for its frequency falls back to what that allows.
+    /// A new volatility. A memory too volatile for its frequency falls back to what the volatility allows.
     pub volatility: Option<Volatility>,
-    /// Another window, in whole seconds; `Some(None)`: as its volatility says.
+    /// A new window, in whole seconds; `Some(None)`: that of its volatility.
     pub validity_window: Option<Option<Duration>>,
     /// Whether it is kept from fading.
     pub pinned: Option<bool>,
-    /// Another project; `Some(None)`: it is for all of them.
+    /// A new project; `Some(None)`: it applies to all projects.
     pub project: Option<Option<String>>,
-    /// Another slot; `Some(None)`: it has none.
+    /// A new slot; `Some(None)`: none.
     pub goal_signature: Option<Option<String>>,
-    /// Another sort of task; `Some(None)`: none.
+    /// A new task type; `Some(None)`: none.
     pub task_type: Option<Option<TaskType>>,
-    /// Whether it is shown again to a person after a time.
+    /// Whether it is shown to a person again after a time.
     pub resurfacing: Option<Resurfacing>,
-    /// These names, which nothing reads, in the place of those that are there.
+    /// Uninterpreted fields that replace the existing ones.
     pub extra: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// A method for each field that takes what the field holds.
+/// A setter for each field, which takes the field's inner type.
 macro_rules! setters {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => { $(
         $(#[$doc])*
@@ -85,79 +85,79 @@ impl Edit {
         expected_revision: u32,
         /// Whose words they are. Default: [`Origin::Assistant`].
         origin: Origin,
-        /// Another kind.
+        /// A new kind.
         kind: MemoryKind,
-        /// Other steps; `None` takes them away.
+        /// New steps; `None` removes them.
         procedure: Option<Procedure>,
-        /// Another frequency, whatever the rules say.
+        /// A new frequency, whatever the rules say.
         frequency: Frequency,
-        /// Another importance, from 0 to 1.
+        /// A new importance, from 0 to 1.
         importance: f64,
-        /// Another confidence, from 0 to 1.
+        /// A new confidence, from 0 to 1.
         confidence: f64,
-        /// Another reliability, from 0 to 1; `None`: nobody assessed it.
+        /// A new reliability, from 0 to 1; `None`: not assessed.
         reliability: Option<f64>,
-        /// Another threshold, from 0 to 1; `None`: that of its frequency.
+        /// A new threshold, from 0 to 1; `None`: that of its frequency.
         consolidation_threshold: Option<f64>,
-        /// Another sort of information.
+        /// A new information type.
         information_type: InformationType,
-        /// Another volatility. What is too volatile for its frequency falls back to what that allows.
+        /// A new volatility. A memory too volatile for its frequency falls back to what the volatility allows.
         volatility: Volatility,
-        /// Another window, cut to whole seconds; `None`: as its volatility says.
+        /// A new window, cut to whole seconds; `None`: that of its volatility.
         validity_window: Option<Duration>,
         /// Whether it is kept from fading.
         pinned: bool,
-        /// Another sort of task; `None`: none.
+        /// A new task type; `None`: none.
         task_type: Option<TaskType>,
-        /// Whether it is shown again to a person after a time.
+        /// Whether it is shown to a person again after a time.
         resurfacing: Resurfacing,
-        /// These names, which nothing reads, in the place of those that are there.
+        /// Uninterpreted fields that replace the existing ones.
         extra: serde_json::Map<String, serde_json::Value>,
     }
 
-    /// Another title.
+    /// A new title.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Another text.
+    /// A new text.
     #[must_use]
     pub fn content(mut self, content: impl Into<String>) -> Self {
         self.content = Some(content.into());
         self
     }
 
-    /// Another summary; an empty one takes it away.
+    /// A new summary; an empty one removes it.
     #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = Some(summary.into());
         self
     }
 
-    /// These tags in the place of those that are there.
+    /// Tags that replace the existing ones.
     #[must_use]
     pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
         self.tags = Some(tags.into_iter().map(Into::into).collect());
         self
     }
 
-    /// These entities in the place of those that are there.
+    /// Entities that replace the existing ones.
     #[must_use]
     pub fn entities<T: Into<String>>(mut self, entities: impl IntoIterator<Item = T>) -> Self {
         self.entities = Some(entities.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Another project; `None`: it is for all of them.
+    /// A new project; `None`: it applies to all projects.
     #[must_use]
     pub fn project(mut self, project: Option<&str>) -> Self {
         self.project = Some(project.map(str::to_owned));
         self
     }
 
-    /// Another slot; `None`: it has none.
+    /// A new slot; `None`: none.
     #[must_use]
     pub fn goal_signature(mut self, slot: Option<&str>) -> Self {
         self.goal_signature = Some(slot.map(str::to_owned));

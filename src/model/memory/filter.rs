@@ -1,4 +1,4 @@
-//! Which of a user's memories are meant, and whether memories are.
+//! Which of a user's memories are selected, and whether memories are recalled at all.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ pub enum Of {
     /// Turns, with the summaries in their places, memories, and anchors.
     #[default]
     All,
-    /// Memories alone.
+    /// Memories only.
     Memories,
-    /// Turns alone, with the summaries in their places.
+    /// Turns only, with the summaries in their places.
     Turns,
 }
 
@@ -29,14 +29,14 @@ impl Of {
         }
     }
 
-    /// Whether nothing is left out.
+    /// Whether nothing is excluded.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
     pub(crate) fn is_all(&self) -> bool {
         *self == Self::All
     }
 }
 
-/// Which memories are listed, recalled or forgotten. All of it must hold; a list that is empty bounds nothing. The default
+/// Which memories are listed, recalled or forgotten. All conditions must hold; an empty list does not restrict. The default
 /// is every active memory.
 ///
 /// ```
@@ -54,15 +54,15 @@ pub struct MemoryFilter {
     pub frequencies: Vec<Frequency>,
     /// Only of these statuses. Default: active.
     pub statuses: Vec<MemoryStatus>,
-    /// Only for this sort of task.
+    /// Only for this task type.
     pub task_type: Option<TaskType>,
-    /// Only of at least this confidence, from 0 to 1.
+    /// Only with at least this confidence, from 0 to 1.
     pub min_confidence: Option<f64>,
-    /// Only what is filed under this project. What is filed under none is for all of them, and passes.
+    /// Only memories filed under this project. Those filed under none apply to all projects, and pass.
     pub project: Option<String>,
-    /// Whether what is filed under no project does not pass where one is named.
+    /// Whether memories filed under no project are excluded if a project is given.
     pub project_alone: bool,
-    /// Only with every one of these tags, however they are spelled.
+    /// Only with every one of these tags, in any spelling.
     pub tags: Vec<String>,
 }
 
@@ -96,42 +96,42 @@ impl MemoryFilter {
         self
     }
 
-    /// Only of these statuses; of an empty list, of any.
+    /// Only of these statuses; an empty list means any.
     #[must_use]
     pub fn statuses(mut self, statuses: impl IntoIterator<Item = MemoryStatus>) -> Self {
         self.statuses = statuses.into_iter().collect();
         self
     }
 
-    /// Of a project, only what is filed under it, and not what is for all of them.
+    /// With a project, only what is filed under it, not what applies to all projects.
     #[must_use]
     pub fn project_alone(mut self) -> Self {
         self.project_alone = true;
         self
     }
 
-    /// Only for this sort of task.
+    /// Only for this task type.
     #[must_use]
     pub fn task_type(mut self, task_type: TaskType) -> Self {
         self.task_type = Some(task_type);
         self
     }
 
-    /// Only of at least this confidence, from 0 to 1.
+    /// Only with at least this confidence, from 0 to 1.
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {
         self.min_confidence = Some(confidence);
         self
     }
 
-    /// Only what is filed under this project, or under none.
+    /// Only memories filed under this project or under none.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// Only with this tag; may be said of several.
+    /// Only with this tag; may be called several times.
     #[must_use]
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());

@@ -24,35 +24,36 @@ use crate::model::{
 pub struct Memory {
     /// Its id, shown as `mem_<uuid>`.
     pub id: MemoryId,
-    /// What sort of memory it is.
+    /// Its kind.
     pub kind: MemoryKind,
     /// Whether it holds.
     pub status: MemoryStatus,
-    /// What took its place, if it is superseded.
+    /// The memory that superseded it, if any.
     pub superseded_by: Option<MemoryId>,
     /// How settled it is.
     pub frequency: Frequency,
-    /// Since when, by the system clock.
+    /// Since when it has this frequency, by the system clock.
     pub frequency_since: DateTime<Utc>,
     /// How much it matters, from 0 to 1; it does not fade by itself.
     pub importance: f64,
     /// How likely it is true, from 0 to 1; outcomes and checks move it.
     pub confidence: f64,
-    /// How good its source is, from 0 to 1; none: nobody assessed it.
+    /// How good its source is, from 0 to 1; `None` if nobody assessed it.
     pub reliability: Option<f64>,
-    /// The confidence that it needs to settle one step further, from 0 to 1; none: that of its frequency.
+    /// The confidence it needs to settle one step further, from 0 to 1; `None` means that of its frequency.
     pub consolidation_threshold: Option<f64>,
-    /// What sort of information it has.
+    /// What sort of information it contains.
     pub information_type: InformationType,
     /// How fast the world outdates it.
     pub volatility: Volatility,
-    /// How long a check holds, in whole seconds; none: as long as its volatility says. Zero: every check is over at once.
+    /// How long a check holds, in whole seconds; `None` means as long as its volatility says. With zero every check expires
+    /// at once.
     #[serde(rename = "validity_window_s", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub validity_window: Option<Duration>,
     /// Whose words it has.
     pub origin: Origin,
-    /// How far it is trusted: the least of all that it came of.
+    /// How far it is trusted: the least of all its sources.
     pub trust: Trust,
     /// How it was learned.
     pub learning_source: LearningSource,
@@ -60,29 +61,29 @@ pub struct Memory {
     pub made_by: String,
     /// Whether it is kept from fading.
     pub pinned: bool,
-    /// The session that it goes with; none: it stays.
+    /// The session it is bound to; `None` if it stays.
     pub session_id: Option<SessionId>,
-    /// What the caller files it under; none: it is for all projects.
+    /// What the caller files it under; `None` if it applies to all projects.
     pub project: Option<String>,
-    /// Its slot: of one kind and project at most one active memory has it.
+    /// Its slot: at most one active memory of a kind and project has it.
     pub goal_signature: Option<String>,
-    /// For what sort of task it is.
+    /// The task type it is for.
     pub task_type: Option<TaskType>,
-    /// One more than that of what it superseded; from 1.
+    /// One more than that of the memory it superseded; from 1.
     pub version: u32,
     /// Raised by every change, not by use; from 1.
     pub revision: u32,
     /// The caller's own id for it.
     pub caller_id: Option<String>,
-    /// When it was so, as whoever said it says.
+    /// When it was true, according to its source.
     pub said_at: DateTime<Utc>,
     /// When it was saved, by the system clock.
     pub created_at: DateTime<Utc>,
-    /// When it was changed last, by the system clock.
+    /// When it was last changed, by the system clock.
     pub updated_at: DateTime<Utc>,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// One sentence; empty: the first of the content stands for it.
+    /// One sentence; if empty, the first sentence of the content is used.
     pub summary: String,
     /// The steps, if it is a procedure.
     pub procedure: Option<Procedure>,
@@ -90,27 +91,27 @@ pub struct Memory {
     pub content: String,
     /// Its tags, in the caller's order, without `#`.
     pub tags: Vec<String>,
-    /// What it is about, by name.
+    /// Its entities: what it is about, by name.
     pub entities: Vec<String>,
-    /// What a file said of it that has no field here.
+    /// What a file said about it that has no field here.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// What use did to it.
+    /// Its counters and times of use.
     pub state: MemoryState,
-    /// Whether another memory says otherwise, and a person has not decided yet.
+    /// Whether another memory contradicts it, and no person has decided yet.
     pub contested: bool,
-    /// What follows of all this at the moment of asking.
+    /// What follows from all this at the moment of asking.
     pub standing: Standing,
 }
 
 impl Memory {
-    /// Whether it goes with its session.
+    /// Whether it is removed with its session.
     pub fn is_volatile(&self) -> bool {
         self.session_id.is_some()
     }
 }
 
-/// Windows as JSON and the file have them.
+/// Windows in the form of JSON and the file.
 mod seconds {
     use super::{Deserialize, Deserializer, Duration, Serialize, Serializer};
 

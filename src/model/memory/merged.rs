@@ -1,4 +1,4 @@
-//! Several memories that became one.
+//! The result of a merge.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,8 @@ use crate::model::{
 pub struct Merged {
     /// The operation: [`undo_group`](crate::Memories::undo_group), or an undo of any of them, brings all of them back.
     pub group: GroupId,
-    /// The one that they are.
+    /// The memory they became.
     pub memory: Memory,
-    /// What it took the place of, in the order in which they were named.
+    /// The memories it replaced, in the order in which they were named.
     pub sources: Vec<MemoryId>,
 }

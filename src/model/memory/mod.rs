@@ -1,4 +1,4 @@
-//! Memories: what is known beside what was said, how it is saved, edited and listed.
+//! Memories: what is known in addition to what was said, and how it is saved, edited and listed.
 
 pub(crate) mod core;
 pub(crate) mod due;

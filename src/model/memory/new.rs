@@ -13,7 +13,7 @@ use crate::model::{
     turn::Origin,
 };
 
-/// A memory to save: what it says, and what the caller knows about it. What is not said follows from the rest.
+/// A memory to save: what it says, and what the caller knows about it. What is not set is derived from the rest.
 ///
 /// ```
 /// use thermocline::{MemoryKind, NewMemory, Origin, Outcome};
@@ -49,15 +49,15 @@ pub struct NewMemory {
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) sources: Vec<NewSource>,
     pub(crate) birth: Birth,
-    /// What a file said that nothing reads.
+    /// Uninterpreted fields of a file.
     pub(crate) extra: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A turn that a memory comes of.
+/// A turn that a memory comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NewSource {
     pub(crate) turn_id: TurnId,
-    /// The words in the turn that prove it; empty: there are none.
+    /// The words in the turn that prove it; empty if there are none.
     pub(crate) quote: String,
 }
 
@@ -72,8 +72,8 @@ pub(crate) struct Birth {
 }
 
 impl NewMemory {
-    /// A memory of this kind. The title has 1 to 200 bytes and something to be seen, the content at most 64 KiB and more
-    /// than blanks.
+    /// A memory of this kind. The title has 1 to 200 bytes and a visible character; the content has at most 64 KiB and is
+    /// not blank.
     pub fn new(kind: MemoryKind, title: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
             kind,
@@ -105,28 +105,28 @@ impl NewMemory {
         }
     }
 
-    /// One sentence, at most 1,024 bytes. Default: the first one of the content stands for it.
+    /// One sentence, at most 1,024 bytes. Default: the first sentence of the content is used.
     #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = summary.into();
         self
     }
 
-    /// The steps; only of the kind [`MemoryKind::Procedure`].
+    /// The steps; only for the kind [`MemoryKind::Procedure`].
     #[must_use]
     pub fn procedure(mut self, procedure: Procedure) -> Self {
         self.procedure = Some(procedure);
         self
     }
 
-    /// Its tags, with or without `#`. `#Redis` and `redis` are one.
+    /// Its tags, with or without `#`. `#Redis` and `redis` are the same.
     #[must_use]
     pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
         self.tags = tags.into_iter().map(Into::into).collect();
         self
     }
 
-    /// What it is about, by name. Default: what its text names.
+    /// Its entities: what it is about, by name. Default: those named in its text.
     #[must_use]
     pub fn entities<T: Into<String>>(mut self, entities: impl IntoIterator<Item = T>) -> Self {
         self.entities = Some(entities.into_iter().map(Into::into).collect());
@@ -161,14 +161,14 @@ impl NewMemory {
         self
     }
 
-    /// The confidence that it needs to settle one step further, from 0 to 1. Default: that of its frequency.
+    /// The confidence it needs to settle one step further, from 0 to 1. Default: that of its frequency.
     #[must_use]
     pub fn consolidation_threshold(mut self, confidence: f64) -> Self {
         self.consolidation_threshold = Some(confidence);
         self
     }
 
-    /// What sort of information it has. Default: [`InformationType::Static`].
+    /// What sort of information it contains. Default: [`InformationType::Static`].
     #[must_use]
     pub fn information_type(mut self, information_type: InformationType) -> Self {
         self.information_type = information_type;
@@ -210,63 +210,63 @@ impl NewMemory {
         self
     }
 
-    /// What the caller files it under, at most 256 bytes. Default: it is for all projects.
+    /// What the caller files it under, at most 256 bytes. Default: it applies to all projects.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// Its slot, at most 256 bytes: of one kind and project at most one active memory has it.
+    /// Its slot, at most 256 bytes: at most one active memory of a kind and project has it.
     #[must_use]
     pub fn goal_signature(mut self, slot: impl Into<String>) -> Self {
         self.goal_signature = Some(slot.into());
         self
     }
 
-    /// For what sort of task it is.
+    /// The task type it is for.
     #[must_use]
     pub fn task_type(mut self, task_type: TaskType) -> Self {
         self.task_type = Some(task_type);
         self
     }
 
-    /// The caller's own id for it, unique per user, at most 256 bytes: saved again, it is known.
+    /// The caller's own id for it, unique per user, at most 256 bytes: a repeated save is recognized.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());
         self
     }
 
-    /// When it was so. Default: the clock's present. Limits: the years 1 to 9999.
+    /// When it was true. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn said_at(mut self, at: DateTime<Utc>) -> Self {
         self.said_at = Some(at);
         self
     }
 
-    /// A turn that it comes of, with the words there that prove it; may be said of several. Empty words: none do.
+    /// A turn that it comes from, with the words there that prove it; may be called several times. Empty words: no proof.
     #[must_use]
     pub fn source(mut self, turn: TurnId, quote: impl Into<String>) -> Self {
         self.sources.push(NewSource { turn_id: turn, quote: quote.into() });
         self
     }
 
-    /// How what it came of ended.
+    /// How what it came from ended.
     #[must_use]
     pub fn outcome(mut self, outcome: Outcome) -> Self {
         self.birth.outcome = Some(outcome);
         self
     }
 
-    /// The session in which it came about. It does not go with it.
+    /// The session in which it was learned. The memory is not bound to it.
     #[must_use]
     pub fn session(mut self, session: SessionId) -> Self {
         self.birth.session_id = Some(session);
         self
     }
 
-    /// The task in which it came about, by the caller's id, at most 256 bytes.
+    /// The task in which it was learned, by the caller's id, at most 256 bytes.
     #[must_use]
     pub fn task_id(mut self, id: impl Into<String>) -> Self {
         self.birth.task_id = Some(id.into());

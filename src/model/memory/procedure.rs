@@ -1,4 +1,4 @@
-//! How something is done, as steps.
+//! Procedures: how something is done, as steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct Procedure {
     /// What to do, in order.
     pub steps: Vec<String>,
-    /// What must hold before.
+    /// What must hold before the steps.
     pub preconditions: Vec<String>,
-    /// What holds after.
+    /// What holds after the steps.
     pub postconditions: Vec<String>,
 }
 
@@ -28,21 +28,21 @@ impl Procedure {
         Self { steps: owned(steps), ..Self::default() }
     }
 
-    /// What must hold before.
+    /// What must hold before the steps.
     #[must_use]
     pub fn preconditions<S: Into<String>>(mut self, conditions: impl IntoIterator<Item = S>) -> Self {
         self.preconditions = owned(conditions);
         self
     }
 
-    /// What holds after.
+    /// What holds after the steps.
     #[must_use]
     pub fn postconditions<S: Into<String>>(mut self, conditions: impl IntoIterator<Item = S>) -> Self {
         self.postconditions = owned(conditions);
         self
     }
 
-    /// Whether it says nothing.
+    /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.lines().next().is_none()
     }

@@ -1,4 +1,4 @@
-//! Hiding a source with all that came of it.
+//! Hiding a source with everything derived from it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,15 +14,15 @@ use crate::model::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuarantineSource {
-    /// A turn: what jobs made of it.
+    /// A turn: what jobs made from it.
     Turn(TurnId),
-    /// A session: what jobs made of its turns, and what was saved out of it by others than the user.
+    /// A session: what jobs made from its turns, and what others than the user saved from it.
     Session(SessionId),
     /// A memory itself.
     Memory(MemoryId),
-    /// What one call saved, by the call's id, as [`SourceName::Caller`](crate::SourceName) has it.
+    /// What one call saved, by the call's id, as in [`SourceName::Caller`](crate::SourceName).
     Call(Uuid),
-    /// All that has words of this origin.
+    /// Everything that has words of this origin.
     Origin(Origin),
 }
 
@@ -31,12 +31,12 @@ pub enum QuarantineSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// The operation. None: nothing came of the source.
+    /// The operation. `None` if nothing came from the source.
     pub group: Option<GroupId>,
-    /// What is hidden, in the order of saving.
+    /// The hidden memories, in the order of saving.
     pub memories: Vec<MemoryId>,
-    /// What stays, since somebody saved it, and is trusted like a document's words from now on.
+    /// Memories that stay because somebody saved them, now trusted like a document's words.
     pub lowered: Vec<MemoryId>,
-    /// What holds again, since what had taken its place is hidden.
+    /// Memories that hold again because what had superseded them is hidden.
     pub restored: Vec<MemoryId>,
 }

@@ -1,4 +1,4 @@
-//! A memory as recall gives it: with what to mind of it, and the turns that it rests on.
+//! A memory as recall returns it: with its warnings and the turns it rests on.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,37 +18,37 @@ use crate::model::{
 pub struct RecalledMemory {
     /// The memory.
     pub memory: Memory,
-    /// The place of its text of now in the user's order of recording.
+    /// The place of its current text in the user's order of recording.
     pub seq: i64,
-    /// What to mind of it, at the moment of asking.
+    /// Its warnings, at the moment of asking.
     pub flags: MemoryFlags,
     /// The turns that it rests on, in the order of recording.
     pub sources: Vec<SourceTurn>,
 }
 
-/// What to mind of a memory, at the moment of asking. In JSON what does not hold is left out.
+/// Warnings about a memory, at the moment of asking. In JSON those that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each may hold by itself")]
 pub struct MemoryFlags {
-    /// Why it is stale: its last check is too old, or its source too weak. Empty: it is fresh. It counts half.
+    /// Why it is stale: its last check is too old, or its source too weak. Empty if it is fresh. Halves its score.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleReason>,
-    /// Its source was assessed, and is below 0.7. It counts four fifths.
+    /// Its source was assessed, and is below 0.7. Multiplies its score by 0.8.
     #[serde(skip_serializing_if = "is_not")]
     pub unverified: bool,
-    /// What it says changes so fast that it is better looked up than believed: its volatility is high or ephemeral.
+    /// What it says changes so fast that it should be looked up rather than believed: its volatility is high or ephemeral.
     #[serde(skip_serializing_if = "is_not")]
     pub look_up: bool,
-    /// What can look it up, by name.
+    /// The sensors that can look it up, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sensors: Vec<String>,
-    /// It was put away. It counts half.
+    /// It is archived. Halves its score.
     #[serde(skip_serializing_if = "is_not")]
     pub archived: bool,
-    /// Another memory says otherwise, and a person has not decided yet.
+    /// Another memory contradicts it, and no person has decided yet.
     #[serde(skip_serializing_if = "is_not")]
     pub contested: bool,
 }
@@ -59,7 +59,7 @@ fn is_not(flag: &bool) -> bool {
 }
 
 impl MemoryFlags {
-    /// What to mind of a memory; `sensors`: what can check it.
+    /// The warnings about a memory; `sensors` are those that can check it.
     pub(crate) fn of(memory: &Memory, sensors: Vec<String>) -> Self {
         let look_up = matches!(memory.volatility, Volatility::High | Volatility::Ephemeral);
         Self {
@@ -72,12 +72,13 @@ impl MemoryFlags {
         }
     }
 
-    /// Whether there is nothing to mind.
+    /// Whether there are no warnings.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// In words, as whoever answers reads them: `stale, window over, check before use`, `unverified`, `look up by fs`, `archived`, `contested`.
+    /// In words, for the LLM or person that answers: `stale, window over, check before use`, `unverified`, `look up by fs`,
+    /// `archived`, `contested`.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         if !self.stale.is_empty() {
@@ -105,7 +106,7 @@ impl MemoryFlags {
     }
 }
 
-/// In words: `stale, window over, check before use, unverified, look up by fs`; nothing where there is nothing to mind.
+/// In words: `stale, window over, check before use, unverified, look up by fs`; empty if there are no warnings.
 impl std::fmt::Display for MemoryFlags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.words().join(", "))

@@ -1,4 +1,4 @@
-//! What a look over all memories proposes.
+//! Proposals from a look over all memories.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::model::{
     ids::{MemoryId, ReviewId},
 };
 
-/// Two memories that may be one.
+/// Two memories that may be the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -22,14 +22,14 @@ pub struct ProposedMerge {
     pub why: String,
 }
 
-/// What a reflection proposes. No text was written, and nothing holds before a person says so.
+/// What a reflection proposes. No text was written, and nothing takes effect until a person approves it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reflected {
     /// Memories that were compared: the newest 2,000 that are fresh, trusted and not contested.
     pub memories: u64,
-    /// Of these, how many have no vector yet, and so are like nothing.
+    /// How many of these have no vector yet, and so are like nothing.
     pub without_vectors: u64,
     /// Proposed edges `similar_to`, the most alike first: at most 64.
     pub edges: Vec<Edge>,

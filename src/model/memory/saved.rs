@@ -1,4 +1,4 @@
-//! What became of a memory that was saved.
+//! The result of saving a memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,22 +7,22 @@ use crate::model::{
     memory::known::Memory,
 };
 
-/// A memory that was saved, or the one that was there already.
+/// A memory that was saved, or the existing one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Saved {
     /// The memory as it is now.
     pub memory: Memory,
-    /// What became of what was to be saved.
+    /// What happened to the memory to be saved.
     pub outcome: SaveOutcome,
-    /// Of a memory that was known: the fields that were stated and that it has otherwise, by their names in JSON. An
+    /// If the memory was known: the stated fields that it has with another value, by their JSON names. An
     /// [edit](crate::Memories::edit) changes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }
 
-/// What became of what was to be saved.
+/// What happened to the memory to be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -30,15 +30,15 @@ pub struct Saved {
 pub enum SaveOutcome {
     /// Nothing like it was known.
     New,
-    /// The same was known and active: its tags are joined, what it lacked is filled, else it is as it was.
+    /// The same was known and active: tags are joined, missing fields are filled, and the rest stays as it was.
     Known,
-    /// The same was known and archived, or forgotten by somebody who is not trusted further: it is active again.
+    /// The same was known and archived, or forgotten by somebody who is not trusted more: it is active again.
     Restored,
-    /// The same was known by the caller's id and holds no more: it is superseded, in quarantine, or somebody who is trusted
-    /// further said it and it was forgotten. It stays so.
+    /// The same was known by the caller's id and no longer holds: it is superseded, in quarantine, or was forgotten and had
+    /// been said by somebody who is trusted more. It stays so.
     PutAway,
-    /// It took the place of this one.
+    /// It superseded this memory.
     Superseded(MemoryId),
-    /// It contradicts what stands in its slot and has less trust: it waits, archived, until a person decides this review.
+    /// It contradicts the memory in its slot and is trusted less: it waits, archived, until a person decides this review.
     Waits(ReviewId),
 }

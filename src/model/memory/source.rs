@@ -1,4 +1,4 @@
-//! What a memory was made of.
+//! The sources of a memory.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use crate::model::{
     turn::Origin,
 };
 
-/// Something that a memory was made of, and whose words those are: no memory is trusted farther than the least of them,
-/// unless a person rewrote or approved it.
+/// A source of a memory, and whose words it has: no memory is trusted more than its least trusted source, unless a person
+/// rewrote or approved it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub struct MemorySource {
     pub made_by: String,
     /// When it was said.
     pub said_at: DateTime<Utc>,
-    /// The words there that prove it; empty: there are none.
+    /// The words there that prove it; empty if there are none.
     pub quote: String,
 }
 
@@ -35,9 +35,9 @@ pub struct MemorySource {
 pub enum SourceName {
     /// A turn.
     Turn(TurnId),
-    /// Another memory, which may be erased by now.
+    /// Another memory, which may have been erased.
     Memory(MemoryId),
-    /// Somebody's call, by an id of its own.
+    /// A caller's call, by an id of its own.
     Caller(Uuid),
     /// An import, by an id of its own.
     Import(Uuid),

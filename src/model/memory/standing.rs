@@ -1,26 +1,26 @@
-//! What follows of a memory at a moment: numbers that fade, and what to mind.
+//! The standing of a memory at a moment: numbers that fade, and warnings.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::word_enum::word_enum;
 
-/// What follows of a memory at the moment of asking. None of it is kept: it is worked out from what is.
+/// What follows for a memory at the moment of asking. None of it is stored: it is computed from what is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Standing {
-    /// How much it still matters, from 0 upwards: 0.5 and more is active. 999 if it is pinned.
+    /// How much it still matters, from 0 upwards: active from 0.5. 999 if it is pinned.
     pub decay_score: f64,
     /// The same, as a label.
     pub band: Band,
     /// How recent it is, from 0 to 1.
     pub current_relevance: f64,
-    /// Why it is stale; empty: it is fresh.
+    /// Why it is stale; empty if it is fresh.
     pub stale: Vec<StaleReason>,
-    /// Its source is assessed, and below 0.7.
+    /// Its source was assessed, and is below 0.7.
     pub unverified: bool,
-    /// What it says changes so fast that it is better looked up than believed.
+    /// What it says changes so fast that it should be looked up rather than believed.
     pub look_up: bool,
 }
 
@@ -32,7 +32,7 @@ impl Standing {
 }
 
 word_enum! {
-    /// A label of the decay score. It says nothing of a memory's status.
+    /// A label of the decay score. It is independent of a memory's status.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Band {
@@ -43,7 +43,7 @@ word_enum! {
         Fading = "fading",
         /// From 0.05.
         Dormant = "dormant",
-        /// Below.
+        /// Below 0.05.
         Archived = "archived",
     }
     pub fn from_word;
@@ -54,9 +54,9 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum StaleReason {
-        /// Its last check is longer ago than its window, or than that of its volatility.
+        /// Its last check is older than its window, or than its volatility allows.
         Expired = "expired",
-        /// It is volatile, and its last check is longer ago than such information holds.
+        /// It is volatile, and its last check is older than such information holds.
         Old = "old",
         /// Its source is below 0.4.
         Weak = "weak",

@@ -1,4 +1,4 @@
-//! The daily look at a user's memories: what it moves, and what it asks.
+//! The daily look at a user's memories: what it moves, and which questions it opens.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// How memories are tended by hand.
+/// Options for tending memories by hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TendOptions {
-    /// Only say what would move and why; nothing is written. Default: false.
+    /// Only report what would move and why; nothing is written. Default: false.
     pub dry_run: bool,
 }
 
 impl TendOptions {
-    /// Says what would move and why, and writes nothing.
+    /// Only reports what would move and why, and writes nothing.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
@@ -26,7 +26,7 @@ impl TendOptions {
 }
 
 word_enum! {
-    /// What the daily look does with a memory.
+    /// What the daily look does to a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum TendAction {
@@ -34,7 +34,7 @@ word_enum! {
         Consolidate = "consolidate",
         /// It falls back one frequency.
         Downgrade = "downgrade",
-        /// It is put away; a use or a person brings it back.
+        /// It is archived; a use or a person brings it back.
         Archive = "archive",
         /// A person is asked.
         Review = "review",
@@ -42,7 +42,7 @@ word_enum! {
     pub fn from_word;
 }
 
-/// What a look found of one memory.
+/// What a look decided about one memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -51,17 +51,17 @@ pub struct TendMove {
     pub memory_id: MemoryId,
     /// Its title.
     pub title: String,
-    /// What is done with it.
+    /// What is done to it.
     pub action: TendAction,
     /// How settled it was.
     pub from: Frequency,
-    /// How settled it is from then on; of what is archived or asked about the same.
+    /// How settled it is now; unchanged for what is archived or asked about.
     pub to: Frequency,
-    /// The numbers that decide: `confidence 0.81 >= 0.75, 1 success`.
+    /// The deciding numbers: `confidence 0.81 >= 0.75, 1 success`.
     pub why: String,
 }
 
-/// How many of each.
+/// How many moves of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -70,14 +70,14 @@ pub struct TendCounts {
     pub consolidated: u64,
     /// Memories that fell back.
     pub downgraded: u64,
-    /// Memories that were put away.
+    /// Memories that were archived.
     pub archived: u64,
     /// Reviews that were opened.
     pub reviews: u64,
 }
 
 impl TendCounts {
-    /// Of all of these.
+    /// Counts these moves.
     pub(crate) fn of<'m>(moves: impl IntoIterator<Item = &'m TendMove>) -> Self {
         let mut counts = Self::default();
         for each in moves {
@@ -97,18 +97,18 @@ impl TendCounts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tended {
-    /// The operation: [`undo_group`](crate::Memories::undo_group) takes all moves back. None: nothing moved.
+    /// The operation: [`undo_group`](crate::Memories::undo_group) takes all moves back. `None` if nothing moved.
     pub group: Option<GroupId>,
-    /// Nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
     /// Active memories that were looked at.
     pub memories: u64,
     /// How many moved, and how.
     pub moved: TendCounts,
-    /// Which they are, in the order of saving.
+    /// The moves, in the order of saving.
     pub moves: Vec<TendMove>,
-    /// Uses that nobody rated for a week, and that are kept no longer.
+    /// Uses that nobody rated for a week, and that are no longer kept.
     pub dropped_uses: u64,
-    /// Edits so many edits ago that what they changed is kept no longer.
+    /// Edits old enough that their previous values are no longer kept.
     pub forgotten_edits: u64,
 }

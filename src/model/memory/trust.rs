@@ -1,4 +1,4 @@
-//! How far a memory is trusted: by whose words it has.
+//! Trust: how far a memory is trusted, which depends on whose words it has.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::{
     model::turn::Origin,
 };
 
-/// How far a memory is trusted: the least of all that it came of. A number from 1 to 4 in JSON and in the file.
+/// How far a memory is trusted: the least of all its sources. A number from 1 to 4 in JSON and in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]
 #[non_exhaustive]
 pub enum Trust {
-    /// 1: a tool or a document says so. It settles no further than [`Frequency::Mid`](crate::Frequency::Mid).
+    /// 1: a tool or a document says so. Such a memory settles no further than [`Frequency::Mid`](crate::Frequency::Mid).
     Foreign = 1,
     /// 2: the assistant says so.
     Assistant = 2,
@@ -26,7 +26,7 @@ pub enum Trust {
 impl Trust {
     const EVERY: [Self; 4] = [Self::Foreign, Self::Assistant, Self::User, Self::Approved];
 
-    /// That of words from there.
+    /// The trust of words of this origin.
     pub fn of(origin: Origin) -> Self {
         match origin {
             Origin::User | Origin::System => Self::User,
@@ -40,7 +40,7 @@ impl Trust {
         self as u8
     }
 
-    /// Reads the number; `None`: it is none from 1 to 4.
+    /// Reads the number; `None` if it is not from 1 to 4.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::EVERY.into_iter().find(|each| each.number() == number)
     }

@@ -1,29 +1,29 @@
-//! What a memory is, in words: its kind, where it stands, how settled it is, how fast the world outdates it.
+//! The words that classify a memory: its kind, its status, how settled it is, how fast the world outdates it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::word_enum::word_enum;
 
 word_enum! {
-    /// What sort of memory it is.
+    /// The kind of a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryKind {
         /// What solves a problem.
         Solution = "solution",
-        /// A repair of code.
+        /// A fix in code.
         Fix = "fix",
         /// A choice that was made.
         Decision = "decision",
         /// A configuration that works.
         Configuration = "configuration",
-        /// Something that is in the way.
+        /// Something that causes trouble.
         Problem = "problem",
         /// How something is done, in prose.
         Workflow = "workflow",
-        /// A piece of code to be used again.
+        /// A piece of code to reuse.
         CodePattern = "code_pattern",
-        /// A condition that fails.
+        /// An error condition.
         Error = "error",
         /// Anything else.
         General = "general",
@@ -41,20 +41,20 @@ impl MemoryKind {
 }
 
 word_enum! {
-    /// Whether a memory holds, and if not, why.
+    /// Whether a memory holds and, if not, why.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryStatus {
         /// It holds.
         #[default]
         Active = "active",
-        /// A rule or a person put it away: it is in no list by default, and is still recalled, at half its weight.
+        /// A rule or a person archived it: by default it is in no list, but it is still recalled, at half its weight.
         Archived = "archived",
-        /// Another one took its place.
+        /// Another memory superseded it.
         Superseded = "superseded",
         /// A person took it back. It is kept, and undo brings it back.
         Forgotten = "forgotten",
-        /// It is hidden with the source that it came of.
+        /// It is hidden with the source it came from.
         Quarantined = "quarantined",
     }
     pub fn from_word;
@@ -65,13 +65,13 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// It was just learned: it is archived after 30 days, unless it helps before.
+        /// It was just learned: it is archived after 30 days, unless it helps before then.
         High = "high",
         /// It has helped, or somebody saved it.
         Mid = "mid",
-        /// It has helped again and again, in several sessions.
+        /// It has helped repeatedly, in several sessions.
         Low = "low",
-        /// A person approved that it stays for ever.
+        /// A person approved that it should stay forever.
         UltraLow = "ultra_low",
     }
     pub fn from_word;
@@ -96,7 +96,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// What sort of information a memory has, which says how volatile it is where nobody does.
+    /// What sort of information a memory has, which determines its volatility if none is set.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InformationType {
@@ -105,16 +105,16 @@ word_enum! {
         Static = "static",
         /// It changes now and then: configurations.
         SemiStatic = "semi_static",
-        /// It changes often: the state of code, of what runs.
+        /// It changes often: the state of code, of running systems.
         Dynamic = "dynamic",
-        /// It is over soon: the weather.
+        /// It is soon outdated: the weather.
         Ephemeral = "ephemeral",
     }
     pub fn from_word;
 }
 
 impl InformationType {
-    /// How fast such information is outdated.
+    /// How fast information of this type is outdated.
     pub fn default_volatility(self) -> Volatility {
         match self {
             Self::Static => Volatility::Low,
@@ -141,7 +141,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// For what sort of task a memory is.
+    /// The type of task a memory is for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum TaskType {
@@ -158,7 +158,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// How something ended: what a memory came of, or a use of it.
+    /// How a use of a memory, or what the memory came from, ended.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {
@@ -168,16 +168,16 @@ word_enum! {
         Failure = "failure",
         /// A choice was made.
         Decision = "decision",
-        /// Something was seen.
+        /// Something was observed.
         Observation = "observation",
-        /// The user corrected what was known. Of a use: it was wrong.
+        /// The user corrected what was known. For a use: the memory was wrong.
         Correction = "correction",
     }
     pub fn from_word;
 }
 
 impl Outcome {
-    /// Whether it says that the memory helped, or that it did not; none: it says neither, and counts as an access.
+    /// Whether it says that the memory helped or did not; `None` if it says neither, and counts as an access.
     pub fn helped(self) -> Option<bool> {
         match self {
             Self::Success => Some(true),
@@ -188,14 +188,14 @@ impl Outcome {
 }
 
 word_enum! {
-    /// Whether a memory is shown again to a person after a time.
+    /// Whether a memory is shown to a person again after a time.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Resurfacing {
-        /// It is, when it is due and matters enough.
+        /// It is shown when it is due and matters enough.
         #[default]
         On = "on",
-        /// A person said that it is not to be.
+        /// A person switched it off.
         Off = "off",
         /// It was dismissed three times.
         Dismissed = "dismissed",

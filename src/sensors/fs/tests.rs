@@ -1,14 +1,14 @@
-//! What lies below the roots is read, and nothing else.
+//! Only what is below the roots is read.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
 use super::*;
 use crate::model::sensor::CheckResult::{self, Fail, Pass, Unknown};
 
-/// Never waited for.
+/// Tests do not wait this long.
 const PATIENT: Duration = Duration::from_mins(1);
 
-/// A root `ops` beside a folder with a secret.
+/// A root `ops` next to a folder with a secret.
 struct Tree {
     folder: tempfile::TempDir,
     sensor: FsSensor,
@@ -142,7 +142,7 @@ fn a_link_that_is_swapped_in_meanwhile_lets_nothing_outside_be_read() {
     fs::write(outside.join("api.conf"), "secret").unwrap();
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let (ended, at) = (stop.clone(), root.clone());
-    // A folder and a link to one outside take turns under the same name.
+    // A folder and a link to one outside alternate under the same name.
     let swap = std::thread::spawn(move || {
         let (folder, link) = (at.join("nginx"), at.join("link"));
         symlink(&outside, &link).unwrap();
