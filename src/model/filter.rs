@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::ids::SessionId;
 
 /// What may be recalled, by where and when it was said. The default lets everything through; each setting narrows it, and
-/// all of them must hold. For [`RecallOptions`](crate::RecallOptions) and [`ContextOptions`](crate::ContextOptions):
+/// all of them must hold.
 ///
 /// ```
 /// use thermocline::{Filter, RecallOptions};

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 #[serde(rename_all = "lowercase", from = "WrittenProfile")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them. See
-    /// [`Weights`].
+    /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them.
+    /// [`Profile::weights`] has the numbers.
     #[default]
     Default,
     /// Exactly the paper's formula: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn

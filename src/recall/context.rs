@@ -46,8 +46,8 @@ pub struct Context {
     pub recent: Vec<ChatMessage>,
     #[serde(skip)]
     block_bytes: usize,
-    /// Its tokens, by the configured tokenizer's own count of `text`; for messages, of all contents, and
-    /// [`ChatMessage::FRAME_TOKENS`] for each message.
+    /// Its tokens, by the configured tokenizer's own count of `text`; for messages, of all contents, and 5
+    /// ([`ChatMessage::FRAME_TOKENS`]) for each message.
     pub tokens: u32,
     /// What `tokens` never exceeds.
     pub budget_tokens: u32,

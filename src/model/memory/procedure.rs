@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The steps of a memory of the kind [`Procedure`](crate::MemoryKind::Procedure).
+/// The steps of a memory of the kind [`MemoryKind::Procedure`](crate::MemoryKind::Procedure).
 ///
 /// ```
 /// use thermocline::Procedure;

@@ -27,7 +27,7 @@ word_enum! {
         Error = "error",
         /// Anything else.
         General = "general",
-        /// How something is done, as steps ([`Procedure`](crate::Procedure)).
+        /// How something is done, as steps: see [`Memory::procedure`](crate::Memory::procedure).
         Procedure = "procedure",
         /// What follows from several memories.
         Insight = "insight",
@@ -61,7 +61,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// How settled a memory is. It consolidates, one step at a time, from `High` to `UltraLow`.
+    /// How settled a memory is. It consolidates, one step at a time, from [`Frequency::High`] to [`Frequency::UltraLow`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {

@@ -40,7 +40,7 @@ pub struct Stats {
     /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
     #[serde(rename = "use")]
     pub uses: Vec<UseCount>,
-    /// How the rules that keep turns verbatim perform: those that had a chance, in the order of [`CriticalRule`].
+    /// How the rules that keep turns verbatim perform: those that had a chance, in a fixed order.
     pub rules: Vec<RuleStats>,
     /// Which tiers the contexts that answered a turn reached, by month, oldest first.
     pub reached: Vec<ReachedTiers>,
