@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 #[non_exhaustive]
 pub enum Profile {
     /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them.
-    /// [`Profile::weights`] has the numbers.
     #[default]
     Default,
     /// Exactly the paper's formula: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn
