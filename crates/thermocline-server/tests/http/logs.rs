@@ -1,4 +1,4 @@
-//! Logs at their finest hold nothing that anybody said, no name, and no key.
+//! Logs at the finest level contain nothing that anybody said, no name, and no key.
 
 use crate::{
     fixture::{Setup, eventually, whole_key},
