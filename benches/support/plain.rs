@@ -18,7 +18,7 @@ pub struct PlainTurn {
 
 const COLUMNS: &str = "id, turn_number, timestamp, total_tokens, user_message, ai_response";
 
-/// The settings of every connection of the crate (src/store/connect.rs).
+/// The settings of every connection of the crate (src/store/file/connect.rs).
 const SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
     PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;";
 

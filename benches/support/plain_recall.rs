@@ -187,7 +187,7 @@ fn make(path: &Path, ours: &OneUser) {
     let mut rows = stmt.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let (user_no, block_no): (i64, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
-        // The format of src/store/vectors.rs: a count, the place and piece of each, the vectors.
+        // The format of src/store/rows/vectors.rs: a count, the place and piece of each, the vectors.
         let body: Vec<u8> = row.get(2).unwrap();
         let (count, rest) = body.split_first_chunk::<2>().unwrap();
         let (places, vectors) = rest.split_at(2 * usize::from(u16::from_le_bytes(*count)));

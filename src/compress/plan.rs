@@ -104,8 +104,8 @@ fn plan_one(
     Some(TurnPlan { rule, sketch, anchors, made_by })
 }
 
-/// The verdict's summary, or the built-in one if there is no verdict or it names no topics. An original may be deleted only
-/// after a verified verdict.
+/// The verdict's summary, or the built-in one if there is no verdict; built-in keywords if it names no topics. An original
+/// may be deleted only after a verified verdict.
 fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: PlanRules) -> NewSummary {
     let said = verdict.map(|verdict| (verdict.summary_text.clone(), verdict.topic_keywords.clone()));
     let built_in = || sketch::sketch(&turn.said, rules.tokenizer);

@@ -147,7 +147,7 @@ pub(crate) struct Searched {
     pub(crate) model: Option<String>,
     /// When the last turn up to that moment was said.
     pub(crate) last_talk: Option<DateTime<Utc>>,
-    /// How sure it is that something answers, from 0 to 1.
+    /// The confidence that something answers, from 0 to 1.
     pub(crate) confidence: f64,
     /// Results below this confidence are not shown.
     pub(crate) min_confidence: f64,
@@ -155,7 +155,7 @@ pub(crate) struct Searched {
     pub(crate) epoch: i64,
     /// Whether damage was met that a job can repair.
     pub(crate) is_index_damaged: bool,
-    /// The text that stands for the query's meaning.
+    /// The text that represents the query's meaning.
     pub(crate) meaning: String,
     /// Which results were read.
     pub(crate) wanted: WantedUnits,

@@ -57,7 +57,7 @@ pub struct Context {
     /// The session's turns that were wanted but do not fit, not even in part: hot ones, those of the warm window, and those
     /// that the message refers back to. Turn numbers, ascending.
     pub left_out: Vec<u32>,
-    /// How sure it is that something recalled answers, from 0 to 1.
+    /// The confidence that something recalled answers, from 0 to 1.
     pub confidence: f64,
     /// What failed, so that the context was built without it. Empty if all went well.
     pub missing: Vec<String>,
@@ -147,7 +147,7 @@ pub struct ContextItem {
     pub tokens: u32,
     /// Recall's score; greater is better. `None` if it is shown for its place in the session.
     pub score: Option<f64>,
-    /// How sure it is to answer, from 0 to 1. `None` if it is shown for its place in the session.
+    /// The confidence that it answers, from 0 to 1. `None` if it is shown for its place in the session.
     pub confidence: Option<f64>,
     /// What score and confidence are made of.
     pub parts: Option<Parts>,

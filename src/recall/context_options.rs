@@ -26,8 +26,8 @@ pub struct ContextOptions {
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything that the user ever said.
     pub filter: Filter,
-    /// From 0 to 1: if no recalled result is this sure to answer ([`Context::confidence`](crate::Context::confidence)), none
-    /// is shown. Default: 0.1.
+    /// From 0 to 1: recalled results are shown only if their confidence
+    /// ([`Context::confidence`](crate::Context::confidence)) is at least this. Default: 0.1.
     pub min_confidence: Option<f64>,
     /// Additional queries: at most 8, each at most as long as a message. Default: none.
     pub queries: Vec<String>,
@@ -111,7 +111,7 @@ impl ContextOptions {
         RecallOf { of: Of::All, memories: self.memories.clone(), graph: self.graph }
     }
 
-    /// Shows recalled results only if one of them is at least this sure to answer, from 0 (the best is always shown, however
+    /// Shows recalled results only if one of them has at least this confidence, from 0 (the best is always shown, however
     /// badly it fits) to 1 (only what is found by a named time alone).
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {

@@ -49,7 +49,7 @@ const LOOKED_AT: usize = 2_048;
 pub(crate) struct SubQuery {
     /// The words to look for, the query's own first, each once.
     pub(crate) words: Vec<Weighted>,
-    /// The text that stands for its meaning.
+    /// The text that represents its meaning.
     pub(crate) meaning: String,
     pub(crate) role: Role,
 }

@@ -45,16 +45,16 @@ pub(crate) struct RankedUnits {
     pub(crate) model: Option<String>,
     /// What failed or is not ready yet, so that the search ran without it.
     pub(crate) missing: Vec<String>,
-    /// How sure it is that something answers, from 0 to 1.
+    /// The confidence that something answers, from 0 to 1.
     pub(crate) confidence: f64,
     /// Whether damage was met that a job can repair.
     pub(crate) is_index_damaged: bool,
 }
 
-/// What a hit stands for, and what evidence it has.
+/// What a hit represents, and its evidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HitOrigin {
-    /// What it stands for.
+    /// What it represents.
     pub(crate) owner: Owner,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
@@ -66,7 +66,7 @@ pub(crate) struct HitOrigin {
     pub(crate) newer: Option<Newer>,
 }
 
-/// Each result that is shown is by itself at least this sure to answer. Chosen on the sets of docs/recall.md.
+/// Each result that is shown has by itself at least this confidence. Chosen on the sets of docs/recall.md.
 const LEAST_SURE: f64 = 0.02;
 /// What scores below this share of the best is not shown.
 const FLOOR: f64 = 0.2;
@@ -76,7 +76,7 @@ const BESIDE: f64 = 0.1;
 /// Confidence is the maximum over this many of the best units, however many are wanted.
 const SUREST_OF: usize = 32;
 
-/// How sure it is that something answers: an anchor that the query calls for, or one of the best units.
+/// The confidence that something answers: an anchor that the query calls for, or one of the best units.
 fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[ScoredUnit]) -> f64 {
     let anchors = anchor_evidence::relevant(question.query, question.shown(&index.anchors)).into_iter();
     let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));

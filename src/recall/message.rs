@@ -242,7 +242,7 @@ pub(crate) struct PreparedQuestion<'a> {
     pub(crate) vectors: &'a [QueryVector],
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
-    /// If no result is this sure to answer, none is above the floor.
+    /// If no result has at least this confidence, none is above the floor.
     pub(crate) min_confidence: f64,
     /// Whether the answer may contain anchors.
     pub(crate) may_show_anchors: bool,

@@ -55,7 +55,7 @@ fn each_once(
     wanted: Pieces,
 ) -> Vec<(ScoredUnit, HitOrigin)> {
     let mut standing: Vec<(ScoredUnit, HitOrigin)> = Vec::new();
-    // For each turn, the places of what stands for it: the turn itself or memories.
+    // For each turn, the places of what represents it: the turn itself or memories.
     let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
     for (unit, origin) in ranked {
         let memory = found.memories.get(&unit.seq);

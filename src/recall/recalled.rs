@@ -21,7 +21,7 @@ pub struct Recall {
     /// The results, best first: by score, or with a [`Config::reranker`](crate::Config::reranker) by its
     /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors in place.
     pub items: Vec<Recalled>,
-    /// How sure it is that something answers, from 0 to 1: the maximum over the anchors that the query calls for and the
+    /// The confidence that something answers, from 0 to 1: the maximum over the anchors that the query calls for and the
     /// best 32 turns, whether they are among `items` or not.
     pub confidence: f64,
     /// What failed or is not ready yet, so that the search ran without it. Empty if all went well.
@@ -40,7 +40,7 @@ pub struct Recalled {
     pub item: RecalledItem,
     /// Recall's own score for this query; greater is better. Not comparable between queries.
     pub score: f64,
-    /// How sure it is to answer, from 0 to 1 ([`Parts::confidence`]); for an anchor, its score.
+    /// The confidence that it answers, from 0 to 1 ([`Parts::confidence`]); for an anchor, its score.
     pub confidence: f64,
     /// What score and confidence are made of.
     pub parts: Parts,

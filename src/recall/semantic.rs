@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What vectors say of each unit, by number.
+/// The evidence of vectors for each unit, by number.
 #[derive(Default)]
 pub(super) struct SemanticScores {
     /// The nearest pieces of each unit, over everything searched for.

@@ -151,7 +151,7 @@ impl UserIndex {
         Ok(loaded)
     }
 
-    /// Refreshes it to a snapshot. Returns false if the epoch has changed, and it must be loaded anew.
+    /// Refreshes it to a snapshot. Returns false if the epoch has changed, and it must be reloaded.
     pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<bool> {
         let extent = snapshot.extent(scope)?;
         if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {

@@ -40,7 +40,7 @@ impl MemoryText<'_> {
     }
 
     /// The same as one side of a turn, so that a memory is found like a turn in which somebody says it. The side is
-    /// nobody's: its content is no wish of the user's.
+    /// nobody's, so its content is not a wish of the user's.
     pub(crate) fn said(&self) -> Said {
         said(self.embedded())
     }
