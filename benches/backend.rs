@@ -1,7 +1,7 @@
-//! How long does a backend wait that uses the documented API?
+//! How long does a backend that uses the documented API wait?
 //!
-//! For each message it calls `session.context(message, options)`, then `session.record(NewTurn::new(message,
-//! reply).caller_id(id).answering(context.receipt))`, and at the end `session.end()`.
+//! For each message it calls `session.context(message, options)`, then
+//! `session.record(NewTurn::new(message, reply).caller_id(id).answering(context.receipt))`, and at the end `session.end()`.
 //!
 //! - One user with 10,000 turns: the documented record, compared with a plain transaction of **the same rows** and with one
 //!   bare row of `conversation_turns`, alternately, each in its own copy of the file. "The same rows" are everything that

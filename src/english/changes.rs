@@ -44,8 +44,8 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
         self.found.iter().any(|(kind, _)| *kind == "news")
     }
 
-    /// Whether it says that one of these tokens changed, or, with `or_elsewhere`, that it is elsewhere: `I moved the
-    /// violin`.
+    /// Whether it says that one of these tokens changed, or, with `or_elsewhere`, that it is elsewhere:
+    /// `I moved the violin`.
     pub(crate) fn is_changed(&self, is_of_thing: &dyn Fn(usize) -> bool, or_elsewhere: bool) -> bool {
         self.found.iter().any(|(kind, cue)| {
             let is_change = matches!(*kind, "end" | "change") || (or_elsewhere && *kind == "place");

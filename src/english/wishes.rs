@@ -176,8 +176,8 @@ fn forbids(tokens: &[StatementToken<'_>]) -> bool {
     tokens.iter().take(LOOKED_AT).any(|token| is_in("never not no stop quit avoid", &token.lower))
 }
 
-/// Whether the wish is about answering itself, and so about every answer: `reply in rhyme`, `use British spelling`, `start
-/// your replies with`, `stop calling me sir`.
+/// Whether the wish is about answering itself, and so about every answer: `reply in rhyme`, `use British spelling`,
+/// `start your replies with`, `stop calling me sir`.
 fn is_of_answering(tokens: &[StatementToken<'_>], what: &[String]) -> bool {
     const LOOKED_AT: usize = 8;
     const ANSWERS: &str = "answer reply respond speak";

@@ -99,8 +99,8 @@ fn is_named(query: &Query, subject: &str) -> bool {
         || (!words.is_empty() && words.iter().all(|word| query.words.contains(word)))
 }
 
-/// The share of a value's words that the message contains, if it is at least half or one of them is a name there: `sister
-/// anna` by `Anna`.
+/// The share of a value's words that the message contains, if it is at least half or one of them is a name there:
+/// `sister anna` by `Anna`.
 fn named_share(query: &Query, value: &str) -> Option<f64> {
     const LEAST: f64 = 0.5;
     let words = query_words(value);

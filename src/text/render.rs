@@ -98,9 +98,9 @@ pub(crate) fn summary_line(summary_text: &str) -> String {
     line_of("Turn (summary)", summary_text)
 }
 
-/// A memory, with one line for its text and one for each of `lines`: `Memory (decision, 2026-03-03, from a document,
-/// contested): Auth. We use JWT.` No speaker can have this label, and warnings are within the brackets. A title that is only
-/// the beginning of the text is not repeated.
+/// A memory, with one line for its text and one for each of `lines`:
+/// `Memory (decision, 2026-03-03, from a document, contested): Auth. We use JWT.` No speaker can have this label, and
+/// warnings are within the brackets. A title that is only the beginning of the text is not repeated.
 pub(crate) fn memory_piece(memory: &Memory, flags: &MemoryFlags, text: &str, lines: &[&str]) -> String {
     let one_line = |text: &str| quoted(text).split_whitespace().collect::<Vec<_>>().join(" ");
     // Callers may name sensors as they like.

@@ -1,7 +1,8 @@
 //! What people say about who they are, in a closed list of first-person forms. Precision comes first: in doubt, nothing.
 //!
-//! A statement is walked clause by clause. A clause without a subject takes that of the previous one: `I'm Sarah, a nurse
-//! from Porto, and live in Rome` is read as `i am sarah`, `i am a nurse`, `+ from porto`, `i live in rome`.
+//! A statement is walked clause by clause. A clause without a subject takes that of the previous one:
+//! `I'm Sarah, a nurse from Porto, and live in Rome` is read as `i am sarah`, `i am a nurse`, `+ from porto`,
+//! `i live in rome`.
 
 mod claim;
 mod forms;

@@ -41,8 +41,8 @@ static CUES: LazyLock<(Vec<Option<Attribute>>, Cues)> = LazyLock::new(|| {
 });
 
 /// The attributes that the message asks for, each once, in the order of the attributes. One asked of nobody in particular is
-/// asked of the user, unless the message is only about others. The flag says whether it asks how things used to be: `where
-/// did I live`, `my old job`.
+/// asked of the user, unless the message is only about others. The flag says whether it asks how things used to be:
+/// `where did I live`, `my old job`.
 pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<AskedAttribute>, bool) {
     let (attributes, cues) = &*CUES;
     let (mut found, mut of_past): (Vec<AskedAttribute>, bool) = (Vec::new(), false);
