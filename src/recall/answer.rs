@@ -153,7 +153,7 @@ pub(crate) struct Searched {
     pub(crate) min_confidence: f64,
     /// The user's epoch at that moment: a receipt that names things erased since then is not stored.
     pub(crate) epoch: i64,
-    /// Whether damage was met that a job can repair.
+    /// Whether the search met damage that a job can repair.
     pub(crate) is_index_damaged: bool,
     /// The text that represents the query's meaning.
     pub(crate) meaning: String,

@@ -47,7 +47,7 @@ pub(crate) struct RankedUnits {
     pub(crate) missing: Vec<String>,
     /// The confidence that something answers, from 0 to 1.
     pub(crate) confidence: f64,
-    /// Whether damage was met that a job can repair.
+    /// Whether the search met damage that a job can repair.
     pub(crate) is_index_damaged: bool,
 }
 

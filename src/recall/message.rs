@@ -65,7 +65,7 @@ pub(crate) enum Planning {
 /// A plan, ready to be followed.
 #[derive(Debug)]
 pub(crate) struct MessagePlan {
-    /// The user's epoch when the turns were read that LLM#1 saw: in a later one, the plan may repeat what was erased.
+    /// The user's epoch when the turns that LLM#1 saw were read: in a later one, the plan may repeat what was erased.
     epoch: i64,
     /// The parts that are followed, as receipts show them.
     told: Planned,
