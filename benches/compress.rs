@@ -1,13 +1,13 @@
-//! What does the end of a session cost: 50 turns, with no LLM#1?
+//! How much does ending a session cost: 50 turns, without LLM#1?
 //!
-//! From `run_jobs` to the last swap on the disk. Targets: < 50 ms with turns of 140 characters, < 150 ms with turns
-//! of 4,500. Plain alternative: one transaction that only moves the rows into another table of the same columns.
+//! From `run_jobs` to the last swap on disk. Targets: < 50 ms with turns of 140 characters, < 150 ms with turns of 4,500.
+//! Plain alternative: one transaction that only moves the rows into another table with the same columns.
 //!
-//! And what does a record cost while jobs run? One caller records while a queue of ended sessions is worked off, and
-//! then without. Target: at most 2 times, by the median and the 95th percentile.
+//! And how much does a record cost while jobs run? One caller records while a queue of ended sessions is processed, and then
+//! without. Target: at most 2 times, for the median and the 95th percentile.
 //!
-//! With `THERMOCLINE_BENCH_TRANSCRIPTS`, a folder of `*.turns.jsonl` files as `replay` reads them, real turns are
-//! measured too: the first 50 of each file.
+//! With `THERMOCLINE_BENCH_TRANSCRIPTS`, a folder of `*.turns.jsonl` files as read by `replay`, real turns are measured too:
+//! the first 50 of each file.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 

@@ -1,9 +1,9 @@
 //! How long does the context for a message take, at the default budget of 4,400 tokens?
 //!
-//! Of hot and warm, for random sessions out of all in the file, none of them in memory; for a message that
-//! refers to nothing, and for one that refers back and so searches the session.
+//! With the hot and warm tiers, for random sessions of the file, none of them in memory; for a message that refers to
+//! nothing, and for one that refers back and therefore searches the session.
 //!
-//! Target: none yet; reported. Plain alternative: none that keeps a budget.
+//! Target: none yet; reported only. Plain alternative: none that keeps within a budget.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 

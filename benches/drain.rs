@@ -1,10 +1,10 @@
-//! What when very many sessions end at once: does the queue drain, how fast, in how much memory, and how large is the
+//! What happens if very many sessions end at once: does the queue drain, how fast, in how much memory, and how large is the
 //! file afterwards?
 //!
-//! Once with the originals in the archive, part by part of the file; once with the originals deleted, where the text
-//! of summarized turns is to shrink by at least 70 % (sentences and keywords counted). Sessions: those of
-//! `THERMOCLINE_BENCH_TRANSCRIPTS` over and over, each time as another user's (see `support/transcripts.rs`); without
-//! it, of generated text with 20 turns each. `THERMOCLINE_BENCH_SESSIONS` says how many, default 1,000.
+//! Once with the originals in the archive, with the size of each part of the file; once with the originals deleted, where
+//! the text of summarized turns should shrink by at least 70 % (counting sentences and keywords). Sessions: those of
+//! `THERMOCLINE_BENCH_TRANSCRIPTS` repeatedly, each time as another user's (see `support/transcripts.rs`); without it,
+//! generated text with 20 turns each. `THERMOCLINE_BENCH_SESSIONS` sets how many, default 1,000.
 //!
 //! Plain alternative: none that does this work.
 
@@ -63,7 +63,7 @@ fn main() {
     report.save();
 }
 
-/// Talks to end, by their kind: each set of transcripts alone, since what suits one is wrong on another.
+/// Conversations to end, by kind: each set of transcripts separately, since what suits one is wrong for another.
 fn sources() -> Vec<(String, Vec<Talk>)> {
     let talks = transcripts::talks();
     if talks.is_empty() {
@@ -127,7 +127,7 @@ fn drain(name: &str, talks: &[Talk], wanted: usize, originals: Originals, report
     parts(&path)
 }
 
-/// Records talks, each pass over them as another user's, and ends their sessions.
+/// Records conversations, each pass over them as another user's, and ends their sessions.
 async fn fill(memory: &Thermocline, talks: &[Talk], wanted: usize) -> usize {
     let mut sessions = 0;
     for pass in 0.. {
@@ -160,7 +160,7 @@ fn text_bytes(path: &Path) -> u64 {
         .unwrap()
 }
 
-/// What each part of the file takes, the largest first.
+/// The size of each part of the file, largest first.
 fn parts(path: &Path) -> String {
     let conn = plain::reader(path);
     let mut stmt = conn
@@ -177,7 +177,7 @@ fn mb(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// The process's own memory now, and the most it ever was resident.
+/// The process's own memory now, and its peak resident size.
 fn own_mib() -> String {
     status("RssAnon")
 }

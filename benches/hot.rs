@@ -1,11 +1,11 @@
-//! How long does the hot context of a live session take, with the check whether another process wrote?
+//! How long does the hot context of a live session take, including the check whether another process wrote?
 //!
-//! (a) nothing changed since the last look; (b) another session was recorded since, so the session's version is
-//! read again; (c) another connection recorded a turn in this session, so its rows are read again. The write
-//! before each look is not counted.
+//! (a) nothing changed since the last call; (b) another session was recorded since, so the session's version is read again;
+//! (c) another connection recorded a turn in this session, so its rows are read again. The write before each call is not
+//! counted.
 //!
-//! Target: under 20 us. Plain alternative: the 5 newest rows by rusqlite, held connection, prepared statement.
-//! The file is small: a look at memory does not know how large the file is (benchmark `resume` does).
+//! Target: under 20 us. Plain alternative: the 5 newest rows with rusqlite, kept connection, prepared statement. The file is
+//! small, because reading from memory does not depend on the size of the file (see benchmark `resume`).
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -28,7 +28,7 @@ use tokio::runtime::Runtime;
 
 const TARGET: Target = Target::Under(Duration::from_micros(20));
 
-/// What happens in the file between two looks.
+/// What happens in the file between two calls.
 #[derive(Clone, Copy)]
 enum Between {
     Nothing,
@@ -75,7 +75,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Two sessions in one file, and a second opening of the file that stands for another process.
+/// Two sessions in one file, and a second opening of the file that represents another process.
 struct Talk {
     runtime: Runtime,
     writer: Writer,
@@ -93,7 +93,7 @@ impl Talk {
         let folder = scratch();
         let path = folder.path().join("memory.db");
         let (runtime, mut writer) = (runtime(), Writer::new(1));
-        // What is timed is reading; waiting for the disk in between would only take longer.
+        // Only reading is timed; waiting for the disk in between would only take longer.
         let mut config = Config::default();
         config.worker = false;
         config.durability = Durability::Relaxed;

@@ -1,16 +1,18 @@
-//! What do memories cost: to save, beside to record; to recall and list, beside as many turns; to edit again and again?
+//! How much do memories cost: saving, compared with recording; recalling and listing, compared with as many turns; and
+//! repeated edits?
 //!
-//! - `save` beside `record`: durable both, texts of the same length (140 characters: a title and a content, the two sides of
-//!   a turn), files of their own; pairs for one caller, rounds for 32. Target: the median at most 2 times that of `record`.
-//! - `record` of a turn that answers a context which showed 3 memories, beside one that showed 3 turns: the same words in
-//!   both. Target: at most 1.3 times.
-//! - 100,000 memories and 100,000 edges of one user beside a user with the same texts as 100,000 turns: `recall` of ten, warm
-//!   and first. Target: at most 1.15 times. `recall` with `graph(true)` beside the same without: the median at most 2 ms more.
-//!   A page of 50 memories, by a tag and by none: under 50 ms. `core`: under 200 ms. `tend` of memories of which none is due:
-//!   under 1.5 s.
-//! - One memory edited 1,000 times, recalled after each, beside those turns. Target: no recall takes more than 1.3 times the
-//!   median of as many recalls without edits, but for one in a hundred, which the scheduler may hold; and afterwards
-//!   doctor finds the file sound.
+//! - `save` compared with `record`: both durable, texts of the same length (140 characters: a title and a content, or the
+//!   two sides of a turn), in separate files; pairs for one caller, rounds for 32. Target: the median at most 2 times that
+//!   of `record`.
+//! - `record` of a turn that answers a context which showed 3 memories, compared with one that showed 3 turns: the same
+//!   words in both. Target: at most 1.3 times.
+//! - 100,000 memories and 100,000 edges of one user, compared with a user with the same texts as 100,000 turns: `recall` of
+//!   ten, warm and first. Target: at most 1.15 times. `recall` with `graph(true)` compared with the same without: the median
+//!   at most 2 ms more. A page of 50 memories, with and without a tag: under 50 ms. `core`: under 200 ms. `tend` if no
+//!   memory is due: under 1.5 s.
+//! - One memory edited 1,000 times, with a recall after each edit, in addition to those turns. Target: no recall takes more
+//!   than 1.3 times the median of as many recalls without edits, except for one in a hundred, which the scheduler may delay;
+//!   and afterwards doctor finds the file sound.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -63,7 +65,7 @@ fn main() {
     report.save();
 }
 
-/// A memory that nobody has saved yet; as long as a short turn.
+/// A memory that is not saved yet, as long as a short turn.
 fn memory(writer: &mut Writer, number: usize) -> NewMemory {
     let (title, content) = writer.sides(Length::Short);
     NewMemory::new(MemoryKind::ALL[number % 9], title, format!("{content} {number}"))
@@ -71,7 +73,7 @@ fn memory(writer: &mut Writer, number: usize) -> NewMemory {
         .origin(Origin::User)
 }
 
-/// A new file, and who writes to it.
+/// A new file, and its user.
 fn durable(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, Durability::Full);
@@ -83,7 +85,7 @@ fn durable(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     })
 }
 
-/// Somebody who records turns, or saves memories, one after the other.
+/// A caller that records turns, or saves memories, one after the other.
 enum Caller {
     Records(Session, Writer),
     Saves(Memories, Writer, usize),
@@ -109,7 +111,7 @@ impl Caller {
     }
 }
 
-/// So many callers of each sort, each with texts of its own.
+/// This many callers of one kind, each with its own texts.
 fn callers(runtime: &Runtime, user: &User, count: usize, saves: bool) -> Vec<Caller> {
     let caller = |place: usize| {
         let writer = Writer::new(100 + place as u64);
@@ -163,7 +165,7 @@ fn saves_of_many_callers(report: &mut Report) {
     report.line(&cells.map(str::to_owned));
 }
 
-/// All callers at once, each a few times.
+/// All callers concurrently, each a few times.
 async fn at_once(callers: Vec<Caller>) -> (Vec<Caller>, Vec<Duration>) {
     let tasks: Vec<_> = callers
         .into_iter()
@@ -232,7 +234,7 @@ fn user_of(runtime: &Runtime, file: &Thermocline) -> User {
     runtime.block_on(file.find_user(NAME)).unwrap().expect("the user is in the file")
 }
 
-/// Questions, the same for all who begin with the same seed.
+/// Questions, the same for the same seed.
 fn question(writer: &mut Writer) -> String {
     let [a, b, _] = writer.common_words();
     let [name, ..] = writer.names();
@@ -283,13 +285,13 @@ fn recalls(known: &Known, report: &mut Report) {
     report.row(row, &known.size(), Length::Short, &measured, Target::Ratio(1.15));
 }
 
-/// A talk that goes on, with a user who knows three things or said them before.
+/// A conversation in progress, with a user about whom three things are known, or who said them before.
 struct Talk {
     session: Session,
     writer: Writer,
 }
 
-/// What is asked about, in three ways.
+/// The questions, in three wordings.
 const TOLD: [&str; 3] = [
     "The harbour master answers on channel twelve.",
     "The harbour is closed to sailing boats in winter.",

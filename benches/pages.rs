@@ -1,10 +1,10 @@
 //! How long does a page of a history or of a list take?
 //!
-//! A file of its own: a user with 10,000 sessions and 10,000 anchors, one session of 100,000 turns that is open and one
-//! that is compressed, 1,000 users, 10,000 jobs that wait. Each operation reads 50 entries from a random place; the
-//! session with both sessions is opened anew for none of them. The file is in the operating system's cache.
+//! Uses a separate file: a user with 10,000 sessions and 10,000 anchors, one open session of 100,000 turns and a compressed
+//! one, 1,000 users, 10,000 waiting jobs. Each operation reads 50 entries from a random position; the sessions are not
+//! reopened for it. The file is in the operating system's cache.
 //!
-//! Target: under 5 ms. There is no plain alternative; pages of 1,000 entries are reported beside.
+//! Target: under 5 ms. There is no plain alternative; pages of 1,000 entries are reported in addition.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -25,7 +25,7 @@ use thermocline::{Attribute, Config, Durability, JobKind, RunJobs, Session, Ther
 
 const TARGET: Target = Target::Under(Duration::from_millis(5));
 
-/// How much there is of each.
+/// The number of each.
 struct Sizes {
     turns: usize,
     sessions: usize,
@@ -120,7 +120,7 @@ async fn opened(path: &std::path::Path) -> Thermocline {
     Thermocline::open_with(path, config).await.unwrap()
 }
 
-/// Under another name first: a file that is half made is never used.
+/// Made under another name first, so that a half-made file is never used.
 fn make(path: &PathBuf, sizes: &Sizes) {
     let half_made = path.with_extension("making");
     for leftover in ["making", "making-wal", "making-shm"] {

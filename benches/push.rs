@@ -1,6 +1,6 @@
 //! How long does it take to decide which turn leaves the hot tier? A pure function: no file, no clock.
 //!
-//! A full tier takes one turn and gives one back, by the limit of turns (short) or of tokens (long).
+//! A full tier takes one turn and evicts one, because of the limit of turns (short) or of tokens (long).
 //!
 //! Target: none of its own; it is a part of `record`. Plain alternative: a `VecDeque` that is kept at 5.
 
@@ -20,13 +20,13 @@ use support::{
 };
 use thermocline::{Config, HotLimits, HotTier, Thermocline, Turn};
 
-/// By default.
+/// The defaults.
 fn limits() -> HotLimits {
     let config = Config::default();
     HotLimits::new(config.hot_turns, config.hot_tokens)
 }
 
-/// One push takes less than reading the clock: so many are timed together.
+/// One push takes less time than reading the clock, so this many are timed together.
 const TOGETHER: u32 = 1_000;
 
 fn main() {

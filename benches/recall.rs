@@ -1,17 +1,17 @@
-//! How long does it take to find again what a user said, among all that the user ever said?
+//! How long does it take to find something a user said among everything the user ever said?
 //!
-//! One user, whose sessions have ended but for the last, all compressed, indexed and embedded by the built-in embedder.
-//! Queries are short questions with words and names of the talk. Targets, for turns of the user:
+//! One user, all of whose sessions except the last have ended, all compressed, indexed and embedded by the built-in
+//! embedder. Queries are short questions with words and names from the conversations. Targets, by turns of the user:
 //!
 //! - `context` packed into 4,400 tokens, and `recall` of ten, caches warm: < 3 ms at 10,000, < 10 ms at 100,000.
-//! - The first recall of a new handle, its opening not counted: < 20 ms at 10,000, < 80 ms at 100,000. "First touch": the
-//!   operating system has forgotten the file's pages.
+//! - The first recall of a new handle, without opening it: < 20 ms at 10,000, < 80 ms at 100,000. "First touch": the
+//!   operating system has dropped the file's pages.
 //! - The same user with 1,000,000 turns of strangers in the file: at most 1.2 times as slow as alone.
-//! - A record while the index is made: at most 2 times as slow as without.
+//! - A record while the index is built: at most 2 times as slow as without.
 //!
-//! Plain alternative, for the same turns: FTS5 with Porter's stemmer (words of grammar left out, the user as a column)
-//! and sqlite-vec over the same vectors, 100 turns each, fused 0.6 to 0.4, ten fetched. It has no neighbours,
-//! sessions, times, anchors or receipts, and packs nothing. Of sqlite-vec's two ways the faster one counts.
+//! Plain alternative, for the same turns: FTS5 with Porter's stemmer (without function words, the user as a column) and
+//! sqlite-vec over the same vectors, 100 turns each, fused 0.6 to 0.4, ten fetched. It has no neighbours, sessions, times,
+//! anchors or receipts, and packs nothing. The faster of sqlite-vec's two ways counts.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -64,14 +64,14 @@ fn main() {
     report.save();
 }
 
-/// A question that somebody may ask, and its words without those of grammar.
+/// A question that somebody may ask, and its words without function words.
 struct Asked {
     message: String,
     words: Vec<String>,
     vector: Vec<u8>,
 }
 
-/// Questions, the same for every alternative that begins with the same seed.
+/// Questions, the same for every alternative with the same seed.
 struct Questions {
     writer: Writer,
     asked: usize,
@@ -90,7 +90,7 @@ impl Questions {
             0 => (format!("What did we decide about the {a} and the {b}?"), vec![a, b]),
             1 => (format!("Which {a} did {name} want for the {b}?"), vec![a, name, b]),
             2 => (format!("How is the {a} {b} {c} going?"), vec![a, b, c]),
-            // Understood by the last turns of the session, where there is one.
+            // Understood from the last turns of the session, if there is one.
             _ => (format!("{name} asked about the {a} again, what was it?"), vec![name, a]),
         };
         let vector = runtime().block_on(embedded(&message));
@@ -116,7 +116,7 @@ fn context(runtime: &Runtime, session: &Session, one: &OneUser, asked: &Asked) -
     })
 }
 
-/// Its query's vector is made before: microseconds that it is given for nothing.
+/// The query's vector is made before, so the alternative gets these microseconds for free.
 fn plainly(plain: &PlainRecall, asked: &Asked, how: Vectors) -> Duration {
     timed(|| plain.recall(&asked.words, &asked.vector, how))
 }
@@ -134,7 +134,7 @@ fn faster(plain: &PlainRecall) -> Vectors {
     if took(Vectors::Table) <= took(Vectors::Function) { Vectors::Table } else { Vectors::Function }
 }
 
-/// Up to 10,000 turns the one figure, in milliseconds, up to 100,000 the other.
+/// The first figure applies up to 10,000 turns, the second up to 100,000, in milliseconds.
 fn under(turns: usize, small: u64, large: u64) -> Target {
     match turns {
         ..=10_000 => Target::Under(Duration::from_millis(small)),
@@ -143,12 +143,12 @@ fn under(turns: usize, small: u64, large: u64) -> Target {
     }
 }
 
-/// Returns what is to be said about memory.
+/// Returns what to report about memory.
 fn warm(one: &OneUser, plain: &PlainRecall, how: Vectors, report: &mut Report) -> String {
     let runtime = runtime();
     let memory = runtime.block_on(one.open());
     let (user, session) = runtime.block_on(one.user_and_session(&memory));
-    // The embedder's own tables are there before.
+    // The embedder's own tables are already loaded.
     let asked = Questions::new().next();
     let before = resident_bytes();
     recall(&runtime, &user, one, &asked);
@@ -204,7 +204,7 @@ fn first(one: &OneUser, plain: &PlainRecall, how: Vectors, report: &mut Report) 
     }
 }
 
-/// The file is in the operating system's cache, as far as it has room.
+/// Leaves the file in the operating system's cache, as far as it fits.
 fn leave(_: &Path) {}
 
 fn first_recall(one: &OneUser, asked: &Asked) -> (Duration, Duration) {
@@ -258,7 +258,7 @@ fn records_beside_the_index(length: Length, report: &mut Report) {
         let turns = if is_test() { 150 } else { 8_000 };
         runtime.block_on(async {
             let busy = memory.user("busy").await.unwrap().session_named("busy").await.unwrap();
-            // Together in a transaction, as far as they come at once: made ready, not measured.
+            // In shared transactions as far as possible: this is preparation and not measured.
             let texts: Vec<_> = (0..turns).map(|_| writer.turn(length)).collect();
             for some in texts.chunks(64) {
                 let records = some.iter().map(|turn| {
@@ -273,7 +273,7 @@ fn records_beside_the_index(length: Length, report: &mut Report) {
     });
 }
 
-/// What this process has in memory; 0 where the system does not say.
+/// The resident memory of this process; 0 if the system does not report it.
 fn resident_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

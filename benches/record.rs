@@ -1,17 +1,17 @@
-//! What does a durable record cost, beside a bare transaction of the same row?
+//! How much does a durable record cost, compared with a bare transaction of the same row?
 //!
-//! Each record evicts exactly one turn. The bare alternative writes to a file of its own in the same folder, made
-//! by the crate's own migration (so the tables that the row refers to are there, and its foreign keys are checked)
-//! and with the same settings, apart from the checkpoint each 1,000 pages, which SQLite makes inside a commit: one
-//! immediate transaction inserts ONE row of `conversation_turns`, all columns, the very values that the crate
-//! wrote for the same turn. It counts no tokens, finds no words, and keeps no session, unit or move.
+//! Each record evicts exactly one turn. The bare alternative writes to a separate file in the same folder, created by the
+//! crate's own migration (so the tables that the row refers to exist, and its foreign keys are checked) and with the same
+//! settings, except that SQLite checkpoints every 1,000 pages inside a commit: one immediate transaction inserts ONE row of
+//! `conversation_turns`, all columns, with the values that the crate wrote for the same turn. It counts no tokens, finds no
+//! words, and stores no session, unit or move.
 //!
-//! - Alone: pairs, one of ours, one bare. Target: at most 1.3 times. The rows that follow say how much of it is
-//!   spent before the queue: a record of a known caller's id measures the text, passes the queue and writes
-//!   nothing; beside it one of a single word, so that the difference of the two is the measuring (a lower bound:
-//!   these repeat one text, so the tokenizer's tables stay in the processor's caches).
-//! - 32 sessions at once: tokio tasks on two workers; bare rows through one thread with group commit (batches up
-//!   to 256, one reply a call). Target: at least 5 times the rate of one session, or half of what bare rows reach.
+//! - Alone: pairs, one of ours, one bare. Target: at most 1.3 times. The rows that follow show how much of it is spent
+//!   before the queue: a record with a known caller's id measures the text, passes the queue and writes nothing; next to it
+//!   is one of a single word, so that the difference between the two is the measuring (a lower bound: these repeat one text,
+//!   so the tokenizer's tables stay in the processor's caches).
+//! - 32 sessions concurrently: tokio tasks on two workers; bare rows through one thread with group commit (batches up to
+//!   256, one reply per call). Target: at least 5 times the rate of one session, or half of what bare rows reach.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -102,7 +102,7 @@ fn one_session(length: Length, report: &mut Report) {
     ]);
 }
 
-/// How many turns a second, and how long each caller waited.
+/// How many turns per second, and how long each caller waited.
 struct Rate {
     per_second: f64,
     waits: Vec<Duration>,
@@ -146,7 +146,7 @@ fn many_sessions(length: Length, report: &mut Report) {
     ]);
 }
 
-/// So many tasks, each of which records one turn after the other.
+/// This many tasks, each of which records one turn after the other.
 fn callers_for_a_while<F: Future<Output = Rate> + Send + 'static>(
     runtime: &Runtime,
     callers: usize,

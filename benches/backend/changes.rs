@@ -1,9 +1,9 @@
-//! What the library writes, as statements that a careful person would have written by hand.
+//! What the library writes, as statements that a careful person would write by hand.
 //!
-//! Nothing here knows a table by name, so that it stays right when the library changes what it writes. In a copy of the
-//! file every table has triggers that log which rows are inserted, changed and removed, and which columns differ; what
-//! one record logged is folded to one statement a row, with the values that the row has afterwards. Checksums are among
-//! these values: whoever replays them has no triggers and computes none.
+//! Nothing here names a table, so it stays correct when the library changes what it writes. In a copy of the file every
+//! table has triggers that log which rows are inserted, changed and removed, and which columns differ. The log of one record
+//! is folded to one statement per row, with the row's final values. These include checksums: replaying them needs no
+//! triggers and computes none.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -31,26 +31,26 @@ pub enum Kind {
     Delete,
 }
 
-/// A table, and what names its rows.
+/// A table and its key columns.
 struct Table {
     name: Arc<str>,
     columns: Vec<String>,
     key: Vec<String>,
 }
 
-/// The longest key that is logged.
+/// The most key columns that are logged.
 const KEY: usize = 4;
 
-/// Reads what was written in a file that logs it.
+/// Reads what was written in a file that logs its changes.
 pub struct Log {
     conn: Connection,
     tables: HashMap<Arc<str>, Table>,
     read_to: i64,
-    /// Each statement once.
+    /// Each distinct statement once.
     statements: BTreeSet<Arc<str>>,
 }
 
-/// What became of a row.
+/// The net change of a row.
 struct Fold {
     table: Arc<str>,
     key: Vec<Value>,
@@ -60,7 +60,7 @@ struct Fold {
 }
 
 impl Log {
-    /// From now on the file logs who ever writes to it.
+    /// Makes the file log all further writes, by anyone.
     pub fn start(path: &Path) -> Self {
         let conn = plain::writer(path);
         let tables = tables(&conn);
@@ -75,7 +75,7 @@ impl Log {
         Self { conn: plain::reader(path), tables, read_to: 0, statements: BTreeSet::new() }
     }
 
-    /// What was written since it was asked last, in the order in which the rows were first touched.
+    /// The changes since the last call, in the order in which the rows were first touched.
     pub fn read(&mut self) -> Vec<Change> {
         let tx = self.conn.unchecked_transaction().unwrap();
         let folds = folds(&tx, &self.tables, &mut self.read_to);
@@ -177,11 +177,11 @@ fn folds(conn: &Connection, tables: &HashMap<Arc<str>, Table>, read_to: &mut i64
     folds
 }
 
-/// What to do for a row; nothing if it came and went, or if nothing of it differs. No statement of the library's removes
-/// a row and makes it anew.
+/// The statement for a row; `None` if it was added and removed, or if nothing differs. No statement of the library removes a
+/// row and inserts it again.
 fn change(conn: &Connection, table: &Table, fold: &Fold) -> Option<Change> {
     let Table { name, columns, key } = table;
-    // The triggers that seal a new row change it before its insertion is logged: what came when does not matter.
+    // The triggers that seal a new row change it before its insertion is logged, so the order does not matter.
     let kind = match (fold.is_inserted, fold.is_deleted) {
         (true, true) => return None,
         (true, false) => Kind::Insert,
@@ -214,7 +214,7 @@ fn change(conn: &Connection, table: &Table, fold: &Fold) -> Option<Change> {
     let mut stmt =
         conn.prepare_cached(&format!("SELECT {} FROM {name} WHERE {}", names.join(", "), wanted(0))).unwrap();
     let row = |row: &rusqlite::Row<'_>| (0..names.len()).map(|column| row.get(column)).collect();
-    // A row that is gone by now was removed behind the record.
+    // A row that no longer exists was removed after the record.
     let mut values: Vec<Value> = stmt.query_row(params_from_iter(&fold.key), row).optional().unwrap()?;
     let sql = if kind == Kind::Insert {
         let marks: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();

@@ -1,4 +1,4 @@
-//! A chat that takes the documented path, and what it leaves in the file.
+//! A chat that uses the documented API, and what it leaves in the file.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc, thread, time::Duration};
 
@@ -14,26 +14,26 @@ use crate::{
 /// One message and its reply.
 pub type Said = (String, String);
 
-/// What is said; nothing twice, as in use.
+/// Generated messages; nothing is said twice, as in use.
 pub fn said(length: Length, count: usize) -> Vec<Said> {
     let mut writer = Writer::new(17);
     (0..count).map(|_| writer.sides(length)).collect()
 }
 
-/// The settings of every file here: nothing runs beside what is measured.
+/// The settings of every file here: nothing runs in the background.
 pub fn config(durability: Durability) -> Config {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, durability);
     config
 }
 
-/// A session of a user who has said much.
+/// A session of a user with a long history.
 pub struct Chat<'r> {
     pub runtime: &'r Runtime,
     pub memory: Thermocline,
     pub user: User,
     pub session: Session,
-    /// Looks into the file.
+    /// For looking into the file.
     conn: Connection,
 }
 
@@ -65,7 +65,7 @@ impl<'r> Chat<'r> {
         self.context_in(&self.session, message)
     }
 
-    /// Waits until the receipt is in the file, as it is long before an LLM has answered.
+    /// Waits until the receipt is in the file, which in practice happens long before an LLM has answered.
     pub fn wait_for(&self, receipt: ReceiptId) {
         let id = receipt.as_uuid().as_bytes().to_vec();
         let mut stmt = self.conn.prepare_cached("SELECT 1 FROM recall_receipts WHERE id = ?1").unwrap();
@@ -91,20 +91,20 @@ impl<'r> Chat<'r> {
 
 /// What one message leaves in the file.
 pub struct Step {
-    /// Of the context: its receipt.
+    /// From the context: its receipt.
     pub context: Vec<Change>,
-    /// Of the record, with its part of what is written behind records.
+    /// From the record, including its share of what is written later.
     pub record: Vec<Change>,
 }
 
 pub struct Captured {
-    /// The session, and a few contexts.
+    /// From opening the session, and a few contexts.
     pub opening: Vec<Change>,
     pub steps: Vec<Step>,
 }
 
-/// Takes the path once in a file of its own, and keeps what that wrote. What is written behind a record, and is not what
-/// contexts alone write, is shared out evenly over all records, none before its time.
+/// Runs the documented calls once in a separate file, and keeps what they wrote. What is written after a record, and not by
+/// contexts alone, is distributed evenly over all records, none before it existed.
 pub fn capture(runtime: &Runtime, of: &OneUser, path: &Path, said: &[Said]) -> Captured {
     let mut log = Log::start(path);
     let chat = Chat::open(runtime, of, path, Durability::Relaxed);

@@ -1,4 +1,4 @@
-//! The columns of its first table.
+//! The columns of the benchmark's first table.
 
 use crate::support::{
     Length,

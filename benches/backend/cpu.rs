@@ -1,8 +1,8 @@
-//! CPU time of the whole process: what all its threads ran, to the nanosecond, where Linux says so.
+//! CPU time of the whole process: the time of all its threads, in nanoseconds, on Linux.
 
 use std::{collections::HashMap, fs, thread, time::Duration};
 
-/// What was spent in the stretches that were watched.
+/// The time spent in the measured intervals.
 #[derive(Default)]
 pub struct Cpu {
     nanos: u64,
@@ -17,7 +17,7 @@ impl Cpu {
         self.nanos += after.iter().map(|(id, &nanos)| nanos - before.get(id).unwrap_or(&0)).sum::<u64>();
     }
 
-    /// None on systems that do not say.
+    /// `None` on systems that do not report it.
     pub fn spent(&self) -> Option<Duration> {
         (self.nanos > 0).then(|| Duration::from_nanos(self.nanos))
     }
@@ -25,7 +25,7 @@ impl Cpu {
 
 /// Nanoseconds by thread.
 fn of_threads() -> HashMap<String, u64> {
-    // The kernel counts a thread's time when it stops running: let this one, and whoever finishes behind it.
+    // The kernel updates a thread's time when it stops running, so let this one stop, and any that still finish.
     thread::sleep(Duration::from_millis(5));
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return HashMap::new() };
     let nanos = |thread: fs::DirEntry| {

@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// Turns of a session.
+/// Turns per session.
 const SESSION: usize = 50;
-/// Receipts of a user that are kept: behind these, growth is what turns leave.
+/// How many receipts of a user are kept: after these, growth comes only from turns.
 const RECEIPTS: usize = 1_000;
 
-/// How many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, default 10,000; of long turns three in ten.
+/// How many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, default 10,000; for long turns three tenths of it.
 fn answered(length: Length) -> usize {
     if is_test() {
         return 12;
@@ -31,7 +31,7 @@ fn answered(length: Length) -> usize {
     if length == Length::Short { all } else { all / 10 * 3 }
 }
 
-/// One user whose every turn answers a context. Sessions of 50 turns end, and jobs do their work each 20 sessions, not
+/// One user whose every turn answers a context. Sessions end after 50 turns, and jobs run every 20 sessions, which is not
 /// counted in any latency.
 pub fn growth(length: Length, report: &mut Report) {
     let (folder, runtime, count) = (scratch(), runtime(), answered(length));
@@ -84,7 +84,7 @@ pub fn growth(length: Length, report: &mut Report) {
     report.keep_note(parts(&path, &format!("after growth, {length}")));
 }
 
-/// The file of a user whose sessions have ended, compressed and indexed, beside what was said.
+/// The size of the file of a user whose sessions have ended, compressed and indexed, compared with the text.
 pub fn size(length: Length, report: &mut Report) {
     let user = user(length);
     let bytes = bytes(&plain::reader(&user.path)) as f64;
@@ -103,7 +103,7 @@ pub fn size(length: Length, report: &mut Report) {
     report.keep_note(parts(&user.path, &length.to_string()));
 }
 
-/// Of the whole file, what stands in its log included.
+/// Of the whole file, including its log.
 fn bytes(conn: &Connection) -> i64 {
     conn.query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
         row.get(0)
@@ -111,7 +111,7 @@ fn bytes(conn: &Connection) -> i64 {
     .unwrap()
 }
 
-/// What takes most of it.
+/// The largest parts of the file.
 fn parts(path: &Path, of: &str) -> String {
     let conn = plain::reader(path);
     let mut stmt = conn

@@ -1,4 +1,4 @@
-//! Many at once: 32 sessions of one user, and 1,000 users.
+//! Concurrent use: 32 sessions of one user, and 1,000 users.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Sessions, and tasks.
+/// Number of sessions, and of tasks.
 const AT_ONCE: usize = 32;
 const ROUNDS: usize = 7;
 /// Turns of a session in a round.
@@ -37,7 +37,7 @@ fn two_workers() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// 32 sessions that record with callers' ids, beside the same rows through one thread with group commit.
+/// 32 sessions that record with callers' ids, compared with the same rows through one thread with group commit.
 pub fn at_once(length: Length, report: &mut Report) {
     let (user, folder, runtime) = (user(length), scratch(), two_workers());
     let copy = |name: &str| {
@@ -46,7 +46,7 @@ pub fn at_once(length: Length, report: &mut Report) {
         path
     };
     let turns = operations(TURNS);
-    // One round more goes ahead uncounted.
+    // One additional round runs first and is not counted.
     let of_round = AT_ONCE * turns;
     let said: Vec<Said> = said(length, (1 + ROUNDS) * of_round);
 
@@ -142,7 +142,7 @@ fn opened(of: &OneUser, path: &Path, durability: Durability) -> (Thermocline, Ve
     })
 }
 
-/// What all tasks together did in a second, and how long each operation took.
+/// The combined rate of all tasks per second, and the duration of each operation.
 fn rate<F>(runtime: &Runtime, task: impl Fn(usize) -> F) -> (f64, Vec<Duration>)
 where
     F: Future<Output = Vec<Duration>> + Send + 'static,
@@ -159,7 +159,7 @@ where
     })
 }
 
-/// 1,000 users, each with 250 short turns in five sessions, and 32 tasks that ask for one user after the other.
+/// 1,000 users, each with 250 short turns in five sessions, and 32 tasks that query one user after the other.
 pub fn users(report: &mut Report) {
     let wanted = if is_test() { 4 } else { 1_000 };
     let (corpus, folder, runtime) = (Corpus::of_users(wanted, Length::Short), scratch(), two_workers());
@@ -175,7 +175,7 @@ pub fn users(report: &mut Report) {
         (memory, sessions)
     });
     let sessions: Arc<[Session]> = sessions.into();
-    // Each user once: what recall keeps in memory is there.
+    // Query each user once, so that recall has it in memory.
     rate(&runtime, |task| {
         let sessions = Arc::clone(&sessions);
         async move {
@@ -214,7 +214,7 @@ pub fn users(report: &mut Report) {
     runtime.block_on(memory.close()).unwrap();
 }
 
-/// One task: messages of random users for about a second, each with its context and, if wanted, its record.
+/// One task: messages of random users for about a second, each with a context and, if `records`, a record.
 async fn ask(sessions: Arc<[Session]>, task: usize, records: bool) -> Vec<Duration> {
     let most = Duration::from_millis(if is_test() { 10 } else { 1_000 });
     let (mut rng, mut writer) = (Rng::new(task as u64), Writer::new(1_000 + task as u64));

@@ -22,19 +22,19 @@ use crate::{
 const ROUNDS: usize = 7;
 /// Messages in a round of pairs.
 const PAIRS: usize = 80;
-/// Rounds in which each side goes alone, so that its CPU time can be told from the other's ...
+/// Rounds in which each side runs alone, so that its CPU time can be separated from the other's,
 const CPU_ROUNDS: usize = 3;
-/// ... and messages in each.
+/// and messages in each of them.
 const ALONE: usize = 100;
-/// Turns that the user has said before.
+/// Turns already in the user's history.
 const TURNS: usize = 10_000;
 
-/// The user that is measured.
+/// The measured user.
 pub fn user(length: Length) -> OneUser {
     OneUser::of(if is_test() { 60 } else { TURNS }, length, 0)
 }
 
-/// The durations of one side, round by round.
+/// The durations of one side, by round.
 #[derive(Default)]
 struct Side(Vec<Vec<Duration>>);
 
@@ -52,7 +52,7 @@ impl Side {
     }
 }
 
-/// Both ways of writing, each in its own copy of the file, and where in the talk they are.
+/// Both ways of writing, each in its own copy of the file, and their position in the chat.
 struct Both<'r> {
     chat: Chat<'r>,
     plain: Plain,
@@ -120,7 +120,7 @@ pub fn documented(length: Length, report: &mut Report) {
 }
 
 impl Both<'_> {
-    /// So many messages by both, one after the other: ours, plain, bare, the context, `hot()` at once and later.
+    /// This many messages, alternating: ours, plain, bare, the context, `hot()` immediately and later.
     fn pairs(&mut self, count: usize) -> [Vec<Duration>; 6] {
         let mut times: [Vec<Duration>; 6] = Default::default();
         for n in self.at..self.at + count {
@@ -141,7 +141,7 @@ impl Both<'_> {
         times
     }
 
-    /// So many messages: all contexts first, then all records of one side, then of the other.
+    /// This many messages: first all contexts, then all records of one side, then of the other.
     fn alone(&mut self, count: usize, [ours, plain]: &mut [Cpu; 2]) {
         let these = self.at..self.at + count;
         let receipts: Vec<_> = these.clone().map(|n| self.chat.context(&self.said[n].0).0).collect();
@@ -163,7 +163,7 @@ impl Both<'_> {
         self.at += count;
     }
 
-    /// By hand the file has become what the library made of its own, to the last value.
+    /// Asserts that the file written by hand equals the library's own, down to the last value.
     fn assert_same_rows(self, folder: &Path) {
         self.chat.close();
         let rows = |name: &str| {
@@ -211,7 +211,7 @@ fn rows_of_records(length: Length, captured: &Captured) -> String {
     format!("Rows of a record, {length}: {:.1}: {}.", each(counts.values().sum()), list.join(", "))
 }
 
-/// `end`, of sessions whose turns answered contexts, and of sessions whose turns did not.
+/// `end`, for sessions whose turns answered contexts, and for sessions whose turns did not.
 pub fn end(length: Length, report: &mut Report) {
     let (user, folder, runtime) = (user(length), scratch(), runtime());
     let path = folder.path().join("ours.db");

@@ -1,4 +1,4 @@
-//! The same rows by rusqlite alone: prepared statements in one immediate transaction, durable before it returns.
+//! The same rows with rusqlite alone: prepared statements in one immediate transaction, durable before it returns.
 
 use std::{
     path::Path,
@@ -18,11 +18,11 @@ use crate::{
     support::{plain, rounds::timed},
 };
 
-/// As the library's.
+/// The same as the library's.
 const MAX_BATCH: usize = 256;
 const QUEUE_LEN: usize = 1_024;
 
-/// A file that rows are written to by hand.
+/// A file to which rows are written by hand.
 pub struct Plain(Connection);
 
 impl Plain {
@@ -48,15 +48,15 @@ impl Plain {
     }
 }
 
-/// The one row of a record that holds what was said.
+/// The one row of a record that contains what was said.
 pub fn bare(changes: &[Change]) -> impl Iterator<Item = &Change> {
     changes.iter().filter(|change| change.kind == Kind::Insert && &*change.table == "conversation_turns")
 }
 
-/// Which record's rows to write, and who waits for it.
+/// Which record's rows to write, and the caller waiting for it.
 type Call = (usize, oneshot::Sender<()>);
 
-/// One thread that writes what has queued up in one transaction.
+/// A thread that writes everything that has queued up in one transaction.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::Sender<Call>,
@@ -74,7 +74,7 @@ impl GroupCommit {
                 {
                     batch.push(call);
                 }
-                // Callers are woken out of order; rows are written in the order in which the library wrote them.
+                // Callers wake up out of order; rows are written in the library's order.
                 let mut places: Vec<usize> = batch.iter().map(|(place, _)| *place).collect();
                 places.sort_unstable();
                 plain.write(places.iter().flat_map(|&place| &records[place]));

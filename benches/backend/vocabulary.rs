@@ -1,4 +1,4 @@
-//! Whether generated text costs what real text does.
+//! Whether generated text costs as much as real text.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// Generated text, and each set of transcripts.
+/// Compares generated text with each set of transcripts.
 pub fn compare(report: &mut Report) {
     let mut sources: BTreeMap<String, Vec<Said>> = BTreeMap::new();
     for (name, said) in transcripts::said() {

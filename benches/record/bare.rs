@@ -1,4 +1,4 @@
-//! The same rows by rusqlite alone.
+//! The same rows with rusqlite alone.
 
 use std::{
     path::Path,
@@ -16,24 +16,24 @@ use crate::{Rate, repeat, support::plain};
 
 const SCHEMA: &str = include_str!("../../migrations/V1__sessions_and_turns.sql");
 
-/// When everything here was made.
+/// The creation time of everything here.
 const AT: &str = "2025-01-06T08:00:00.000Z";
 
-/// As the crate's.
+/// The same as the crate's.
 const MAX_BATCH: usize = 256;
 const QUEUE_LEN: usize = 1_024;
 
-/// A row of `conversation_turns`, its values in the columns' order.
+/// A row of `conversation_turns`, with its values in the columns' order.
 pub type Row = Vec<Value>;
 
-/// Makes rows: the values of recorded turns under keys of their own, which ascend.
+/// Makes rows: the values of recorded turns with new, ascending keys.
 pub struct Rows {
     like: Vec<Row>,
     columns: Columns,
     made: AtomicI64,
 }
 
-/// Where the columns stand that differ from row to row.
+/// The positions of the columns that differ from row to row.
 struct Columns {
     turn_key: usize,
     id: usize,
@@ -45,7 +45,7 @@ struct Columns {
 }
 
 impl Rows {
-    /// Rows like those that were read by `SELECT *`.
+    /// Makes rows like those read by `SELECT *`.
     pub fn new(like: Vec<Row>, names: &[String]) -> Self {
         let at = |name: &str| names.iter().position(|column| column == name).unwrap();
         let columns = Columns {
@@ -83,7 +83,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// A new file with one user and so many sessions.
+    /// A new file with one user and this many sessions.
     pub fn start(path: &Path, sessions: usize) -> Self {
         let conn = plain::writer(path);
         conn.execute_batch(SCHEMA).unwrap();
@@ -125,10 +125,10 @@ fn id(n: i64) -> [u8; 16] {
     id
 }
 
-/// A row to write, and who waits for it.
+/// A row to write, and the caller waiting for it.
 type Call = (Row, oneshot::Sender<()>);
 
-/// One thread that writes what has queued up in one transaction.
+/// A thread that writes everything that has queued up in one transaction.
 pub struct BareWriter {
     queue: mpsc::Sender<Call>,
     rows: Arc<Rows>,
@@ -154,7 +154,7 @@ impl BareWriter {
         Self { queue, rows: Arc::new(rows) }
     }
 
-    /// One of the callers at once, each in a session of its own.
+    /// One of the concurrent callers, each with its own session.
     pub fn caller(&self, n: usize) -> impl Future<Output = Rate> + Send + use<> {
         let (queue, rows) = (self.queue.clone(), Arc::clone(&self.rows));
         let session = i64::try_from(n + 1).expect("there are 32 at most");

@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// Different texts; later turns repeat them.
+/// How many different texts there are; later turns repeat them.
 const TEXTS: usize = 256;
 
-/// The caller's id of a recorded turn like all the others ...
+/// The caller's id of a recorded turn like all the others,
 pub const SAME_TEXT: &str = "same-text";
-/// ... and of one that is a single word.
+/// and of one with a single word.
 pub const ONE_WORD: &str = "one-word";
 
 pub struct Ours {
@@ -49,7 +49,7 @@ impl Ours {
                 session.record(ours.known_turn(SAME_TEXT)).await.unwrap();
                 ours.sessions.push(session);
             }
-            // Every text once: their rows are what the bare alternative writes. And then every tier is full.
+            // Every text once: the bare alternative writes their rows. After this every tier is full.
             for (n, turn) in ours.turns().take(count.max(8 * sessions)).enumerate() {
                 ours.sessions[n % sessions].record(turn).await.unwrap();
             }
@@ -57,7 +57,7 @@ impl Ours {
         })
     }
 
-    /// Turns without end.
+    /// An endless sequence of turns.
     pub fn turns(&self) -> impl Iterator<Item = NewTurn> + use<> {
         let texts = Arc::clone(&self.texts);
         (0..).map(move |n: usize| {
@@ -75,7 +75,7 @@ impl Ours {
         elapsed
     }
 
-    /// Records again what is known: all but the writing.
+    /// Records a known turn again: everything except the writing.
     pub fn record_known(&self, runtime: &Runtime, caller_id: &str) -> Duration {
         let turn = self.known_turn(caller_id);
         timed_on(runtime, async { self.sessions[0].record(turn).await.unwrap() })
@@ -87,14 +87,14 @@ impl Ours {
         NewTurn::new(user, reply).caller_id(caller_id)
     }
 
-    /// Both sides, and the turn as a context shows it.
+    /// Counts both sides, and the turn as a context shows it.
     pub fn count_tokens(&self, n: usize) -> Duration {
         let (user, reply) = &self.texts[n % self.texts.len()];
         let piece = format!("User: {user}\nAssistant: {reply}\n");
         timed(|| [user, reply, &piece].map(|text| Tokenizer::O200kBase.count(text)))
     }
 
-    /// One of the sessions that record at once.
+    /// One of the sessions that record concurrently.
     pub fn caller(&self, n: usize) -> impl Future<Output = Rate> + Send + use<> {
         let (session, mut turns) = (self.sessions[n].clone(), self.turns().skip(n * 8));
         repeat(move || {
@@ -105,7 +105,7 @@ impl Ours {
         })
     }
 
-    /// Rows like those of recorded turns in the file: what the bare alternative writes.
+    /// Rows like those of recorded turns in the file, for the bare alternative to write.
     pub fn rows(&self) -> Rows {
         let conn = plain::reader(self.memory.path());
         let mut stmt = conn

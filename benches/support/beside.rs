@@ -1,4 +1,4 @@
-//! How fast records are while jobs run in the same process, beside how fast they are without.
+//! How fast records are while jobs run in the same process, compared with their speed without jobs.
 
 use std::{
     future::Future,
@@ -18,7 +18,7 @@ use super::{
     text::Writer,
 };
 
-/// The columns of its rows.
+/// The table's columns.
 pub const COLUMNS: [&str; 7] = [
     "records",
     "turn (characters)",
@@ -29,7 +29,7 @@ pub const COLUMNS: [&str; 7] = [
     "verdict",
 ];
 
-/// A file that jobs run in only when they are told to.
+/// A file in which jobs run only on request.
 pub fn open(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, Durability::Full);
@@ -41,8 +41,8 @@ pub fn open(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     })
 }
 
-/// One row: records into one session while jobs run on what `prepare` leaves behind in a round. It has to be more than a
-/// round of records can see worked off.
+/// One row: records into one session while jobs process what `prepare` leaves in a round. That must be more work than can be
+/// finished during a round of records.
 pub fn records(
     (question, length): (&str, Length),
     report: &mut Report,
@@ -68,7 +68,7 @@ pub fn records(
                 let mut waits = Vec::new();
                 for turn in beside {
                     if is_over.load(Ordering::Relaxed) && !is_test() {
-                        break; // The queue is empty: what follows would be no record beside jobs.
+                        break; // The queue is empty: any further record would not run next to jobs.
                     }
                     waits.push(timed_async(talk.record(turn.clone())).await);
                 }

@@ -1,9 +1,8 @@
-//! Files of a known size: one part is recorded through the public API, then its rows are multiplied by SQL.
+//! Files of a known size: one part is recorded through the public API, then its rows are multiplied with SQL.
 //!
-//! A part is 40 sessions of 50 turns of 4 users, recorded in turns, as talks go on side by side. A copy of it has
-//! users, sessions, turns and units of its own (other ids, shifted numbers) and the same texts. `doctor` is asked
-//! once whether a multiplied file is sound. Files are kept and used again; sessions stay open, so each has its
-//! hot tier.
+//! A part is 40 sessions of 50 turns by 4 users, recorded in turn, like concurrent conversations. A copy of it has its own
+//! users, sessions, turns and units (other ids, shifted numbers) and the same texts. `doctor` checks once whether a
+//! multiplied file is sound. Files are kept and reused; sessions stay open, so each has its hot tier.
 
 use std::{
     fs::{self, File},
@@ -20,10 +19,10 @@ use thermocline::{Config, Durability, RunJobs, Session, Thermocline};
 
 use super::{Length, folder, is_test, runtime, scratch, table::thousands, text::Writer};
 
-/// Raised whenever a file would come out otherwise, so that no old one is used.
+/// Increased whenever a file would be different, so that no old one is used.
 pub const FORMAT: u32 = 3;
 
-/// A file is made for one schema: that of an unreleased version may still change.
+/// A file is made for one schema, because that of an unreleased version may still change.
 const SCHEMA: [&str; 3] = [
     include_str!("../../migrations/V1__sessions_and_turns.sql"),
     include_str!("../../migrations/V3__cold_storage.sql"),
@@ -47,7 +46,7 @@ impl Part {
         Self { users: 2, sessions_of_user: 2, turns_of_session: 10 }
     }
 
-    /// All of it is one talk.
+    /// All of it is one conversation.
     const fn one_session(turns: usize) -> Self {
         Self { users: 1, sessions_of_user: 1, turns_of_session: turns }
     }
@@ -67,23 +66,23 @@ pub struct Corpus {
     pub length: Length,
     pub turns: usize,
     part: Part,
-    /// A test's file is gone with it.
+    /// A test's file is deleted with this.
     _scratch: Option<TempDir>,
 }
 
 impl Corpus {
-    /// A file with (at least) so many turns.
+    /// A file with (at least) this many turns.
     pub fn of(turns: usize, length: Length) -> Self {
         let part = if is_test() { Part::of_test() } else { Part::of_bench() };
         Self::made(part, turns.div_ceil(part.turns()), length)
     }
 
-    /// A file with one session of so many turns.
+    /// A file with one session of this many turns.
     pub fn one_session(turns: usize, length: Length) -> Self {
         Self::made(Part::one_session(turns), 1, length)
     }
 
-    /// A file with (at least) so many users, each with 250 turns.
+    /// A file with (at least) this many users, each with 250 turns.
     pub fn of_users(users: usize, length: Length) -> Self {
         let part = if is_test() { Part::of_test() } else { Part { sessions_of_user: 5, ..Part::of_bench() } };
         Self::made(part, users.div_ceil(part.users), length)
@@ -109,7 +108,7 @@ impl Corpus {
         (user, session_key(place / self.part.users))
     }
 
-    /// Opened so that no session stays in memory once another one is looked at.
+    /// Opened so that no session stays in memory once another one is used.
     pub async fn open_forgetful(&self) -> Thermocline {
         let mut config = Config::default();
         config.worker = false;
@@ -126,7 +125,7 @@ impl Corpus {
         user.find_session(&key).await.unwrap().expect("the session is in the file")
     }
 
-    /// The size for a table.
+    /// The size, for a table.
     pub fn size(&self) -> String {
         thousands(self.turns)
     }
@@ -141,7 +140,7 @@ impl Corpus {
         if !path.exists() {
             make(&path, part, copies, length);
         }
-        // Read once: what is measured is a file in the operating system's cache, unless a row says otherwise.
+        // Read it once, so that the measured file is in the operating system's cache, unless a row says otherwise.
         io::copy(&mut File::open(&path).unwrap(), &mut io::sink()).unwrap();
         Self { path, length, turns, part, _scratch: scratch }
     }
@@ -155,7 +154,7 @@ fn session_key(session: usize) -> String {
     format!("talk-{session}")
 }
 
-/// Under another name first: a file that is half made is never used.
+/// Made under another name first, so that a half-made file is never used.
 #[allow(clippy::print_stderr, reason = "making a large file takes minutes; say what is going on")]
 fn make(path: &Path, part: Part, copies: usize, length: Length) {
     let start = Instant::now();
@@ -167,7 +166,7 @@ fn make(path: &Path, part: Part, copies: usize, length: Length) {
     multiply(&half_made, part, copies);
     settle(&half_made, copies * part.turns() <= 10_000);
     File::open(&half_made).unwrap().sync_all().unwrap();
-    // What readers leave behind: closing has copied all of the WAL into the file.
+    // The remains of readers: closing has copied all of the WAL into the file.
     let wal = half_made.with_extension("making-wal");
     assert_eq!(fs::metadata(&wal).map_or(0, |wal| wal.len()), 0, "the WAL is empty");
     for leftover in [wal, half_made.with_extension("making-shm")] {
@@ -221,17 +220,17 @@ fn multiply(path: &Path, part: Part, copies: usize) {
         }
         copy_unit_blocks(&tx, part, copy);
     }
-    // As a migration says it: rows without their checksums get them when the file is opened next.
+    // As migrations do: rows without checksums get them when the file is next opened.
     tx.execute("UPDATE thermocline_schema_history SET row_check = x'00000000'", []).unwrap();
     tx.commit().unwrap();
     conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
 }
 
-/// One statement for each table, parents first. Columns not named here are copied as they are.
+/// One statement for each table, parents first. Columns not listed here are copied unchanged.
 fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
     let (users, sessions) = (part.users * copy, part.sessions() * copy);
     let (last_user, last_session) = (part.users, part.sessions());
-    // `new_*` are the rows of this copy that a row of the first part now belongs to.
+    // `new_*` are this copy's rows, to which a copied row of the first part now belongs.
     let new_user = format!("JOIN user_scopes AS new_user ON new_user.user_no = old_user.user_no + {users}");
     let of_user = format!("JOIN user_scopes AS old_user ON old_user.user_id = t.user_id {new_user}");
     let columns = |table: &str, changed: &[(&str, String)]| copied_columns(conn, table, changed);
@@ -255,7 +254,7 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
                 ("user_id", "new_user.user_id".into()),
             ],
         ) + &format!("{of_user} WHERE t.session_no <= {last_session}"),
-        // In the order of recording, so that pages fill as they do when talks go on side by side.
+        // In the order of recording, so that pages fill as with concurrent conversations.
         columns(
             "conversation_turns",
             &[
@@ -293,11 +292,11 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
     ]
 }
 
-/// The bytes of a unit in a row of `unit_blocks`, where its session's number stands in them, and how many bytes follow if its
-/// last one has the highest bit: its event (src/index/facts.rs).
+/// The bytes of a unit in a row of `unit_blocks`, the position of its session's number in them, and how many bytes of an
+/// event follow if the last byte's highest bit is set (src/index/facts.rs).
 const FACTS: (usize, std::ops::Range<usize>, usize) = (26, 1..9, 4);
 
-/// Copies the part's rows of `unit_blocks`: they name sessions inside.
+/// Copies the part's rows of `unit_blocks`, which contain session numbers.
 fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
     let mut read = conn
         .prepare_cached("SELECT user_no, block_no, body FROM unit_blocks WHERE user_no <= ?1 ORDER BY rowid")
@@ -336,7 +335,7 @@ fn copied_columns(conn: &Connection, table: &str, changed: &[(&str, String)]) ->
     format!("INSERT INTO {table} ({}) SELECT {} FROM {table} AS t ", names.join(", "), values.join(", "))
 }
 
-/// Opens the file and closes it, so that it is as the crate leaves files; asks doctor where that is quick.
+/// Opens the file and closes it, so that it is in the state in which the crate leaves files; runs doctor if that is quick.
 fn settle(path: &Path, is_quick: bool) {
     runtime().block_on(async {
         let memory = Thermocline::open(path).await.unwrap();
@@ -348,7 +347,7 @@ fn settle(path: &Path, is_quick: bool) {
     });
 }
 
-/// What stands for the schema in the name of a file.
+/// Represents the schema in the name of a file.
 pub fn schema() -> u32 {
     fingerprint(&SCHEMA.concat())
 }
@@ -358,9 +357,9 @@ fn fingerprint(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Lets the operating system forget the file's pages, as after a restart.
+/// Makes the operating system drop the file's pages, as after a restart.
 pub fn forget_pages(path: &Path) {
-    // GNU dd asks for this without reading or writing anything; the system call itself would need unsafe code.
+    // GNU dd requests this without reading or writing anything; the system call itself would need unsafe code.
     let mut input = std::ffi::OsString::from("if=");
     input.push(path);
     let asked = Command::new("dd").arg(input).args(["iflag=nocache", "count=0", "status=none"]).status();

@@ -1,6 +1,6 @@
-//! What the benchmarks share: where their files lie, how large they are, and whether this is only a test.
+//! Shared code of the benchmarks: where their files are, how large they are, and whether this is only a test.
 //!
-//! README.md beside this folder says how to run them. Nothing here may be timed by accident: what is timed goes
+//! The README.md next to this folder explains how to run them. Nothing here may be timed by accident: everything timed goes
 //! through `rounds`.
 
 #![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
@@ -51,7 +51,7 @@ impl Length {
         }
     }
 
-    /// What the user says of it; the reply is the rest.
+    /// The length of the user's side; the reply is the rest.
     pub fn user_characters(self) -> usize {
         match self {
             Self::Short => 60,
@@ -73,8 +73,8 @@ impl Display for Length {
     }
 }
 
-/// `cargo test --benches` and `cargo bench -- --test` ask only whether the benchmarks run: tiny files, few
-/// operations, no report. The same rule as criterion's.
+/// `cargo test --benches` and `cargo bench -- --test` only check whether the benchmarks run: tiny files, few operations, no
+/// report. Criterion has the same rule.
 pub fn is_test() -> bool {
     let has = |flag: &str| env::args().any(|arg| arg == flag);
     !has("--bench") || has("--test")
@@ -104,7 +104,7 @@ pub fn sizes() -> Vec<usize> {
     wanted.split(',').map(|turns| turns.trim().parse().expect("a number of turns")).collect()
 }
 
-/// Turns of other users beside whom one is measured: `THERMOCLINE_BENCH_STRANGERS`, default 1,000,000.
+/// How many turns of other users are in the file: `THERMOCLINE_BENCH_STRANGERS`, default 1,000,000.
 pub fn strangers() -> usize {
     if is_test() {
         return 2 * corpus::Part::of_test().turns();
@@ -118,19 +118,19 @@ pub fn strangers() -> usize {
 pub fn folder() -> PathBuf {
     let folder = match env::var_os("THERMOCLINE_BENCH_DIR") {
         Some(folder) => folder.into(),
-        // Cargo's own folder for what benchmarks write is `<target>/tmp`.
+        // Cargo's own folder for output of benchmarks is `<target>/tmp`.
         None => Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-files"),
     };
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// A folder for files that are written to, gone with the value. On the same disk as the others.
+/// A folder for files that are written, deleted with this value. On the same disk as the others.
 pub fn scratch() -> TempDir {
     tempfile::Builder::new().prefix("scratch-").tempdir_in(folder()).unwrap()
 }
 
-/// The runtime of a small backend: everything on the calling thread, apart from tokio's blocking pool.
+/// The runtime of a small backend: everything on the calling thread, except tokio's blocking pool.
 pub fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }

@@ -1,7 +1,7 @@
-//! The plain alternative to recall: FTS5 and sqlite-vec in a file of their own, both halves fused the simple way, and the
-//! best ten turns fetched.
+//! The plain alternative to recall: FTS5 and sqlite-vec in a separate file, both fused in the simple way, and the best ten
+//! turns fetched.
 //!
-//! The same turns, and the same vectors: those that the crate has made, as they stand in its file.
+//! It uses the same turns and the same vectors: those made by the crate, read from its file.
 
 use std::{
     collections::HashMap,
@@ -20,13 +20,13 @@ use super::{
     user::{OneUser, SEED},
 };
 
-/// How many turns each half may bring in.
+/// How many turns each half may contribute.
 const CANDIDATES: usize = 100;
 /// How many are fetched.
 const FETCHED: usize = 10;
 /// A vector's row has the turn's id and, in the lowest bits, the piece of the turn.
 const PIECES: i64 = 256;
-/// Bytes of a vector: one a dimension.
+/// Bytes of a vector: one per dimension.
 const DIMS: usize = 256;
 
 /// How the vectors are searched: sqlite-vec has two ways.
@@ -46,7 +46,7 @@ pub struct PlainRecall {
 }
 
 impl PlainRecall {
-    /// A file beside `ours`, made from it once.
+    /// A file next to `ours`, made from it once.
     pub fn of(ours: &OneUser) -> Self {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(bench_sqlite_vec::register);
@@ -68,14 +68,14 @@ impl PlainRecall {
         &self.path
     }
 
-    /// A new connection, which has read nothing.
+    /// A new connection that has read nothing.
     pub fn reopened(&self) -> Self {
         let conn = plain::reader(&self.path);
         conn.execute_batch("PRAGMA cache_size = -16384").unwrap();
         Self { conn, path: self.path.clone(), user_no: self.user_no }
     }
 
-    /// What the crate's recall does, for words without those of grammar and a vector.
+    /// Does the same as the crate's recall, for words without function words and a vector.
     pub fn recall(&self, words: &[String], vector: &[u8], how: Vectors) -> Vec<(String, String)> {
         let (by_words, by_meaning) = (self.by_words(words), self.by_meaning(vector, how));
         let mut scores: HashMap<i64, f64> = HashMap::new();
@@ -131,14 +131,14 @@ impl PlainRecall {
     }
 }
 
-/// The vector of a text, a byte for each number.
+/// The vector of a text, one byte per number.
 pub async fn embedded(text: &str) -> Vec<u8> {
     let vectors = BuiltIn::default().embed(&[text.to_owned()], EmbeddingPurpose::Document).await.unwrap();
     let largest = vectors[0].iter().fold(f32::MIN_POSITIVE, |largest, number| largest.max(number.abs()));
     vectors[0].iter().map(|number| ((number / largest * 127.0).round() as i8).cast_unsigned()).collect()
 }
 
-/// The measured user came last.
+/// The measured user was created last.
 fn user_no(ours: &Connection) -> i64 {
     ours.query_row("SELECT max(user_no) FROM user_scopes", [], |row| row.get(0)).unwrap()
 }
@@ -158,7 +158,7 @@ fn make(path: &Path, ours: &OneUser) {
     let source = Connection::open(&ours.path).unwrap();
     let measured = user_no(&source);
     let tx = conn.transaction().unwrap();
-    // Ids by user and place, so that a turn and its vectors find each other.
+    // Ids by user and place, so that a turn and its vectors can be matched.
     let id = |user_no: i64, seq: i64| user_no << 20 | seq;
     let mut writer = Writer::new(SEED);
     if ours.strangers > 0 {
@@ -187,7 +187,7 @@ fn make(path: &Path, ours: &OneUser) {
     let mut rows = stmt.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let (user_no, block_no): (i64, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
-        // As src/store/vectors.rs writes them: a count, the place and piece of each, the vectors.
+        // The format of src/store/rows/vectors.rs: a count, the place and piece of each, the vectors.
         let body: Vec<u8> = row.get(2).unwrap();
         let (count, rest) = body.split_first_chunk::<2>().unwrap();
         let (places, vectors) = rest.split_at(2 * usize::from(u16::from_le_bytes(*count)));

@@ -1,4 +1,4 @@
-//! Measures one thing and its plain alternative in turn, so that a noisy minute of the machine hits both.
+//! Measures one thing and its plain alternative alternately, so that a noisy minute of the machine affects both.
 
 use std::{
     future::Future,
@@ -8,17 +8,17 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// At least so many rounds: the ratio printed is the median of theirs.
+/// The minimum number of rounds: the printed ratio is the median of theirs.
 pub const ROUNDS: usize = 5;
 
-/// How an interleaved measurement goes.
+/// The schedule of an interleaved measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Rounds; each gives one ratio.
     pub rounds: usize,
     /// Operations of each alternative in a round.
     pub operations: usize,
-    /// How many of them follow each other before it is the other's turn.
+    /// How many of them run before it is the other's turn.
     pub in_turn: usize,
 }
 
@@ -29,7 +29,7 @@ impl Plan {
         Self { rounds: ROUNDS, operations, in_turn: operations }
     }
 
-    /// Pairs A, B, A, B: each shares its moment of the disk with the other.
+    /// Pairs A, B, A, B: each runs under the same conditions of the disk as the other.
     pub fn by_pair(operations: usize) -> Self {
         Self { in_turn: 1, ..Self::by_round(operations) }
     }
@@ -45,7 +45,7 @@ impl Sample {
         Self(durations)
     }
 
-    /// The smallest duration that so many percent do not exceed (nearest rank).
+    /// The smallest duration that `percent` percent do not exceed (nearest rank).
     pub fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         self.0[rank - 1]
@@ -55,13 +55,13 @@ impl Sample {
         self.percentile(50)
     }
 
-    /// Each duration divided: for operations so short that many are timed together.
+    /// Divides each duration: for operations so short that many are timed together.
     pub fn divided_by(self, count: u32) -> Self {
         Self(self.0.into_iter().map(|duration| duration / count).collect())
     }
 }
 
-/// What came out.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Measured {
     pub ours: Sample,
@@ -70,8 +70,8 @@ pub struct Measured {
     pub ratio: Option<f64>,
 }
 
-/// Runs both in turn. Each closure does ONE operation and returns how long it took; what it does before and
-/// after is not counted. A fifth of a round goes ahead uncounted.
+/// Runs both alternately. Each closure does ONE operation and returns how long it took; anything it does before and after is
+/// not counted. A fifth of a round runs first and is not counted.
 pub fn interleave(
     schedule: Plan,
     mut ours: impl FnMut() -> Duration,
@@ -100,7 +100,7 @@ pub fn interleave(
     }
 }
 
-/// Runs what has no plain alternative.
+/// Runs something that has no plain alternative.
 pub fn alone(schedule: Plan, mut ours: impl FnMut() -> Duration) -> Measured {
     for _ in 0..schedule.operations.div_ceil(5) {
         ours();
@@ -123,7 +123,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     elapsed
 }
 
-/// The same for async work, on the runtime's thread: entering the runtime is not counted.
+/// The same for async work on the runtime's thread, without entering the runtime.
 pub fn timed_on<T>(runtime: &Runtime, work: impl Future<Output = T>) -> Duration {
     runtime.block_on(async {
         let start = Instant::now();

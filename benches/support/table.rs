@@ -1,4 +1,4 @@
-//! Tables in Markdown: to stdout while the benchmark runs, and to a file that docs/figures keeps a copy of.
+//! Tables in Markdown: printed to stdout while the benchmark runs, and written to a file of which docs/figures keeps a copy.
 
 use std::{
     fmt::{Display, Write as _},
@@ -11,7 +11,7 @@ use super::{
     rounds::{Measured, Sample},
 };
 
-/// What is asked of the figures of one row (section 9 of the design).
+/// The target for the figures of one row (section 9 of the design).
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// The median and the 95th percentile stay under this.
@@ -26,9 +26,9 @@ pub enum Target {
 pub struct Report {
     name: &'static str,
     text: String,
-    /// Sentences for below the table that is being made.
+    /// Sentences for below the current table.
     kept: Vec<String>,
-    /// The machine's load when the benchmark began, where it can be asked: beside another build no row means much.
+    /// The machine's load when the benchmark began, if available: while another build runs, no row means much.
     load: Option<String>,
 }
 
@@ -44,12 +44,12 @@ const COLUMNS: [&str; 8] = [
 ];
 
 impl Report {
-    /// The report that is kept as `<name>.md`.
+    /// The report that is saved as `<name>.md`.
     pub fn new(name: &'static str) -> Self {
         Self { name, text: String::new(), kept: Vec::new(), load: fs::read_to_string("/proc/loadavg").ok() }
     }
 
-    /// The table of most benchmarks.
+    /// With the table of most benchmarks.
     pub fn with_usual_columns(name: &'static str) -> Self {
         let mut report = Self::new(name);
         report.head(&COLUMNS);
@@ -63,12 +63,12 @@ impl Report {
         self.print(&format!("{separator}| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len())));
     }
 
-    /// A row of any table.
+    /// Adds a row to any table.
     pub fn line(&mut self, cells: &[String]) {
         self.print(&format!("| {} |\n", cells.join(" | ")));
     }
 
-    /// A row of the usual table.
+    /// Adds a row to the usual table.
     pub fn row(&mut self, question: &str, size: &str, length: Length, measured: &Measured, target: Target) {
         let dash = || "-".to_owned();
         self.line(&[
@@ -87,12 +87,12 @@ impl Report {
         ]);
     }
 
-    /// A sentence below a table.
+    /// Adds a sentence below a table.
     pub fn note(&mut self, sentence: &str) {
         self.print(&format!("\n{sentence}\n"));
     }
 
-    /// A sentence for below the table, when it has all its rows.
+    /// Keeps a sentence for below the table, once it has all its rows.
     pub fn keep_note(&mut self, sentence: String) {
         self.kept.push(sentence);
     }
@@ -112,7 +112,7 @@ impl Report {
         self.text.push_str(text);
     }
 
-    /// Keeps the report.
+    /// Saves the report.
     pub fn save(mut self) {
         self.print_notes();
         if let Some(load) = self.load.as_deref().and_then(|load| load.split(' ').next()) {

@@ -1,5 +1,5 @@
-//! Text like people's: words in sentences, drawn from a large vocabulary with Zipf's frequencies by a seeded generator,
-//! so that every run on every machine has the same text.
+//! Realistic text: words in sentences, drawn from a large vocabulary with Zipf's frequencies by a seeded generator, so that
+//! every run on every machine has the same text.
 
 use super::{
     Length,
@@ -35,10 +35,10 @@ impl Rng {
     }
 }
 
-/// Words of grammar stand before this place: a search leaves them out, so a query is made of later ones.
+/// Function words come before this position: a search ignores them, so a query is made of later ones.
 const FIRST_OF_MEANING: usize = 130;
 
-/// Draws words and makes turns of them.
+/// Draws words and makes turns from them.
 pub struct Writer {
     rng: Rng,
     vocabulary: &'static Vocabulary,
@@ -49,7 +49,7 @@ impl Writer {
         Self { rng: Rng::new(seed), vocabulary: vocabulary() }
     }
 
-    /// A turn of this length, to the character.
+    /// A turn of exactly this length.
     pub fn turn(&mut self, length: Length) -> NewTurn {
         let (user, reply) = self.sides(length);
         NewTurn::new(user, reply)
@@ -61,13 +61,13 @@ impl Writer {
         (self.text(length, user), self.text(length, length.characters() - user))
     }
 
-    /// Three words to search for, as common as they come, none of them of grammar alone.
+    /// Three words to search for, as common as possible, but not function words.
     pub fn common_words(&mut self) -> [String; 3] {
         let ranks = FIRST_OF_MEANING..self.vocabulary.common();
         [(); 3].map(|()| self.vocabulary.among(Length::Long, ranks.clone(), self.rng.unit()).to_owned())
     }
 
-    /// Three names to search for: each stands in few turns, or in none.
+    /// Three names to search for: each is in few turns, or in none.
     pub fn names(&mut self) -> [String; 3] {
         [(); 3].map(|()| {
             let mut name = String::new();
@@ -76,7 +76,7 @@ impl Writer {
         })
     }
 
-    /// Sentences, cut to exactly so many characters, all of them ASCII.
+    /// Sentences, cut to exactly this many characters, all of them ASCII.
     fn text(&mut self, length: Length, characters: usize) -> String {
         let mut text = String::with_capacity(characters + 100);
         while text.len() < characters {
@@ -97,12 +97,12 @@ impl Writer {
             if n > 0 {
                 text.push_str(if self.rng.below(9) == 0 { ", " } else { " " });
             }
-            // One word in sixty is a name that hardly anything else has: what searches are made for.
+            // One word in sixty is a name that hardly any other text contains, because searches are mostly for such words.
             if self.rng.below(60) == 0 {
                 self.name(text);
             } else {
                 let word = self.vocabulary.drawn(length, self.rng.unit());
-                // Long turns have headings and lists, so many words stand in them capitalised, or between marks.
+                // Long turns have headings and lists, so many of their words are capitalised, or between marks.
                 let marks = if length == Length::Long { self.rng.below(24) } else { 24 };
                 let start = text.len() + usize::from(marks == 0) * 2;
                 text.push_str(if marks == 0 { "**" } else { "" });

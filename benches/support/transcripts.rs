@@ -1,5 +1,5 @@
-//! Real talks, where there are some: `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as
-//! `thermocline replay` reads them.
+//! Real conversations, if available: `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as read by
+//! `thermocline replay`.
 
 use std::{
     env, fs,
@@ -12,7 +12,7 @@ use thermocline::NewTurn;
 /// The sessions of a transcript, each with its turns in order.
 pub type Talk = Vec<Vec<NewTurn>>;
 
-/// Every transcript by its name; none if the variable is not set, or this is only a test.
+/// Every transcript with its name; empty if the variable is not set, or this is only a test.
 pub fn talks() -> Vec<(String, Talk)> {
     by_name(talk)
 }
@@ -33,13 +33,13 @@ fn by_name<T>(read: impl Fn(&Path) -> T) -> Vec<(String, T)> {
     paths.iter().map(|path| (name(path), read(path))).collect()
 }
 
-/// The first turns of each transcript, whatever session they are of.
+/// The first turns of each transcript, whatever their sessions.
 pub fn first_turns(count: usize) -> Vec<(String, Vec<NewTurn>)> {
     let first = |talk: Talk| talk.into_iter().flatten().take(count).collect();
     talks().into_iter().map(|(name, talk)| (name, first(talk))).collect()
 }
 
-/// Of both sides of all turns.
+/// The bytes of both sides of all turns.
 pub fn bytes(turns: &[NewTurn]) -> usize {
     turns.iter().map(NewTurn::text_bytes).sum()
 }

@@ -1,17 +1,18 @@
-//! Forms of words as many as real talks have: the commonest of English first, then forms that are built, so that no
-//! list has to be shipped.
+//! As many word forms as real conversations have: the commonest of English first, then generated forms, so that no list has
+//! to be shipped.
 //!
-//! A vocabulary of a few hundred words flatters whatever remembers words, and the index. Built are inflections of common
-//! words, stems with prefixes and suffixes, words of syllables, names, and numbers; the rarer, the longer. The same
-//! forms on every machine.
+//! A vocabulary of a few hundred words flatters anything that caches words, and the index. Generated are inflections of
+//! common words, stems with prefixes and suffixes, words made of syllables, names, and numbers; the rarer, the longer. The
+//! same forms on every machine.
 
 use std::{collections::HashSet, ops::Range, sync::OnceLock};
 
 use super::{Length, text::Rng, words::WORDS};
 
-/// Zipf-Mandelbrot's law, in two regimes as large corpora have it (Ferrer i Cancho and Solé 2001): a kernel of words that
-/// everybody uses, behind which frequencies fall faster. Fitted to how many different words 1,000 turns of real talks
-/// have, and to what part of all words the 130 and the 800 commonest are; part `text` of the benchmark `backend` shows it.
+/// Zipf-Mandelbrot's law, in two regimes as in large corpora (Ferrer i Cancho and Solé 2001): a kernel of words that
+/// everybody uses, after which frequencies fall faster. Fitted to how many different words 1,000 turns of real conversations
+/// have, and to the share of all words that the 130 and the 800 commonest make up; part `text` of the benchmark `backend`
+/// shows it.
 struct Law {
     /// How many forms there are.
     forms: usize,
@@ -24,7 +25,7 @@ const SHORT: Law = Law { forms: 8_500, offset: 2.7, kernel: 500, exponent_behind
 const LONG: Law = Law { forms: 49_000, offset: 5.0, kernel: 2_000, exponent_behind: 2.5 };
 
 impl Law {
-    /// Ascending sums of the frequencies.
+    /// Cumulative sums of the frequencies.
     fn sums(&self) -> Vec<f64> {
         let edge = self.kernel as f64 + self.offset;
         let frequency = |rank: usize| {
@@ -41,17 +42,17 @@ impl Law {
 
 /// The forms, commonest first.
 pub struct Vocabulary {
-    /// All of them, one behind the other: 49,000 strings would take four times the memory, which a benchmark measures.
+    /// All of them concatenated: 49,000 strings would take four times the memory, which a benchmark measures.
     letters: String,
-    /// Where each ends.
+    /// The end of each.
     ends: Vec<u32>,
-    /// Ascending sums of their frequencies, in short turns and in long ones.
+    /// Cumulative sums of their frequencies, in short turns and in long ones.
     sums: [Vec<f64>; 2],
     /// How many are real.
     common: usize,
 }
 
-/// The one vocabulary; short turns take its first forms.
+/// The only vocabulary; short turns use its first forms.
 pub fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
     VOCABULARY.get_or_init(|| Vocabulary::of(LONG.forms))
@@ -81,17 +82,17 @@ impl Vocabulary {
         Self { letters, ends, sums: [SHORT.sums(), LONG.sums()], common }
     }
 
-    /// How many stand in the list of common words.
+    /// How many are in the list of common words.
     pub fn common(&self) -> usize {
         self.common
     }
 
-    /// A form, each as likely as it is common in such turns; `at` is from 0 to under 1.
+    /// A form, with the probability that it has in such turns; `at` is from 0 to under 1.
     pub fn drawn(&self, length: Length, at: f64) -> &str {
         self.among(length, 0..self.sums(length).len(), at)
     }
 
-    /// One of these ranks.
+    /// A form from these ranks.
     pub fn among(&self, length: Length, ranks: Range<usize>, at: f64) -> &str {
         let sums = self.sums(length);
         let below = if ranks.start == 0 { 0.0 } else { sums[ranks.start - 1] };
@@ -106,7 +107,7 @@ impl Vocabulary {
     }
 }
 
-/// Common words before this place are of grammar, or irregular: they have no regular inflections.
+/// Common words before this position are function words, or irregular: they have no regular inflections.
 const FIRST_STEM: usize = 200;
 
 struct Maker {
@@ -114,7 +115,7 @@ struct Maker {
     stems: Vec<String>,
 }
 
-/// As frequent as in English, roughly, by repetition.
+/// Roughly as frequent as in English, by repetition.
 const ONSETS: &[&str] = &[
     "b", "c", "c", "d", "d", "f", "g", "h", "l", "l", "m", "m", "n", "p", "p", "r", "r", "s", "s", "s", "t",
     "t", "v", "w", "br", "ch", "cl", "cr", "dr", "fl", "fr", "gl", "gr", "pl", "pr", "sc", "sh", "sl", "sp",
@@ -155,7 +156,7 @@ const INFLECTIONS: &[&str] = &[
 impl Maker {
     /// A form of this rank.
     fn form(&mut self, rank: usize) -> String {
-        // How far down the list it stands, in thousands: what is rare is long, and seldom an inflection of the common.
+        // Its position in the list, in thousands: rare forms are long, and seldom inflections of common ones.
         let depth = rank / 1_000;
         match self.rng.below(100) {
             0..5 => self.number(rank),

@@ -1,6 +1,6 @@
-//! The commonest words, which the vocabulary begins with.
+//! The commonest words, with which the vocabulary begins.
 
-/// Words in the order of how common they are, roughly: those of grammar first, then those that mean something.
+/// Words roughly in order of frequency: function words first, then content words.
 pub const WORDS: &str = "
 the to and a of I you it in that is for my was on with but have be me we are this so at not they do what just
 can your if she about all like he or from there one an get out up had as by when would some will her know more

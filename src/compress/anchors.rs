@@ -1,4 +1,4 @@
-//! Identity anchors that a turn claims, found by rules: what people say of themselves, in their own words.
+//! Finds the identity anchors that a turn claims, by rules: what people say about themselves, in their own words.
 
 use crate::{
     english::{
@@ -12,10 +12,10 @@ use crate::{
     text::subjects::subjects,
 };
 
-/// Version of what the rules find: raised when it changes for any turn, so that older anchors are found anew.
+/// Version of these rules: increased when they find anything else for any turn, so that older anchors are derived again.
 pub(crate) const RULES_VERSION: i64 = 2;
 
-/// What a turn claims of its speakers; `heard` are the statements of the user's side. The reply counts only where a named
+/// What a turn claims about its speakers; `heard` are the statements of the user's side. The reply counts only if a named
 /// person wrote it.
 pub(crate) fn find(said: &Said, heard: &[Statement<'_>]) -> Vec<FoundAnchor> {
     let mut found = Vec::new();
@@ -30,12 +30,12 @@ pub(crate) fn find(said: &Said, heard: &[Statement<'_>]) -> Vec<FoundAnchor> {
     found
 }
 
-/// The most anchors of one message: who claims more pasted a list.
+/// The most anchors of one message: a message with more is a pasted list.
 const MOST: usize = 24;
 /// Longer values are sentences.
 const MAX_VALUE_BYTES: usize = 60;
 
-/// What these statements claim of `subject`, each once. What is said first holds the place of one that only shortens it.
+/// What these statements claim about `subject`, each once. A later claim that only shortens an earlier one is ignored.
 pub(crate) fn claims(statements: &[Statement<'_>], subject: &str) -> Vec<FoundAnchor> {
     let mut found: Vec<FoundAnchor> = Vec::new();
     for claim in claims::claims(statements) {
@@ -75,7 +75,7 @@ mod tests {
         super::find(said, &statements(&said.user_message))
     }
 
-    /// Each anchor as `attribute: value`, those that end as `attribute: not value`.
+    /// Each anchor as `attribute: value`, ended ones as `attribute: not value`.
     fn found(said: &Said) -> Vec<String> {
         let anchors = find(said);
         for anchor in &anchors {
@@ -283,7 +283,7 @@ mod tests {
         check("I'm a vegetarian.", &["diet: vegetarian"]);
         check("I've been vegan for years.", &["diet: vegan"]);
         check("I'm not vegan anymore.", &["diet: not vegan"]);
-        // Ends what held; what never held is nowhere shown.
+        // Ends a value that held; one that never held is not shown anywhere.
         check("I'm not allergic to nuts", &["health: not nuts"]);
         check("I'm not vegan.", &["diet: not vegan"]);
         check("I don't eat pork or beef.", &["diet: no pork", "diet: no beef"]);
@@ -410,7 +410,7 @@ mod tests {
         check("My son Theo and my son Theo", &["family: son Theo"]);
     }
 
-    /// Measures what is found on a file of labelled turns; prints it, and holds it to these floors, in percent.
+    /// Measures the rules on a file of labelled turns; prints the result, and checks it against these floors, in percent.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
     fn check_floors(file: &str, precision: usize, recall: usize) {

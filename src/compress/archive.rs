@@ -1,7 +1,7 @@
 //! A frame of the archive: turns as lines of JSON, compressed together with zstd.
 //!
-//! No trained dictionary: one trained on 3,032 real turns held 632 of them verbatim, a copy of users' text outside of
-//! every erase.
+//! There is no trained dictionary: one trained on 3,032 real turns contained 632 of them verbatim, a copy of users' text
+//! that no erase would reach.
 
 use zstd::{bulk::Decompressor, zstd_safe::get_frame_content_size};
 
@@ -10,13 +10,13 @@ use crate::{
     model::turn::Turn,
 };
 
-/// zstd's level: 9 is within 3 % of 19 on these sizes, at a tenth of its time.
+/// zstd's level: 9 is within 3 % of 19 at these sizes, in a tenth of the time.
 const LEVEL: i32 = 9;
 
-/// The most that a frame may hold, against a forged one: two sides of 10 MiB, escaped six times over, and some.
+/// The most that a frame may hold, to reject forged ones: two sides of 10 MiB, escaped six times over, and some more.
 const MAX_RAW_BYTES: usize = 1 << 28;
 
-/// A frame, and how large its lines are before compression.
+/// A frame, and the size of its lines before compression.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) body: Vec<u8>,
@@ -24,7 +24,7 @@ pub(crate) struct Frame {
     pub(crate) turn_count: usize,
 }
 
-/// Packs turns into a frame, in their order.
+/// Packs turns into a frame, in order.
 pub(crate) fn pack(turns: &[&Turn]) -> Result<Frame> {
     let mut lines = Vec::new();
     for turn in turns {
@@ -39,7 +39,7 @@ fn frame(lines: &[u8], turn_count: usize) -> Result<Frame> {
     Ok(Frame { body, raw_bytes: lines.len(), turn_count })
 }
 
-/// Takes frames apart. One serves for many: its tables take longer to make than a small frame takes.
+/// Unpacks frames. Reuse it: making its tables takes longer than unpacking a small frame.
 pub(crate) struct Unpacker(Decompressor<'static>);
 
 impl Unpacker {
@@ -59,7 +59,7 @@ impl Unpacker {
     }
 }
 
-/// A frame that was taken apart: its lines, each a turn, of which few may be wanted.
+/// An unpacked frame: its lines, each a turn, of which few may be needed.
 #[derive(Debug)]
 pub(crate) struct FrameLines(String);
 
@@ -72,7 +72,7 @@ impl FrameLines {
 }
 
 impl FrameLines {
-    /// The frame without one of its lines, the others to the byte as they were; `None`: it has no other.
+    /// The frame without one of its lines, the others unchanged byte for byte; `None` if it has no other.
     pub(crate) fn without(&self, position: usize) -> Result<Option<Frame>> {
         let lines: Vec<&str> = self.0.split_inclusive('\n').collect();
         let kept = lines.iter().enumerate().filter(|(at, _)| *at != position);
@@ -94,7 +94,7 @@ pub(crate) fn unpack(body: &[u8]) -> Result<Vec<Turn>> {
 }
 
 fn parse(line: &str) -> Result<Turn> {
-    // serde_json quotes what it stumbles over; only the place is passed on.
+    // serde_json quotes the offending text, so only the position is passed on.
     serde_json::from_str(line).map_err(|error| cannot("read", format!("at column {}", error.column())))
 }
 

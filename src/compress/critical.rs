@@ -1,4 +1,5 @@
-//! Which turns are kept verbatim for ever, and by which rules: what a person says of themself, and marks of the backend.
+//! Which turns are kept verbatim for ever, and by which rules: what people say about themselves, and marks set by the
+//! backend.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +14,13 @@ use crate::{
     text::subjects::subjects,
 };
 
-/// Version of what the rules judge: raised when it changes for any turn, so that kept turns are judged anew.
+/// Version of these rules: increased when they judge any turn differently, so that kept turns are judged again.
 pub(crate) const RULES_VERSION: i64 = 4;
 
-/// The rules that make this turn critical, in the order of [`CriticalRule`]; none if it is not.
+/// The rules that make this turn critical, in the order of [`CriticalRule`]; empty if it is not.
 ///
-/// `before` is the backend's state at the turn before it in its session, `heard` the statements of the user's side, `found`
-/// what rules find that the turn claims.
+/// `before` is the backend's state at the previous turn of the session, `heard` the statements of the user's side, `found`
+/// the anchors that rules find in the turn.
 pub(crate) fn judge(
     turn: &Turn,
     before: Option<SnapshotId>,
@@ -41,13 +42,13 @@ pub(crate) fn judge(
     rules
 }
 
-/// Whether the backend's state is known to have become another one. A turn without a state says nothing about it:
-/// taking it for a change would mark a turn of every session in which a backend began to report states.
+/// Whether the backend's state is known to have changed. A turn without a state says nothing about it: counting it as a
+/// change would mark a turn in every session in which a backend began to report states.
 fn changes_stage(turn: &Turn, before: Option<SnapshotId>) -> bool {
     matches!((before, turn.snapshot_id), (Some(before), Some(now)) if before != now)
 }
 
-/// The rules that a turn fulfils by what its user says. What tools, documents and assistants write is nothing about them.
+/// The rules that a turn fulfils by the user's text. What tools, documents and assistants write says nothing about the user.
 pub(crate) fn by_text(said: &Said, heard: &[Statement<'_>], found: &[FoundAnchor]) -> Vec<CriticalRule> {
     let [Some(user), _] = subjects(said) else { return Vec::new() };
     let claims = found.iter().any(|anchor| anchor.subject == user).then_some(CriticalRule::PersonalFact);
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(judge(&turn, None), []);
     }
 
-    /// Of what was found, and of what there was to find: how many were right, in percent.
+    /// How many findings were right, and how many expected ones were found, in percent.
     #[derive(Default)]
     struct CriticalTally {
         right: u32,
@@ -184,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Measures the rules on a file of labelled turns; prints each, and holds all together to these floors.
+    /// Measures the rules on a file of labelled turns; prints each, and checks all together against these floors.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
     fn check_floors(file: &str, precision: u32, recall: u32) {
@@ -209,14 +210,14 @@ mod tests {
         assert!(all.precision() >= precision && all.recall() >= recall, "{file}: see above");
     }
 
-    /// The rules are few and narrow: what they keep for ever is nearly always worth it, and what they overlook is in the
+    /// The rules are few and narrow: what they keep for ever is nearly always worth it, and what they miss is in the
     /// archive.
     #[test]
     fn of_labelled_turns_nearly_all_that_are_kept_are_worth_it() {
         check_floors("tune.jsonl", 92, 35);
     }
 
-    /// Nobody read these turns while the rules were written: the honest figure.
+    /// Nobody read these turns while the rules were written, so this is the honest figure.
     #[test]
     fn of_labelled_turns_that_nobody_read_too() {
         check_floors("held_out.jsonl", 90, 10);

@@ -1,25 +1,25 @@
-//! By which rules what is kept of turns was derived: when the rules of a build change, it is derived anew.
+//! The versions of the rules by which data was derived from turns: when the rules of a build change, it is derived again.
 
 use crate::{
     compress::{anchors, critical},
     text::words,
 };
 
-/// Versions of rules, one for each kind of what is derived.
+/// Versions of rules, one for each kind of derived data.
 ///
-/// Of a user's row: `n` if all of it was derived by version `n` or newer; `-n` while a job brings it to version `n`; 0 if
-/// nobody knows. A row that says nothing is of the first version, which wrote no number.
+/// In a user's row: `n` if all of it was derived by version `n` or newer; `-n` while a job updates it to version `n`; 0 if
+/// unknown. A row without a number has the first version, which wrote none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleVersions {
-    /// Words and traits of turns, and the times of what they speak of.
+    /// Words and traits of turns, and the times that they speak of.
     pub(crate) words: i64,
-    /// Why turns are kept verbatim.
+    /// The reasons why turns are kept verbatim.
     pub(crate) critical: i64,
-    /// Anchors that rules find.
+    /// Anchors found by rules.
     pub(crate) anchors: i64,
 }
 
-/// Some kinds of what is derived.
+/// A set of kinds of derived data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds {
     pub(crate) words: bool,
@@ -33,22 +33,22 @@ impl Kinds {
 }
 
 impl RuleVersions {
-    /// What a row that says nothing was derived by.
+    /// The version of a row without a number.
     pub(crate) const FIRST: i64 = 1;
 
-    /// Those of this build.
+    /// The versions of this build.
     pub(crate) const NOW: Self = Self {
         words: words::RULES_VERSION,
         critical: critical::RULES_VERSION,
         anchors: anchors::RULES_VERSION,
     };
 
-    /// The row's versions once this build has derived something of these kinds: by older rules than the row says, or than a
-    /// job of a newer build brings it to, they are lower.
+    /// The row's versions after this build has derived something of these kinds. They become lower if this build's rules are
+    /// older than the row's, or than those of a newer build's unfinished job.
     pub(crate) fn with_derived(self, kinds: Kinds) -> Self {
         let lowered = self.map(|row, now| match row {
             row if row > now => now,
-            row if row < -now => 0, // What that job has not come to is of nobody knows which.
+            row if row < -now => 0, // The versions of what that job has not reached are unknown.
             row => row,
         });
         Self {
@@ -58,17 +58,17 @@ impl RuleVersions {
         }
     }
 
-    /// The same once a job of this build brings to its rules what is older.
+    /// The versions once a job of this build has begun to update what is older.
     pub(crate) fn begun(self) -> Self {
         self.map(|row, now| if row.abs() < now { -now } else { row })
     }
 
-    /// The same once that job is through.
+    /// The versions once that job is done.
     pub(crate) fn ended(self) -> Self {
         self.map(|row, now| if row == -now { now } else { row })
     }
 
-    /// What a job of this build that has begun derives anew.
+    /// The kinds that a running job of this build derives again.
     pub(crate) fn stale(self) -> Kinds {
         let Self { words, critical, anchors } = Self::NOW;
         Kinds {
@@ -83,7 +83,7 @@ impl RuleVersions {
         self.ended() != self.begun().ended() || self.stale() != Kinds::default()
     }
 
-    /// Whether a job of a newer build brings something to its rules.
+    /// Whether a job of a newer build is updating something to its rules.
     pub(crate) fn awaits_newer(self) -> bool {
         let Self { words, critical, anchors } = Self::NOW;
         self.words < -words || self.critical < -critical || self.anchors < -anchors

@@ -1,4 +1,4 @@
-//! The summarizer that is always there: no LLM, no key, no network.
+//! The summarizer that is always available: no LLM, no key, no network.
 
 use crate::{
     compress::{Summarizer, Summarizing, Verdict, anchors, critical, sketch::sketch},
@@ -7,14 +7,13 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-/// The built-in summarizer. It quotes the first sentence that says something and invents nothing; 50 turns take some
-/// milliseconds.
+/// The built-in summarizer. It quotes the first meaningful sentence and invents nothing; 50 turns take some milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a value without fields stays one")]
 pub struct Extractive;
 
 impl Extractive {
-    /// Its name, as summaries carry it.
+    /// Its name, as summaries store it.
     pub const NAME: &str = "extractive";
 }
 
@@ -43,7 +42,7 @@ fn verdict(turn: &Turn) -> Verdict {
     }
 }
 
-/// The tokenizer that the turn was counted by: its tables are loaded already.
+/// The tokenizer that counted the turn: its tables are already loaded.
 fn tokenizer_of(turn: &Turn) -> Tokenizer {
     let counted_by = &turn.tokens.counted_by;
     Tokenizer::ALL

@@ -1,4 +1,4 @@
-//! How an anchor follows from the statements that turns make: one pure fold, whatever was added or erased since.
+//! How an anchor follows from the statements of turns: one pure fold, whatever was added or erased since then.
 
 use std::collections::BTreeMap;
 
@@ -10,40 +10,40 @@ use crate::model::{
     place::Seq,
 };
 
-/// One source that says that a value holds, or no longer.
+/// One source that says that a value holds, or no longer holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ValueStatement {
     pub(crate) value_key: String,
-    /// The value as it stands there.
+    /// The value as the source writes it.
     pub(crate) value: String,
     pub(crate) stance: Stance,
-    /// Its place in the user's order.
+    /// Its place in the user's recording order.
     pub(crate) seq: Seq,
-    /// Set by hand: behind the turn with the same `seq`.
+    /// Whether it was set by hand, which comes after the turn with the same `seq`.
     pub(crate) by_hand: bool,
     pub(crate) said_at: DateTime<Utc>,
 }
 
-/// What is known of one value when all statements are heard.
+/// The state of one value after all statements.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValueState {
-    /// As it was said last.
+    /// As it was last said.
     pub(crate) value: String,
     /// How many sources say that it holds.
     pub(crate) count: u32,
     pub(crate) valid_from: DateTime<Utc>,
     pub(crate) valid_until: Option<DateTime<Utc>>,
-    /// The key of the value that took its place.
+    /// The key of the value that replaced it.
     pub(crate) superseded_by: Option<String>,
 }
 
-/// Up to which place in the user's order a person took a value back, by its key.
+/// By a value's key: the place in the user's order up to which a person retracted it.
 pub(crate) type Retracted = BTreeMap<String, Seq>;
 
-/// Hears all statements about one attribute of one subject, in the user's order, and says what became of each value.
+/// Applies all statements about one attribute of one subject, in the user's order, and returns the state of each value.
 ///
-/// Under `one` a new value supersedes the value that held; under `many` values do not touch each other. What was
-/// said up to a value's retraction does not count.
+/// With `one`, a new value supersedes the value that held; with `many`, values are independent. Anything said up to a
+/// value's retraction does not count.
 pub(crate) fn fold(
     cardinality: Cardinality,
     mut statements: Vec<ValueStatement>,
@@ -96,10 +96,10 @@ pub(crate) fn strength(count: u32) -> f64 {
     1.0 - 0.5_f64.powi(i32::try_from(count.min(1_000)).unwrap_or(1_000))
 }
 
-/// The most bytes of a key: an index entry of other databases holds no more than about twice that.
+/// The most bytes of a key: index entries of other databases hold at most about twice that.
 const MAX_KEY_BYTES: usize = 1_024;
 
-/// What makes two spellings one value: case, width, blanks and the punctuation around it do not count.
+/// What makes two spellings one value: case, width, blanks and surrounding punctuation are ignored.
 pub(crate) fn value_key(value: &str) -> String {
     let folded: String = value.nfkc().flat_map(char::to_lowercase).collect();
     let words: Vec<&str> = folded.split_whitespace().collect();
@@ -147,7 +147,7 @@ mod tests {
         for order in [false, true] {
             let mut statements: Vec<ValueStatement> = lines.iter().map(|line| statement(line)).collect();
             if order {
-                statements.reverse(); // The order of arrival does not count.
+                statements.reverse(); // The order of arrival does not matter.
             }
             let states = fold(cardinality, statements, &retracted);
             assert_eq!(states.iter().map(show).collect::<Vec<_>>(), expected, "{lines:?}");
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_key_is_bounded_however_long_a_value_grows_when_it_is_folded() {
-        // One letter of three bytes that compatibility folding makes 18 of.
+        // One letter of three bytes that compatibility folding turns into 18.
         let key = value_key(&"\u{fdfa}".repeat(200));
         assert!((MAX_KEY_BYTES - 3..=MAX_KEY_BYTES).contains(&key.len()), "{}", key.len());
     }

@@ -1,4 +1,4 @@
-//! A summarizer whose name is known: asked once, when the file is opened.
+//! A summarizer whose name is read once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -11,7 +11,7 @@ use crate::{
     model::turn::Turn,
 };
 
-/// Has the name that its summarizer had at first, cut to what the trait promises.
+/// Keeps the first name that its summarizer returned, cut to the length that the trait promises.
 #[derive(Debug)]
 pub(crate) struct KnownSummarizer {
     name: String,

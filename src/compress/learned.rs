@@ -1,45 +1,45 @@
-//! What use teaches compression: which turns are kept since they were of use, and which rules keep no more. By counts
-//! alone, and for later compressions: what is summarized stays so.
+//! What compression learns from use: which turns are kept because they were of use, and which rules no longer keep turns.
+//! Based on counts alone, and only for later compressions: what is summarized stays so.
 
 use std::collections::HashSet;
 
 use crate::model::critical::CriticalRule;
 
-/// A turn that was the best of what was recalled in so many contexts is never summarized. What was shown at all is no
-/// measure: of talks in which every reply answered a context, 90 % of all turns were shown in three, 9 to 13 % were the
-/// best (2026-11).
+/// A turn that was the best recalled item in this many contexts is never summarized. Being shown is no measure: in
+/// conversations in which every reply answered a context, 90 % of all turns were shown in three, and 9 to 13 % were the best
+/// (2026-11).
 pub(crate) const USES_THAT_KEEP: u32 = 3;
-/// A rule that kept nothing of use in so many chances keeps no more.
+/// A rule that kept nothing useful in this many chances stops keeping turns.
 pub(crate) const CHANCES_OF_A_RULE: u64 = 200;
 
-/// How a rule has fared with one user.
+/// The record of a rule with one user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleRecord {
     pub(crate) rule: CriticalRule,
-    /// How often a turn that it alone keeps was considered for a context that showed something of what was recalled.
+    /// How often a turn that only this rule keeps was considered for a context that showed recalled items.
     pub(crate) chances: u64,
     /// How often such a turn was shown.
     pub(crate) taken: u64,
 }
 
 impl RuleRecord {
-    /// Whether it keeps no more.
+    /// Whether the rule has stopped keeping turns.
     pub(crate) fn has_stopped(&self) -> bool {
         !self.rule.never_stops() && self.taken == 0 && self.chances >= CHANCES_OF_A_RULE
     }
 }
 
-/// What is known of one user when turns are compressed.
+/// What is known about one user when turns are compressed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LearnedCriticality {
     /// Turns that were the best of [`USES_THAT_KEEP`] contexts, by their `seq`.
     pub(crate) used: HashSet<i64>,
-    /// Rules that keep no more.
+    /// Rules that no longer keep turns.
     pub(crate) stopped: Vec<CriticalRule>,
 }
 
 impl LearnedCriticality {
-    /// Why a turn is kept: by the first of the rules that hold for it and have not stopped, else for its use.
+    /// Why a turn is kept: the first rule that applies and has not stopped, or else its use.
     pub(crate) fn rule(
         &self,
         seq: i64,

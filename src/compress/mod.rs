@@ -1,4 +1,4 @@
-//! What becomes of an ended session's turns: judged, summarized, verified. Pure functions, and the trait that LLM#1
+//! How the turns of an ended session are judged, summarized and verified. Pure functions, and the trait that LLM#1
 //! implements; nothing here reads a file or a clock.
 
 pub(crate) mod anchors;
@@ -25,10 +25,10 @@ use crate::{
     model::{anchor::FoundAnchor, ids::TurnId, turn::Turn},
 };
 
-/// Judges and summarizes the turns of an ended session: what LLM#1 does.
+/// Judges and summarizes the turns of an ended session: LLM#1's task.
 ///
-/// Whatever it answers, no turn can be lost by it: each verdict is verified against its turn before anything moves,
-/// and turns without a good one are asked for again later and at last summarized by built-in means.
+/// No answer can cause the loss of a turn: each verdict is verified against its turn before anything moves, and turns
+/// without a good one are asked about again later and finally summarized by the built-in summarizer.
 ///
 /// ```
 /// use thermocline::{Summarizer, Summarizing, Turn, Verdict};
@@ -51,21 +51,21 @@ use crate::{
 /// }
 /// ```
 pub trait Summarizer: Send + Sync + fmt::Debug {
-    /// Its name, as summaries will carry it: `gpt-4o-mini`, say. At most 100 bytes; it is asked for once, when the file
-    /// is opened.
+    /// Its name as summaries store it, for example `gpt-4o-mini`. At most 100 bytes; it is read once, when the file is
+    /// opened.
     fn name(&self) -> &str;
 
-    /// One verdict for each of these turns, at most 16, which are of one session and in its order. Jobs drive its
-    /// future on a thread of its own, for up to [`Config::summarizer_timeout`](crate::Config::summarizer_timeout);
-    /// it may be dropped at any time. One that blocks for longer keeps that thread until it returns.
+    /// Returns one verdict for each of these turns, at most 16, which are from one session and in its order. Jobs drive the
+    /// future on its own thread, for up to [`Config::summarizer_timeout`](crate::Config::summarizer_timeout); it may be
+    /// dropped at any time. A future that blocks for longer keeps that thread until it returns.
     ///
-    /// It fails with [`Error::provider`](crate::Error::provider) for what may pass, with
-    /// [`Error::provider_refused`](crate::Error::provider_refused) for turns that it will never take, and with
-    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) where it takes none: then the job waits.
+    /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures,
+    /// [`Error::provider_refused`](crate::Error::provider_refused) for turns that it will never accept,
+    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts none: then the job waits.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 
-    /// What these turns, as above, teach that is worth knowing later; asked only with
-    /// [`Extract::Llm`](crate::Extract::Llm). Each proposal must quote the turns: what does not hold is dropped, and not
+    /// What these turns, as above, teach that is worth knowing later; called only with
+    /// [`Extract::Llm`](crate::Extract::Llm). Each proposal must quote the turns: one that does not hold is dropped and not
     /// asked for again. Default: nothing.
     fn propose<'a>(&'a self, turns: &'a [Turn]) -> Proposing<'a> {
         let _ = turns;
@@ -76,27 +76,27 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
 /// The future of a [`Summarizer`]'s answer.
 pub type Summarizing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Verdict>>> + Send + 'a>>;
 
-/// The future of what a [`Summarizer`] proposes.
+/// The future of a [`Summarizer`]'s proposals.
 pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Send + 'a>>;
 
-/// What a summarizer says of one turn.
+/// A summarizer's verdict on one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The turn.
     pub turn_id: TurnId,
-    /// Whether to keep it verbatim for ever. It cannot undo what the caller or a rule has marked.
+    /// Whether to keep it verbatim for ever. This cannot undo a mark by the caller or a rule.
     pub is_critical: bool,
     /// One sentence, at most about 50 tokens.
     pub summary_text: String,
     /// What the turn is about, 3 to 8 words or short phrases.
     pub topic_keywords: Vec<String>,
-    /// What the turn says of who somebody is.
+    /// Identity facts that the turn states.
     pub anchors: Vec<FoundAnchor>,
 }
 
 impl Verdict {
-    /// A verdict that says this sentence, and nothing else. Keywords are then found by built-in means.
+    /// A verdict with only this sentence. The built-in summarizer then finds the keywords.
     pub fn summary(turn_id: TurnId, summary_text: impl Into<String>) -> Self {
         Self {
             turn_id,
@@ -114,14 +114,14 @@ impl Verdict {
         self
     }
 
-    /// Says what the turn is about.
+    /// Sets what the turn is about.
     #[must_use]
     pub fn topic_keywords<W: Into<String>>(mut self, keywords: impl IntoIterator<Item = W>) -> Self {
         self.topic_keywords = keywords.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Adds what the turn says of who somebody is.
+    /// Adds an identity fact that the turn states.
     #[must_use]
     pub fn anchor(mut self, anchor: FoundAnchor) -> Self {
         self.anchors.push(anchor);

@@ -1,4 +1,4 @@
-//! What becomes of each turn of an ended session: kept verbatim, or summarized; and what it says of who somebody is.
+//! Decides what happens to each turn of an ended session: kept verbatim or summarized, and which anchors it supports.
 
 use std::collections::HashMap;
 
@@ -16,24 +16,24 @@ use crate::{
 
 use super::{Verdict, anchors, critical, learned::LearnedCriticality, sketch};
 
-/// What stays the same for all turns.
+/// The rules that are the same for all turns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlanRules {
-    /// Turns of at most so many tokens stay verbatim.
+    /// Turns of at most this many tokens are kept verbatim.
     pub(crate) verbatim_tokens: u32,
     pub(crate) tokenizer: Tokenizer,
-    /// The name under which the built-in summarizer does what the configured one did not; none: such a turn waits.
+    /// The name of the built-in summarizer, if it does what the configured one did not; `None` if such turns wait.
     pub(crate) built_in: Option<&'static str>,
-    /// Whether an original leaves behind a summary by the summarizer; else it is archived.
+    /// Whether a summary by the summarizer replaces the original for good; otherwise the original is archived.
     pub(crate) is_deleting: bool,
 }
 
-/// What becomes of one turn.
+/// The plan for one turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TurnPlan {
     /// Why it is critical, if it is.
     pub(crate) rule: Option<CriticalRule>,
-    /// What stands for it; none: it is kept verbatim.
+    /// The summary that replaces it; `None` if it is kept verbatim.
     pub(crate) sketch: Option<NewSummary>,
     pub(crate) anchors: Vec<FoundAnchor>,
     /// Who found the anchors.
@@ -47,21 +47,21 @@ pub(crate) struct NewSummary {
     pub(crate) topic_keywords: Vec<String>,
     pub(crate) summary_tokens: u32,
     pub(crate) summarizer: String,
-    /// The least of the turn's sides, from 0 to 1.
+    /// The minimum over the turn's sides, from 0 to 1.
     pub(crate) reliability: f64,
-    /// What becomes of the turn behind it.
+    /// What happens to the original turn.
     pub(crate) original: Original,
 }
 
-/// Verified verdicts, by turn, and who gave them.
+/// Verified verdicts, by turn, and the name of the summarizer.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
     pub(crate) name: String,
     pub(crate) by_turn: HashMap<TurnId, Verdict>,
 }
 
-/// Plans for turns that follow each other in a session, the first of them after a turn with this snapshot. `None`: the
-/// turn has no verified verdict, and waits for one.
+/// Plans for consecutive turns of a session, the first of which follows a turn with this snapshot. `None` if a turn has no
+/// verified verdict, and waits for one.
 pub(crate) fn plan(
     turns: &[Turn],
     mut previous: Option<SnapshotId>,
@@ -87,7 +87,7 @@ fn plan_one(
     if verdict.is_none() && rules.built_in.is_none() {
         return None;
     }
-    // A summarizer adds to the rules, and takes nothing away.
+    // A summarizer can add to the rules, but not overrule them.
     let by_summarizer =
         verdict.is_some_and(|verdict| verdict.is_critical).then_some(CriticalRule::Summarizer);
     let heard = statements(&turn.said.user_message);
@@ -96,7 +96,7 @@ fn plan_one(
     let rule = learned.rule(turn.seq, holding);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| summary_of(turn, verdict, &verdicts.name, rules));
-    // Who summarizes reads more into a turn than built-in means; where it says nothing, they speak.
+    // A summarizer finds more in a turn than the rules; if it says nothing, the rules apply.
     let (anchors, made_by) = match verdict {
         Some(verdict) if !verdict.anchors.is_empty() => (verdict.anchors.clone(), verdicts.name.clone()),
         _ => (found, BUILT_IN.to_owned()),
@@ -104,8 +104,8 @@ fn plan_one(
     Some(TurnPlan { rule, sketch, anchors, made_by })
 }
 
-/// By the verdict, and by built-in means where it is missing or names no topics. Only behind a verified verdict may an
-/// original be deleted.
+/// The verdict's summary, or the built-in one if there is no verdict; built-in keywords if it names no topics. An original
+/// may be deleted only after a verified verdict.
 fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: PlanRules) -> NewSummary {
     let said = verdict.map(|verdict| (verdict.summary_text.clone(), verdict.topic_keywords.clone()));
     let built_in = || sketch::sketch(&turn.said, rules.tokenizer);
@@ -128,7 +128,7 @@ fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: PlanRul
     }
 }
 
-/// A summary is as reliable as the least of what it came from.
+/// A summary is as reliable as its least reliable source.
 fn reliability(turn: &Turn) -> f64 {
     let said = &turn.said;
     let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
@@ -136,17 +136,17 @@ fn reliability(turn: &Turn) -> f64 {
     heard.map(|(_, origin)| origin.reliability()).fold(1.0, f64::min)
 }
 
-/// How many turns are read and thought over at once: bounds the memory of a job, and what a slow LLM#1 is asked before
-/// its first answers are kept.
+/// How many turns are read and processed at once: bounds the memory of a job, and how much a slow LLM#1 is asked before its
+/// first answers are stored.
 pub(crate) const CHUNK_TURNS: usize = 16;
-/// What is swapped at once and packed into one frame: 1 to 2 ms of the writer (benchmark `compress`). Larger frames would
-/// be smaller in all (by 6 % at 64 KiB), but who reads one turn unpacks its whole frame. A chunk is cut into slices, so
-/// more than its turns ([`CHUNK_TURNS`]) change nothing.
+/// How many turns are swapped at once and packed into one frame: 1 to 2 ms of the writer (benchmark `compress`). Larger
+/// frames would be smaller in total (by 6 % at 64 KiB), but reading one turn unpacks its whole frame. A chunk is cut into
+/// slices, so more than [`CHUNK_TURNS`] has no effect.
 const SLICE_TURNS: usize = 16;
 const _: () = assert!(SLICE_TURNS <= CHUNK_TURNS, "a slice is a part of a chunk");
 const SLICE_BYTES: usize = 24 << 10;
 
-/// Turns in groups that one swap takes: in order, bounded by turns and bytes. A group of one may be larger.
+/// Splits turns into groups for one swap each: in order, bounded by turns and bytes. A group of one may be larger.
 pub(crate) fn slices(sizes: &[usize]) -> Vec<std::ops::Range<usize>> {
     let mut slices: Vec<std::ops::Range<usize>> = Vec::new();
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! The built-in summary of one turn: a title, which is the first sentence that says something, and topic keywords.
+//! The built-in summary of one turn: a title, which is the first meaningful sentence, and topic keywords.
 
 use crate::{
     english::{
@@ -20,16 +20,16 @@ use crate::{
     },
 };
 
-/// What stands for a turn.
+/// The summary of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sketch {
     /// One sentence of at most [`MAX_SUMMARY_TOKENS`] tokens.
     pub(crate) summary_text: String,
-    /// 3 to 8 words or short phrases, fewer only of a very short turn.
+    /// 3 to 8 words or short phrases, fewer only for a very short turn.
     pub(crate) topic_keywords: Vec<String>,
 }
 
-/// The built-in summary of one turn. Everything it quotes stands in the turn, to the letter but for marks and blanks.
+/// The built-in summary of one turn. Everything that it quotes is in the turn verbatim, except for marks and blanks.
 pub(crate) fn sketch(said: &Said, tokenizer: Tokenizer) -> Sketch {
     Sketch {
         summary_text: summary(said, tokenizer),
@@ -37,7 +37,7 @@ pub(crate) fn sketch(said: &Said, tokenizer: Tokenizer) -> Sketch {
     }
 }
 
-/// Whether it says something: more than greetings, thanks and the like.
+/// Whether the turn says more than greetings, thanks and the like.
 pub(crate) fn tells(said: &Said) -> bool {
     const ENOUGH: usize = 2;
     let tells = |text: &str| {
@@ -50,10 +50,10 @@ pub(crate) fn tells(said: &Said) -> bool {
 
 /// A longer title is cut, in words.
 const MOST_WORDS: usize = 25;
-/// No title is longer, in bytes: so many words of no language are.
+/// The most bytes of a title: this many words are not longer in any language.
 const LONGEST: usize = 400;
 
-/// Who said what: the title in quotation marks behind its speaker.
+/// Who said what: the speaker, then the title in quotation marks.
 fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     let user = (said.user_name.as_deref(), said.user_origin, "User");
     let assistant = (said.assistant_name.as_deref(), said.assistant_origin, "Assistant");
@@ -61,13 +61,13 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     let title_by = |title: fn(&str) -> Option<String>| {
         sides.iter().find_map(|&(speaker, text)| Some((speaker, title(text)?)))
     };
-    // Of a turn of thanks or of mere code the reply may say something, else it has a first line.
+    // If the user only gives thanks or code, the reply may say something; otherwise the first line is used.
     let (speaker, title) =
         title_by(first_telling).or_else(|| title_by(first_line)).unwrap_or((user, String::new()));
     let speaker = speaker_of(speaker, tokenizer);
     let verb = if title.ends_with(['?', '？']) { "asked" } else { "said" };
     let mut room = LONGEST;
-    // Bytes only estimate tokens: of other scripts they are more.
+    // Bytes only estimate tokens: other scripts need more.
     while let Some(shown) = cut(&title, room) {
         let end = if shown.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };
         let sentence = format!("{speaker} {verb} \"{shown}\"{end}");
@@ -79,9 +79,9 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     format!("{speaker} said something that cannot be quoted.")
 }
 
-/// Who speaks, as a sentence names them.
+/// The speaker, as a sentence names them.
 fn speaker_of((name, origin, role): (Option<&str>, Origin, &str), tokenizer: Tokenizer) -> String {
-    /// A label of more tokens would leave no room for what was said: the role speaks instead.
+    /// A label with more tokens would leave no room for what was said, so the role is used instead.
     const MAX_LABEL_TOKENS: u32 = 12;
     let named = label(name, origin, role);
     let fits = tokenizer.count(&named) <= MAX_LABEL_TOKENS;
@@ -89,10 +89,10 @@ fn speaker_of((name, origin, role): (Option<&str>, Origin, &str), tokenizer: Tok
     shown.replace('"', "'")
 }
 
-/// The first sentence with so many words that can be topics, without the greeting before it, or one that leads to what
-/// follows; else the first with any.
+/// The first sentence, without a leading greeting, that has enough topic words or introduces what follows; otherwise the
+/// first one with any.
 fn first_telling(text: &str) -> Option<String> {
-    /// What nobody said by here is no greeting any more.
+    /// Sentences beyond this are not examined: by here the greetings are over.
     const LOOKED_AT: usize = 12 * 1_024;
     const ENOUGH: usize = 3;
     let (mut first, mut refusal) = (None, String::new());
@@ -113,7 +113,7 @@ fn first_telling(text: &str) -> Option<String> {
 }
 
 fn first_line(text: &str) -> Option<String> {
-    /// A line with a word in it comes within so many bytes, or is not quoted.
+    /// A line is quoted only if it has a word within this many bytes.
     const LOOKED_AT: usize = 2_048;
     let head = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut lines = head.lines().filter(|line| !line.trim().starts_with("```")).map(quotable);

@@ -1,4 +1,4 @@
-//! Whether a sentence is one's own: what somebody reports, quotes, makes up or takes back is not theirs to have decided.
+//! Whether a sentence is the author's own: what they report, quote, make up or take back is not their decision.
 
 use crate::english::{
     cues::CueMatch,
@@ -6,11 +6,11 @@ use crate::english::{
     statements::{Statement, StatementToken},
 };
 
-/// So many tokens behind what names a secret, the secret itself may stand.
+/// A secret may follow within this many tokens of a word that names it.
 const SECRET_WITHIN: usize = 3;
 
-/// Whether what was found is another's: behind a label (`The article: ...`), between single quotes, beside words that
-/// report (`said Bob`), or taken back; or whether it tells a secret.
+/// Whether the match is somebody else's: after a label (`The article: ...`), in single quotes, next to reporting words
+/// (`said Bob`), or taken back; or whether it tells a secret.
 pub(crate) fn is_borrowed(statement: &Statement<'_>, found: CueMatch) -> bool {
     is_introduced(&statement.tokens[..found.start])
         || is_reported_behind(&statement.tokens[found.end..])
@@ -22,7 +22,7 @@ pub(crate) fn is_borrowed(statement: &Statement<'_>, found: CueMatch) -> bool {
 /// `He told me, `, `Example: `, but neither `Note: ` nor `I am tired of it: `.
 fn is_introduced(before: &[StatementToken<'_>]) -> bool {
     static OWN_LABELS: List = list!("own_labels");
-    // What joins clauses (`so`, `then`) may stand between.
+    // Connectives (`so`, `then`) may come in between.
     let Some(mark) = before.iter().rposition(StatementToken::is_mark) else { return false };
     let clause = clause_before(&before[..mark]);
     let is_own = clause.iter().any(|token| matches!(&*token.lower, "i" | "we" | "my" | "our"));
@@ -55,13 +55,13 @@ fn reports(clause: &[StatementToken<'_>]) -> bool {
     (0..clause.len()).any(|at| INTRODUCING.contains(&clause[at].lower) && !is_hearsay(at))
 }
 
-/// The tokens behind the last mark.
+/// The tokens after the last mark.
 fn clause_before<'t, 'a>(tokens: &'t [StatementToken<'a>]) -> &'t [StatementToken<'a>] {
     let start = tokens.iter().rposition(StatementToken::is_mark).map_or(0, |mark| mark + 1);
     &tokens[start..]
 }
 
-/// Behind a single quote that is open. Double quotes are no statements at all.
+/// Whether it is inside an open single quote. Text in double quotes is never a statement.
 fn is_quoted(statement: &Statement<'_>, found: CueMatch) -> bool {
     let text = statement.text;
     let begins = statement.tokens.get(found.start).map_or(0, |token| token.start);

@@ -1,5 +1,5 @@
-//! What a later statement says of a thing that an earlier one told of: that it changed, a value of the same kind, or nothing
-//! but its name.
+//! What a later statement says about a thing that an earlier one told of: that it changed, a value of the same kind, or only
+//! its name.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::english::{
     statements::{Statement, StatementToken},
 };
 
-/// Lines of a kind and a pattern.
+/// Lines with a kind and a pattern.
 static PATTERNS: List = list!("changes");
 
 static CUES: LazyLock<(Vec<&'static str>, Cues)> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ static CUES: LazyLock<(Vec<&'static str>, Cues)> = LazyLock::new(|| {
     (kinds, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
 });
 
-/// What a statement says of change.
+/// What a statement says about changes.
 pub(crate) struct StatedChanges<'s, 'a> {
     tokens: &'s [StatementToken<'a>],
     found: Vec<(&'static str, CueMatch)>,
@@ -44,7 +44,8 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
         self.found.iter().any(|(kind, _)| *kind == "news")
     }
 
-    /// Whether it says that one of these tokens changed, or, if that is asked for, is elsewhere: `I moved the violin`.
+    /// Whether it says that one of these tokens changed, or, with `or_elsewhere`, that it is elsewhere:
+    /// `I moved the violin`.
     pub(crate) fn is_changed(&self, is_of_thing: &dyn Fn(usize) -> bool, or_elsewhere: bool) -> bool {
         self.found.iter().any(|(kind, cue)| {
             let is_change = matches!(*kind, "end" | "change") || (or_elsewhere && *kind == "place");
@@ -52,7 +53,7 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
         })
     }
 
-    /// Whether it says that it is over with one of these: `I quit Lindholm`, `Halloran retired`.
+    /// Whether it says that one of these is over: `I quit Lindholm`, `Halloran retired`.
     pub(crate) fn is_over(&self, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
         self.found.iter().any(|(kind, cue)| match *kind {
             "end" => self.has_object(cue, is_of_thing) || self.has_subject(cue, is_of_thing),
@@ -76,19 +77,19 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
     }
 }
 
-/// Of which kind the value is that a statement says.
+/// The kind of value in a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ValueKind {
-    /// In words, as far as can be told.
+    /// Words, as far as can be determined.
     #[default]
     Words,
-    /// A number, or one of a row.
+    /// A number, or one in a row of several.
     Number,
     /// A month, or a day of the week.
     Day,
 }
 
-/// See [`ValueKind`]: a day before a number.
+/// See [`ValueKind`]: a day takes precedence over a number.
 pub(crate) fn kind(statement: &Statement<'_>) -> ValueKind {
     const UNITS: &str = "hour minute day week month year kilometre kilometer mile kilo litre liter dozen";
     let tokens = &statement.tokens;
@@ -113,7 +114,7 @@ pub(crate) fn kind(statement: &Statement<'_>) -> ValueKind {
     }
 }
 
-/// How a statement goes on behind one of its words: `my dentist is Brandt` and `my dentist is Okafor` go on alike.
+/// How a statement continues after one of its words: `my dentist is Brandt` and `my dentist is Okafor` continue alike.
 pub(crate) fn goes_on(statement: &Statement<'_>, at: usize) -> Option<(String, String)> {
     const LEADS: &str = "in on at by under behind beside with from to into called named";
     let [verb, next, ..] = statement.tokens.get(at + 1..)? else { return None };

@@ -30,7 +30,7 @@ static ALL: [WordClass; 19] = [
     ("my", List::new("my our")),
 ];
 
-/// Whether `word` is of the class with this name.
+/// Whether `word` belongs to the class with this name.
 pub(crate) fn is_of(class: &str, word: &str) -> bool {
     CLASSES.iter().any(|(name, list)| *name == class && list.contains(word))
 }

@@ -1,8 +1,8 @@
 //! Cues: small patterns of words that tell what a statement does.
 //!
-//! A pattern is words with blanks between. `a|b` is one of them, `@class` one of a class, `x?` may be missing, `*2`
-//! is up to two words of any kind, `#` a number, `!x` no `x` next, `^` the start of the
-//! statement, `$` its end or a mark. Adverbs between the words of a pattern are passed over.
+//! A pattern is words separated by blanks. `a|b` is one of them, `@class` a word of a class, `x?` is optional, `*2` is up to
+//! two words of any kind, `#` a number, `!x` means that `x` does not follow, `^` is the start of the statement, `$` its end
+//! or a mark. Adverbs between the words of a pattern are skipped.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use crate::english::{
     statements::{Statement, StatementToken},
 };
 
-/// Patterns by the words they can begin with.
+/// Patterns by the words that they can begin with.
 #[derive(Debug)]
 pub(crate) struct Cues {
     patterns: Vec<Pattern>,
     by_first_word: HashMap<&'static str, Vec<usize>>,
 }
 
-/// A place where a pattern was found.
+/// A match of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CueMatch {
-    /// Which pattern, by its place in the list.
+    /// The pattern's index in the list.
     pub(crate) pattern: usize,
-    /// Its first token, and the one behind its last.
+    /// Its first token, and the one after its last.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
@@ -36,7 +36,7 @@ struct Pattern {
 
 #[derive(Debug)]
 enum Element {
-    /// Words, `#` and `$` among them.
+    /// Words, including `#` and `$`.
     Word {
         words: Vec<&'static str>,
         is_optional: bool,
@@ -52,11 +52,11 @@ enum Element {
 /// A class of words: its name, and the words.
 pub(crate) type WordClass = (&'static str, List);
 
-/// No more adverbs in a row are passed over.
+/// The most adverbs in a row that are skipped.
 const MOST_PASSED_OVER: usize = 2;
 
 impl Cues {
-    /// Reads the patterns of a list.
+    /// Parses the patterns of a list.
     pub(crate) fn new(patterns: impl IntoIterator<Item = &'static str>, classes: &[WordClass]) -> Self {
         let patterns: Vec<Pattern> =
             patterns.into_iter().map(|pattern| Pattern::read(pattern, classes)).collect();
@@ -75,7 +75,7 @@ impl Cues {
         Self { patterns, by_first_word }
     }
 
-    /// Every place where a pattern is found, in the order of the text, then of the list.
+    /// Every match, in the order of the text, then of the list.
     pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<CueMatch> {
         let mut found = Vec::new();
         for start in 0..statement.tokens.len() {
@@ -84,7 +84,7 @@ impl Cues {
         found
     }
 
-    /// The patterns that the first of these tokens begins, in the order of the list.
+    /// The patterns that match at the first of these tokens, in the order of the list.
     pub(crate) fn starting(&self, tokens: &[StatementToken<'_>]) -> Vec<CueMatch> {
         let mut found = Vec::new();
         self.add_at(tokens, 0, &mut found);
@@ -92,7 +92,7 @@ impl Cues {
     }
 
     fn add_at(&self, tokens: &[StatementToken<'_>], start: usize, found: &mut Vec<CueMatch>) {
-        // Patterns that begin with a number are listed under its sign.
+        // Patterns that begin with a number are listed under `#`.
         let word = tokens.get(start).map_or("", |token| if is_number(token) { "#" } else { &token.lower });
         let Some(patterns) = self.by_first_word.get(word) else { return };
         for &pattern in patterns {
@@ -107,7 +107,7 @@ impl Cues {
         }
     }
 
-    /// Whether any pattern is found.
+    /// Whether any pattern matches.
     pub(crate) fn any(&self, statement: &Statement<'_>) -> bool {
         !self.all(statement).is_empty()
     }

@@ -1,4 +1,4 @@
-//! Words that are too common in chats to name a topic, beside the stop words.
+//! Words that are too common in chats to name a topic, in addition to the stop words.
 
 use crate::english::{
     lists::{List, list},
@@ -8,7 +8,7 @@ use crate::english::{
 static TALK: List = list!("talk");
 static FOREIGN: List = list!("foreign");
 
-/// Whether this word, in lower case and without apostrophes, can be no topic by itself. Stop words are dull.
+/// Whether this word, in lower case and without apostrophes, cannot be a topic by itself. Stop words are dull.
 pub(crate) fn is_dull(lower: &str) -> bool {
     is_stop_word(lower) || TALK.contains(lower) || FOREIGN.contains(lower)
 }

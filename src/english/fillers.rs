@@ -1,4 +1,4 @@
-//! What people say before they say something: greetings, thanks, and whom they speak to.
+//! What people say before they get to the point: greetings, thanks, and names of those they speak to.
 
 use crate::english::lists::{List, is_in, list};
 
@@ -13,12 +13,12 @@ const LONGEST: usize = 24;
 
 const MARKS: [char; 5] = [',', '!', '.', '?', ':'];
 
-/// Whether a sentence tells of its author: `I have cancer.`
+/// Whether a sentence tells something about its author: `I have cancer.`
 pub(crate) fn is_own(sentence: &str) -> bool {
     is_first_word_in("i i'm i've my we we're we've our", sentence)
 }
 
-/// Whether a sentence only says no, so that what follows is not to be read without it: `Don't. Delete it tomorrow.`
+/// Whether a sentence only says no, so that the next must not be read without it: `Don't. Delete it tomorrow.`
 pub(crate) fn refuses(sentence: &str) -> bool {
     sentence.split(' ').count() <= 2 && is_first_word_in("no nope don't stop never wait not", sentence)
 }
@@ -28,8 +28,8 @@ fn is_first_word_in(list: &str, sentence: &str) -> bool {
     is_in(list, first.trim_end_matches(MARKS))
 }
 
-/// What is left of a sentence without `Wow,`, `Hey Caroline!` or `Sure thing,` at its start, and without the name
-/// at its end that it is addressed to; empty if that was all.
+/// A sentence without `Wow,`, `Hey Caroline!` or `Sure thing,` at its start, and without the addressee's name at its end;
+/// empty if that was all.
 pub(crate) fn without_fillers(sentence: &str) -> &str {
     let mut rest = sentence;
     let mut is_addressing = false;
@@ -38,7 +38,7 @@ pub(crate) fn without_fillers(sentence: &str) -> &str {
         let first = opening.split(' ').next().unwrap_or_default().to_lowercase();
         let is_name = is_addressing && is_one_name(opening);
         let greets = ADDRESSING.contains(&first);
-        // `So much happened.` is no opening, `Thank you!` is all there is.
+        // `So much happened.` is no opening, and `Thank you!` is the whole sentence.
         let is_opening = FILLERS.contains(&first) && (!behind.is_empty() || greets || !opening.contains(' '));
         if !is_name && !is_opening {
             break;
@@ -49,7 +49,7 @@ pub(crate) fn without_fillers(sentence: &str) -> &str {
     without_address(rest)
 }
 
-/// The words up to the first mark, if they are few; and what follows the mark.
+/// The words up to the first mark, if they are few, and what follows the mark.
 fn opening(sentence: &str) -> Option<(&str, &str)> {
     let head = &sentence[..sentence.floor_char_boundary(LONGEST)];
     let end = match head.find(MARKS) {
@@ -69,7 +69,7 @@ fn is_one_name(text: &str) -> bool {
         && text.len() > 1
 }
 
-/// Without `, Anna` before the end, unless it may be the last of a list.
+/// Removes `, Anna` at the end, unless it may be the last of a list.
 fn without_address(sentence: &str) -> &str {
     let said = sentence.trim_end_matches(MARKS);
     match said.rsplit_once(", ") {

@@ -1,4 +1,4 @@
-//! What a text is about: a few words or short phrases of it that name its topic.
+//! What a text is about: a few of its words or short phrases that name its topic.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -14,21 +14,21 @@ use crate::{
     text::terms::{Term, TermKind, for_each_term, is_hiragana},
 };
 
-/// So many different words ask for one keyword more.
+/// One more keyword is made for each of this many different words.
 const WORDS_PER_KEYWORD: usize = 20;
 /// The longest keyword, in bytes: longer "words" are data.
 const MAX_BYTES: usize = 40;
-/// No more than this of each text is looked at: its topic shows there or nowhere.
+/// Only this much of each text is examined: its topic shows there or nowhere.
 const MAX_LOOKED_AT: usize = 8 * 1_024;
-/// No phrase has more words, and so many only where all of them are a name: `Island Media Group`.
+/// The most words of a phrase; this many only if all of them are one name: `Island Media Group`.
 const MOST_WORDS: usize = 3;
-/// The most that repetition counts for: a word said ten times names the topic no more than one said four times.
+/// The most that repetition counts: a word said ten times names the topic no more than one said four times.
 const MAX_COUNT: usize = 8;
-/// What a name counts more than a word.
+/// How many times as much as a word a name counts.
 const NAME: usize = 3;
 
-/// 3 to 8 topic keywords of these texts, the most telling first. The first text counts double: it is what was
-/// asked, and the second is the answer. So does the first sentence of each.
+/// 3 to 8 topic keywords of these texts, the most telling first. The first text counts double, because it is the question
+/// and the second the answer. So does the first sentence of each.
 pub(crate) fn keywords(texts: &[&str]) -> Vec<String> {
     let mut topics = Topics::default();
     for (index, text) in texts.iter().enumerate() {
@@ -40,7 +40,7 @@ pub(crate) fn keywords(texts: &[&str]) -> Vec<String> {
     topics.best()
 }
 
-/// The words and phrases of a text that may name its topic, folded, with single blanks between the words.
+/// The words and phrases of a text that may name its topic, folded, with single blanks between words.
 #[derive(Debug, Default)]
 struct Topics {
     found: HashMap<String, Topic>,
@@ -49,14 +49,14 @@ struct Topics {
 /// A word or phrase that may become a keyword.
 #[derive(Debug, Default)]
 struct Topic {
-    /// As it is shown: names as they stand in the text, all else in lower case.
+    /// As shown: names as in the text, everything else in lower case.
     shown: String,
-    /// The order of first places.
+    /// Its rank by first occurrence.
     order: usize,
-    /// How often it was said, and where.
+    /// Its occurrences, weighted by where they are.
     count: usize,
     is_name: bool,
-    /// Whether a phrase stood somewhere with all of its words.
+    /// Whether a phrase occurred somewhere complete.
     is_whole: bool,
 }
 
@@ -66,7 +66,7 @@ struct SentenceTerm<'a> {
     /// `None` for a word that names no topic.
     folded: Option<String>,
     is_name: bool,
-    /// Whether one space, and nothing else, stands before it.
+    /// Whether only a single space separates it from the previous term.
     is_joined: bool,
 }
 
@@ -106,8 +106,7 @@ impl Topics {
         topic
     }
 
-    /// The best first, among equals what is said more. A phrase is worth a little more than the best of its words, which
-    /// it stands for.
+    /// Best first; on a tie, the one said more often. A phrase scores slightly more than its best word, which it replaces.
     fn best(self) -> Vec<String> {
         let score_of_word = |word: &str| {
             let topic = self.found.get(word);
@@ -132,7 +131,7 @@ impl Topics {
     }
 }
 
-/// Whether two words are all of a phrase: not `music affects` in `how music affects us`, nor `newly opened`.
+/// Whether a phrase is complete: not `music affects` in `how music affects us`, nor `newly opened`.
 fn is_whole(phrase: &[SentenceTerm<'_>], next: Option<&SentenceTerm<'_>>) -> bool {
     let goes_on = next.is_some_and(|next| next.is_joined && !is_stop_word(&next.term.text.to_lowercase()));
     let is_verbal =
@@ -145,7 +144,7 @@ fn parts(text: &str, setting: Setting) -> Vec<SentenceTerm<'_>> {
     let mut last_end = usize::MAX;
     for_each_term(text, |term| {
         let end = term.at + term.text.len();
-        // `Anna, you won`: whom it is said to is no topic.
+        // `Anna, you won`: the addressee is no topic.
         let is_address = parts.is_empty() && text[end..].starts_with(',');
         parts.push(SentenceTerm {
             folded: fold_topic(&term).filter(|_| !is_address),
@@ -158,7 +157,7 @@ fn parts(text: &str, setting: Setting) -> Vec<SentenceTerm<'_>> {
     parts
 }
 
-/// A term as it is counted; `None` if it can name no topic.
+/// The key that a term is counted by; `None` if it cannot name a topic.
 fn fold_topic(term: &Term<'_>) -> Option<String> {
     let text = term.text;
     match term.kind {
@@ -188,7 +187,7 @@ fn is_contraction(word: &str) -> bool {
     matches!(ending, "ve" | "re" | "ll" | "d" | "t" | "m")
 }
 
-/// One form for one and many, roughly: keywords that differ by it would be twice the same.
+/// One form for singular and plural, roughly, so that keywords do not differ only in that.
 fn singular(word: String) -> String {
     let is_singular = word.len() <= 3 || ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     match word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
@@ -198,7 +197,7 @@ fn singular(word: String) -> String {
     }
 }
 
-/// Whether it has a capital that nothing asks for: no sentence, no heading, no item of a list, no colon.
+/// Whether it has a capital that its position does not explain: the start of a sentence, a heading, a list item, a colon.
 fn is_name(text: &str, setting: Setting, term: &Term<'_>, is_first: bool) -> bool {
     let before = text[..term.at].trim_end_matches(['*', '"', '(', ' ']);
     let is_asked_for = is_first

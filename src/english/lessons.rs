@@ -1,7 +1,8 @@
-//! Lessons of a talk: statements by which somebody decides, names a problem, says what mended it, or that something worked.
+//! Lessons of a conversation: statements in which somebody decides, names a problem, says what fixed it, or that something
+//! worked.
 //!
-//! A phrase stands in the list only if it says so by itself: what a rule overlooks can be saved by hand, what it takes by
-//! mistake is in the way.
+//! A phrase is on the list only if it is sufficient by itself: what a rule misses can be saved by hand, what it takes by
+//! mistake is noise.
 
 use std::sync::LazyLock;
 
@@ -18,13 +19,13 @@ use crate::english::{
 pub(crate) enum Lesson {
     /// What was chosen.
     Decision,
-    /// What is in the way.
+    /// What is wrong.
     Problem,
-    /// What mended it.
+    /// What fixed it.
     Fix,
-    /// That what was said before worked.
+    /// What was said before worked.
     Worked,
-    /// That it did not.
+    /// What was said before did not work.
     Failed,
 }
 
@@ -41,9 +42,9 @@ impl Lesson {
     }
 }
 
-/// Lines of a lesson and a pattern.
+/// Lines with a lesson and a pattern.
 static PATTERNS: List = list!("lessons");
-/// What says that a thing holds for hours or less, or points at what only the talk shows.
+/// Words saying that a thing holds for hours or less, or pointing to what only the conversation shows.
 static FLEETING: List = list!("fleeting");
 static COMPANY: List = list!("company");
 
@@ -57,7 +58,7 @@ static CUES: LazyLock<(Vec<Option<Lesson>>, Cues)> = LazyLock::new(|| {
 static TAKING_BACK: List = list!("taking_back");
 static TURNING: List = list!("turning");
 
-/// What a statement tells, each with the tokens that say so, in their order.
+/// What a statement tells, each with the matching tokens, in order.
 pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, CueMatch)> {
     let (lessons, cues) = &*CUES;
     let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
@@ -67,7 +68,7 @@ pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, CueMatch)> {
     .collect()
 }
 
-/// Where among what a statement tells this is, first.
+/// The first match of this lesson.
 pub(crate) fn tells(lesson: Lesson, told: &[(Lesson, CueMatch)]) -> Option<CueMatch> {
     told.iter().find(|(it, _)| *it == lesson).map(|(_, found)| *found)
 }
@@ -91,14 +92,14 @@ fn holds(lesson: Lesson, tokens: &[StatementToken<'_>], found: CueMatch) -> bool
     }
 }
 
-/// Not `the plan we agreed on`, nor `when I decided to stay`.
+/// Excludes `the plan we agreed on` and `when I decided to stay`.
 fn begins_a_clause(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     const BEFORE: &str = "and so then because since as therefore well ok okay yes yeah yep alright sure today think guess hence";
     let before = tokens[..found.start].iter().rev().find(|token| !token.is_passed_over);
     before.is_none_or(|token| token.is_mark() || is_in(BEFORE, &token.lower))
 }
 
-/// `we agreed to keep this up`, `let's go with option 2` or `plan B`: only the talk shows what is chosen.
+/// `we agreed to keep this up`, `let's go with option 2` or `plan B`: only the conversation shows what is chosen.
 fn points(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     const POINTING: &str = "this these those it them option options former latter above";
     const NUMBERED: &str = "plan choice variant version number alternative";
@@ -113,8 +114,8 @@ fn points(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     object.any(|token| is_in(POINTING, &token.lower))
 }
 
-/// Where what is told ends: before a clause that doubts, asks or turns to something else, and where a question follows
-/// before the last part of what is stated.
+/// Where the told part ends: before a clause that doubts, asks or changes the subject, and, if a question follows, before
+/// the last part of what is stated.
 pub(crate) fn told_until(statement: &Statement<'_>, found: CueMatch) -> usize {
     let tokens = &statement.tokens;
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
@@ -142,7 +143,7 @@ pub(crate) fn told_until(statement: &Statement<'_>, found: CueMatch) -> usize {
     end
 }
 
-/// `going with my sister to the beach`: somebody goes somewhere, nothing is chosen.
+/// `going with my sister to the beach`: somebody goes somewhere, but nothing is chosen.
 fn goes_along(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     let is_with = tokens[found.start..found.end].iter().any(|token| token.lower == "with");
     is_with
@@ -154,7 +155,7 @@ fn goes_along(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
         })
 }
 
-/// Whether a text tells of something that holds for hours or less, or that only its talk explains.
+/// Whether a text is about something that holds for hours or less, or that only its conversation explains.
 pub(crate) fn is_fleeting(text: &str) -> bool {
     FLEETING.is_part_of(&spaced(text))
 }

@@ -1,9 +1,9 @@
-//! Lists of words. Each is a file of `lists/`: words with blanks or line ends between, or phrases, one a line; a line
-//! that begins with `#` says what they are.
+//! Lists of words. Each is a file in `lists/`: words separated by blanks or line ends, or phrases, one per line; lines that
+//! begin with `#` are comments.
 
 use std::{collections::HashSet, sync::OnceLock};
 
-/// The words of a file, read when they are asked for first.
+/// The words of a file, parsed on first use.
 pub(crate) struct List {
     text: &'static str,
     set: OnceLock<HashSet<&'static str>>,
@@ -33,12 +33,12 @@ impl List {
         self.lines().flat_map(str::split_whitespace)
     }
 
-    /// The lines, in the order of the file: of a list of phrases.
+    /// The lines of a list of phrases, in the order of the file.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.text.lines().filter(|line| !line.starts_with('#'))
     }
 
-    /// Whether one of its lines stands in this text, whole words that are [`spaced`].
+    /// Whether this text, which must be [`spaced`], contains one of its lines as whole words.
     pub(crate) fn is_part_of(&self, spaced: &str) -> bool {
         let stands = |phrase: &str| {
             let is_whole =
@@ -48,7 +48,7 @@ impl List {
         self.lines().any(stands)
     }
 
-    /// Its words as phrases: in their file `_` stands for a blank.
+    /// Its words as phrases: in the file `_` stands for a blank.
     pub(crate) fn phrases(&self) -> &[String] {
         self.phrases.get_or_init(|| self.words().map(|phrase| phrase.replace('_', " ")).collect())
     }
@@ -58,17 +58,17 @@ impl List {
     }
 }
 
-/// Whether a list of a line, words with blanks between, has this one.
+/// Whether a one-line list of words separated by blanks contains this one.
 pub(crate) fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }
 
-/// `Anna` of `Anna's`.
+/// `Anna` from `Anna's`.
 pub(crate) fn without_possessive(word: &str) -> &str {
     word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word)
 }
 
-/// The words of a text in lower case, apostrophes straight, a blank before and behind each.
+/// The words of a text in lower case, apostrophes straight, with a blank before and after each.
 pub(crate) fn spaced(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'));
     let mut spaced = String::with_capacity(text.len() + 2);

@@ -1,6 +1,6 @@
-//! What is known of English: sentences and what they state, words that tell nothing, numbers, topics, and what a
-//! message asks for. Nothing else in the library knows a word of it. Pure functions over `text`'s folding and counting;
-//! the lists of words are files in `lists/`.
+//! Knowledge of English: sentences and what they state, words without content, numbers, topics, and what a message asks for.
+//! No other module knows English words. Pure functions over `text`'s folding and counting; the word lists are files in
+//! `lists/`.
 
 pub(crate) mod borrowed;
 pub(crate) mod changes;

@@ -1,6 +1,6 @@
-//! Moments of a talk: statements by which somebody corrects, decides, promises, wishes for good, or is moved.
+//! Moments of a conversation: statements in which somebody corrects, decides, promises, makes a lasting wish, or is moved.
 //!
-//! A phrase stands here only if it says so by itself, in the first person: what a rule overlooks is summarized and
+//! A phrase is on the list only if it is sufficient by itself, in the first person: what a rule misses is summarized and
 //! loses nothing, what it takes by mistake is kept for ever.
 
 use std::{collections::BTreeSet, sync::LazyLock};
@@ -15,14 +15,14 @@ use crate::{
     model::critical::CriticalRule,
 };
 
-/// What these statements do, each once, in the order of [`CriticalRule`].
+/// The rules that these statements fulfil, each once, in the order of [`CriticalRule`].
 pub(crate) fn moments(statements: &[Statement<'_>]) -> impl Iterator<Item = CriticalRule> {
     let (rules, cues) = &*CUES;
     let found = statements.iter().flat_map(|statement| cues.all(statement));
     found.filter_map(|found| rules[found.pattern]).collect::<BTreeSet<_>>().into_iter()
 }
 
-/// Lines of a rule and a pattern.
+/// Lines with a rule and a pattern.
 static PATTERNS: List = list!("moments");
 
 /// The rules of the patterns, and the patterns.

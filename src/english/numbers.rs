@@ -13,7 +13,7 @@ fn place_in(list: &str, word: &str) -> Option<u32> {
     (0..).zip(list.split(' ')).find(|(_, name)| *name == word).map(|(number, _)| number)
 }
 
-/// A number of so many digits.
+/// A number with `fewest` to `most` digits.
 pub(crate) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
     let is_number = (fewest..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)
@@ -21,7 +21,7 @@ pub(crate) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
 
 /// Zero to nineteen, in lower case.
 pub(crate) fn small(word: &str) -> Option<u32> {
-    /// Most words are none, and every word of a message is looked up.
+    /// A map, because every word of a message is looked up, and most are no numbers.
     static BY_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| ONES.split(' ').zip(0..).collect());
     BY_WORD.get(word).copied()
 }
@@ -38,13 +38,13 @@ pub(crate) fn cardinal(word: &str) -> Option<u32> {
 }
 
 pub(crate) enum NumberToken<'a> {
-    /// Digits, with separators between them.
+    /// Digits, including separators.
     Digits(&'a str),
     Word(&'a str),
     Other(char),
 }
 
-/// Cuts a text into tokens with the places where they begin.
+/// Splits a text into tokens with their positions.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (NumberToken<'_>, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -65,7 +65,7 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (NumberToken<'_>, usize
     })
 }
 
-/// Digits, each separator among them followed by another digit.
+/// The length of the digits, including separators that another digit follows.
 fn digits_len(text: &str) -> usize {
     let end =
         text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '\'')).unwrap_or(text.len());
@@ -74,7 +74,7 @@ fn digits_len(text: &str) -> usize {
     run[..doubled.unwrap_or(end)].trim_end_matches(['.', ',', '\'']).len()
 }
 
-/// How many zeros a word behind digits stands for.
+/// How many zeros a word after digits stands for.
 pub(crate) fn zeros_of(word: &str) -> Option<usize> {
     Some(match word {
         "hundred" | "百" => 2,
@@ -91,7 +91,8 @@ pub(crate) fn zeros_of(word: &str) -> Option<usize> {
 enum NumeralPart {
     /// 0 to 19, and the tens.
     Sum(u64),
-    /// A dozen, a hundred: what stands before is multiplied. By a thousand and more, all before is, and done.
+    /// A dozen or a hundred multiplies the part before it; a thousand and more multiplies everything before it and ends the
+    /// part.
     Factor(u64),
 }
 
@@ -113,12 +114,12 @@ fn part_of(word: &str) -> Option<NumeralPart> {
     }))
 }
 
-/// A number written in English words. Saturating: no machine needs more than 64 bits of "billion billion".
+/// A number in English words. Saturating: nobody needs more than 64 bits of "billion billion".
 pub(crate) struct InWords<'a> {
     done: u64,
     current: u64,
     last: NumeralPart,
-    /// The word, if it is one; else empty.
+    /// The word, if it is only one; otherwise empty.
     pub(crate) only_word: &'a str,
 }
 
@@ -127,7 +128,7 @@ impl InWords<'_> {
         self.done.saturating_add(self.current)
     }
 
-    /// Whether the part belongs to this number; if so, it is added.
+    /// Adds the part if it belongs to this number; returns whether it does.
     fn add(&mut self, part: NumeralPart) -> bool {
         let fits = match (self.last, part) {
             (_, NumeralPart::Factor(1_000..)) => self.current > 0,
@@ -154,7 +155,7 @@ impl InWords<'_> {
     }
 }
 
-/// The numbers in words, each as long as it can be read on: "two hundred and fifty", "twenty-five".
+/// The numbers in words, each as long as possible: "two hundred and fifty", "twenty-five".
 pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
     let mut found: Vec<InWords<'_>> = Vec::new();
     let (mut is_open, mut after_digits) = (false, false);
@@ -184,10 +185,10 @@ pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
     found
 }
 
-/// Words that supply a number and make no claim: lines of a number and its words.
+/// Words that supply a number but do not claim one: lines with a number and its words.
 static LOOSE: List = list!("loose_numbers");
 
-/// By word, since every word of a source is looked up. A word may be two numbers: `once` is eleven in Spanish.
+/// By word, since every word of a source is looked up. A word may be two numbers: `once` is also eleven in Spanish.
 static LOOSE_BY_WORD: LazyLock<HashMap<&str, Vec<u64>>> = LazyLock::new(|| {
     let mut by_word: HashMap<&str, Vec<u64>> = HashMap::new();
     for (number, words) in LOOSE.lines().filter_map(|line| line.split_once(' ')) {
@@ -198,13 +199,13 @@ static LOOSE_BY_WORD: LazyLock<HashMap<&str, Vec<u64>>> = LazyLock::new(|| {
     by_word
 });
 
-/// The numbers that a word may stand for, folded, where no other word says that it does.
+/// The numbers that a folded word may stand for on its own.
 pub(crate) fn loose(word: &str) -> impl Iterator<Item = u64> {
     LOOSE_BY_WORD.get(word).into_iter().flatten().copied()
 }
 
-/// The numbers in a run of Han or Hangul letters: they supply and never claim, since most of these characters are
-/// parts of other words.
+/// The numbers in a run of Han or Hangul letters: they only supply, never claim, since most of these characters are parts of
+/// other words.
 pub(crate) fn east_asian(word: &str) -> Vec<u64> {
     const DIGITS: &str = "零一二三四五六七八九";
     const FACTORS: [(char, u64); 4] = [('十', 10), ('百', 100), ('千', 1_000), ('万', 10_000)];
@@ -222,7 +223,7 @@ pub(crate) fn east_asian(word: &str) -> Vec<u64> {
         if let Some((digit, _)) = digit {
             (current, in_row) = (digit, in_row.saturating_mul(10).saturating_add(digit));
         } else if let Some(&(_, factor)) = factor {
-            // Of ten thousands there are as many as all before it says.
+            // 万 multiplies everything before it by ten thousand.
             total = if c == '万' {
                 total.saturating_add(current).max(1).saturating_mul(factor)
             } else {

@@ -1,27 +1,27 @@
-//! Text as sentences: what was said in prose, without code, tables and the marks at the start of lines.
+//! Splits text into sentences: prose, without code, tables and the marks at the start of lines.
 
 use crate::{
     english::lists::{List, is_in, list},
     text::render::is_line_break,
 };
 
-/// One sentence, to the letter: a slice of the text it comes from.
+/// One sentence, verbatim: a slice of the text that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sentence<'a> {
     pub(crate) text: &'a str,
     pub(crate) setting: Setting,
 }
 
-/// What a sentence stands in.
+/// The setting of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
     /// A paragraph.
     Prose,
     /// An item of a list.
     Item,
-    /// A heading, or a line that is all bold.
+    /// A heading, or a line entirely in bold.
     Heading,
-    /// A line behind `>`.
+    /// A line after `>`.
     Quoted,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Setting {
 pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let (mut blocks, mut is_open): (Vec<LineBlock>, bool) = (Vec::new(), false);
     let mut skipped_until: Option<&str> = None;
-    // Of `\r\n` the second ends the line; else every such line would be followed by a blank one.
+    // In `\r\n` the second ends the line; otherwise every such line would be followed by a blank one.
     for line in text.split_inclusive(|c| c != '\r' && is_line_break(c)) {
         let trimmed = line.trim();
         if let Some(end) = skipped_until {
@@ -68,7 +68,7 @@ struct LineBlock {
     setting: Setting,
 }
 
-/// From this length on a line may be one that was wrapped, so that the next one goes on with its sentence.
+/// A line of at least this length may be wrapped, so that the next one continues its sentence.
 const WRAPPED_BYTES: usize = 60;
 
 impl LineBlock {
@@ -83,7 +83,7 @@ impl LineBlock {
     }
 }
 
-/// What ends the block that this line begins, if it is one of code or of formulas.
+/// What ends the block that this line opens, if it is a block of code or formulas.
 fn skipped_block(line: &str) -> Option<&'static str> {
     const BLOCKS: [(&str, &str); 4] = [("```", "```"), ("~~~", "~~~"), ("\\[", "\\]"), ("$$", "$$")];
     let begins = BLOCKS.iter().find_map(|(start, end)| Some((line.strip_prefix(start)?, *end)));
@@ -93,7 +93,7 @@ fn skipped_block(line: &str) -> Option<&'static str> {
     (!rest.contains(end)).then_some(end)
 }
 
-/// What a line is, and its text without the mark that says so; `None` for code, tables, rules and blank lines.
+/// The setting of a line, and its text without the mark; `None` for code, tables, rules and blank lines.
 fn setting_of(line: &str) -> Option<(Setting, &str)> {
     let is_markup = ["```", "~~~", "\\[", "$$", "|"].iter().any(|mark| line.starts_with(mark));
     if is_markup || !line.contains(|c: char| c.is_alphanumeric() || !c.is_ascii()) {
@@ -115,7 +115,7 @@ fn setting_of(line: &str) -> Option<(Setting, &str)> {
     (setting == Setting::Heading || !is_code(rest)).then_some((setting, rest))
 }
 
-/// The text behind `-`, `*`, `+`, a bullet, `1.`, `a)` and the box of a task.
+/// The text after `-`, `*`, `+`, a bullet, `1.`, `a)` and a task's checkbox.
 fn item(line: &str) -> Option<&str> {
     let mark_end = line.find([' ', '\t'])?;
     let mark = &line[..mark_end];
@@ -130,9 +130,9 @@ fn item(line: &str) -> Option<&str> {
     ((is_bullet || is_number) && !rest.is_empty()).then_some(rest)
 }
 
-/// Whether a line is of code that nobody fenced: it ends like a statement, or has the signs of one.
+/// Whether a line is unfenced code: it ends like a statement, or has many signs.
 fn is_code(line: &str) -> bool {
-    /// Of a line's characters, every eighth is a sign in code, hardly one in prose.
+    /// In code every eighth character of a line is a sign, in prose hardly any.
     const SIGNS_IN: usize = 8;
     const FEWEST_SIGNS: usize = 3;
     if line.starts_with("</") || ["{", "}", ";", "=>", "/>"].iter().any(|end| line.ends_with(end)) {
@@ -146,7 +146,7 @@ fn is_code(line: &str) -> bool {
     signs >= FEWEST_SIGNS && signs * SIGNS_IN >= line.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-/// Cuts lines that belong together behind the ends of sentences.
+/// Splits lines that belong together after the ends of sentences.
 fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
     let (mut start, mut at) = (0, 0);
     let mut push = |part: &'a str| {
@@ -168,19 +168,19 @@ fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
     push(&text[start..]);
 }
 
-/// Quotes, brackets and marks of bold text that close behind an end.
+/// Closing quotes, brackets and bold marks that may follow an end.
 const CLOSING: [char; 12] = ['"', '\'', '”', '’', ')', ']', '*', '_', '」', '』', '）', '»'];
 
 fn is_end(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '‽' | '؟' | '۔' | '।') || is_wide_end(c)
 }
 
-/// Ends that need no space behind them.
+/// Ends that need no following space.
 fn is_wide_end(c: char) -> bool {
     matches!(c, '。' | '！' | '？' | '｡' | '．')
 }
 
-/// Whether the marks from `mark_at` end a sentence; quotes and brackets that close reach to `end`.
+/// Whether the marks from `mark_at` end a sentence; closing quotes and brackets reach to `end`.
 fn ends_sentence(text: &str, mark_at: usize, marks_end: usize, end: usize) -> bool {
     let marks = &text[mark_at..marks_end];
     if marks.contains(is_wide_end) {
@@ -199,14 +199,14 @@ fn ends_sentence(text: &str, mark_at: usize, marks_end: usize, end: usize) -> bo
     !(next_is_low && (end > marks_end || marks.starts_with("..") || marks.starts_with('…')))
 }
 
-/// Short forms that something follows; a number; those that may stand at the end of a sentence.
+/// Abbreviations: those that something follows, those that a number follows, and those that may end a sentence.
 static LEADING: List = list!("short_forms");
 const NUMBERED: &str = "no nr fig vol ch p pp";
 static TRAILING: List = list!("short_forms_at_ends");
 
-/// Whether the point behind `before` is part of a short form and ends nothing.
+/// Whether the period after `before` belongs to an abbreviation and ends nothing.
 fn ends_short_form(before: &str, next: char) -> bool {
-    /// The longest short form above, and its neighbour.
+    /// The longest abbreviation above, and its neighbour.
     const LOOK_BACK: usize = 12;
     let tail = &before[before.ceil_char_boundary(before.len().saturating_sub(LOOK_BACK))..];
     let word = tail.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(tail);

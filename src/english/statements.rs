@@ -1,4 +1,4 @@
-//! What a person states in their own voice: not what they ask, quote, paste, imagine or report of others.
+//! What people state in their own voice: not what they ask, quote, paste, imagine or report about others.
 
 use std::{collections::HashMap, iter::successors, ops::Range, sync::LazyLock};
 
@@ -10,33 +10,33 @@ use crate::{
     text::terms::for_each_term,
 };
 
-/// A part of one sentence that its author states, as words and marks.
+/// A stated part of one sentence, as words and marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Statement<'a> {
-    /// The text that the places of its tokens count in.
+    /// The text that its tokens' positions refer to.
     pub(crate) text: &'a str,
     pub(crate) tokens: Vec<StatementToken<'a>>,
-    /// Whether nothing stands between its start and the start of its sentence.
+    /// Whether it starts at the start of its sentence.
     pub(crate) starts_sentence: bool,
-    /// Whether its sentence is one of an item of a list.
+    /// Whether its sentence is in a list item.
     pub(crate) is_item: bool,
 }
 
-/// A word, or a part of a contraction, or a mark.
+/// A word, a part of a contraction, or a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StatementToken<'a> {
     /// Lower case; `don't` is `do` and `not`, `I'm` is `i` and `am`.
     pub(crate) lower: String,
-    /// As it stands in the text: both halves of a contraction are the whole of it.
+    /// As in the text: both halves of a contraction have all of it.
     pub(crate) text: &'a str,
-    /// Its place in the statement's text, in bytes.
+    /// Its position in the statement's text, in bytes.
     pub(crate) start: usize,
-    /// Whether it is an adverb that changes no claim.
+    /// Whether it is an adverb that does not change a claim.
     pub(crate) is_passed_over: bool,
 }
 
 impl<'a> Statement<'a> {
-    /// Its part of the text: from its first token to its last.
+    /// Its part of the text, from its first token to its last.
     pub(crate) fn stated(&self) -> &'a str {
         let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) else { return "" };
         &self.text[first.start..last.end()]
@@ -57,7 +57,7 @@ impl StatementToken<'_> {
     }
 }
 
-/// No more than this of a message's start and end is looked at: nobody tells who they are in the middle of a book.
+/// Only this much of a message's start and end is examined: nobody tells who they are in the middle of a book.
 const HEAD_BYTES: usize = 16 * 1_024;
 const TAIL_BYTES: usize = 2 * 1_024;
 
@@ -66,10 +66,10 @@ static REQUESTING: List = list!("requesting");
 static PASTED: List = list!("pasted");
 static ASKING: List = list!("asking");
 static REPORTING: List = list!("reporting");
-/// Adverbs that change nothing about what is claimed.
+/// Adverbs that do not change what is claimed.
 static ADVERBS: List = list!("adverbs");
 static LAUGHS: List = list!("laughs");
-/// What is to be done with a text that is pasted beside; `_` for a blank.
+/// Phrases that ask to work on a pasted text; `_` for a blank.
 static WORKED_ON: List = list!("worked_on");
 static LETTER_HEADS: List = list!("letter_heads");
 static CLOSINGS: List = list!("closings");
@@ -77,22 +77,22 @@ static GREETINGS: List = list!("salutations");
 static ROLES: List = list!("role_tags");
 static UNREAL: List = list!("unreal");
 
-/// The words that others stand for.
+/// Words that stand for others.
 static CONTRACTIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     static LINES: List = list!("contractions");
     LINES.lines().filter_map(|line| line.split_once(": ")).collect()
 });
 
-/// Whether a text has one of these phrases.
+/// Whether a text contains one of these phrases.
 fn has_phrase(list: &List, text: &str) -> bool {
     list.phrases().iter().any(|phrase| text.contains(phrase))
 }
 
-/// Which of what is said counts.
+/// Which parts of a message count.
 #[derive(Clone, Copy)]
 struct Counts<'c> {
     sentence: &'c dyn Fn(&str) -> bool,
-    /// What others say of oneself is one's own to tell: `the vet says that my horse is ill`.
+    /// Whether reports by others about oneself count: `the vet says that my horse is ill`.
     is_own_report_told: bool,
 }
 
@@ -101,7 +101,8 @@ pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
     statements_that(text, Counts { sentence: &|_| true, is_own_report_told: false })
 }
 
-/// Those of the sentences that `wanted` picks, with what others say of oneself. Other sentences are not looked into.
+/// The statements in the sentences that `wanted` selects, including reports by others about oneself. Other sentences are not
+/// examined.
 pub(crate) fn told<'a>(text: &'a str, wanted: &dyn Fn(&str) -> bool) -> Vec<Statement<'a>> {
     statements_that(text, Counts { sentence: wanted, is_own_report_told: true })
 }
@@ -118,8 +119,8 @@ fn statements_that<'a>(text: &'a str, counts: Counts<'_>) -> Vec<Statement<'a>> 
     found
 }
 
-/// The sentences of a message as they stand, questions too, in order: what it asks rather than what it states. No more
-/// than `most_bytes` of its start are looked at.
+/// The sentences of a message as they are, including questions, in order: what it asks rather than what it states. Only the
+/// first `most_bytes` are examined.
 pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     let text = &text[..text.floor_char_boundary(most_bytes)];
     let is_own =
@@ -152,13 +153,13 @@ fn add_statements<'a>(text: &'a str, counts: Counts<'_>, found: &mut Vec<Stateme
     }
 }
 
-/// Whether a text says early on that what follows is made up.
+/// Whether a text says early that what follows is made up.
 fn is_fiction(text: &str) -> bool {
     const LOOKED_AT: usize = 1_024;
     has_phrase(&FICTION, &spaced(&text[..text.floor_char_boundary(LOOKED_AT)]))
 }
 
-/// Whether a sentence laughs at itself: nobody keeps what was a joke. A laugh at its start is about what came before.
+/// Whether a sentence laughs at itself, because a joke should not be kept. A laugh at its start refers to what precedes it.
 fn is_joke(sentence: &str) -> bool {
     let (_, inner) = sentence.split_once(' ').unwrap_or_default();
     inner.contains(['😂', '🤣', '😆', '😜', '🙃']) || LAUGHS.is_part_of(&spaced(inner))
@@ -169,9 +170,9 @@ fn has_role_tag(sentence: &str) -> bool {
     sentence.split_once(':').is_some_and(|(head, _)| ROLES.contains(&head.trim().to_lowercase()))
 }
 
-/// What stands between double quotes, the longest pair of one paragraph or few.
+/// Text in double quotes, at most a few paragraphs long.
 fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
-    /// A quote that is never closed ends somewhere.
+    /// Where a quote that is never closed ends.
     const LONGEST: usize = 4_096;
     let mut spans = Vec::new();
     let mut open: Option<(usize, &[char])> = None;
@@ -186,10 +187,10 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
             Some(_) => {}
             None => {
                 open = match c {
-                    // An inch mark stands behind a number.
+                    // An inch mark follows a number.
                     '"' if !text[..at].ends_with(|c: char| c.is_ascii_digit()) => Some((at, &['"', '”'])),
                     '“' | '„' | '”' => Some((at, &['”', '“', '"'])),
-                    // Of single ones those that begin a sentence: the others are apostrophes, too.
+                    // Single quotes count only if they begin a sentence, because they are also apostrophes.
                     '‘' if next(at, c).is_some_and(char::is_uppercase) => Some((at, &['’'])),
                     '«' => Some((at, &['»'])),
                     '「' | '『' => Some((at, &['」', '』'])),
@@ -201,19 +202,19 @@ fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
     spans
 }
 
-/// Whether a place is in one of these spans, which are in order.
+/// Whether a position is in one of these spans, which are in order.
 fn is_in_spans(spans: &[(usize, usize)], place: usize) -> bool {
     let behind = spans.partition_point(|&(start, _)| start <= place);
     behind.checked_sub(1).is_some_and(|last| place < spans[last].1)
 }
 
-/// Where text begins that the author only passes on: behind a colon that ends a request to work on it.
+/// Where text begins that the author only passes on: a letter, a chat log, or the text after a request to work on it.
 fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
     letter_start(text).into_iter().chain(request_colon(text, quoted)).min()
 }
 
-/// Where a letter, or the lines of a chat, begin: at `Dear Sam,`, `From: Sam`, at `Hi all,` over a line of its own, or at
-/// the first of two lines that begin with who says them. If what is to be done with it stands below, all is pasted.
+/// Where a letter or a chat log begins: at `Dear Sam,`, `From: Sam`, at `Hi all,` on a line of its own, or at the first of
+/// two lines that begin with their speaker. If the request to work on it comes last, everything is pasted.
 fn letter_start(text: &str) -> Option<usize> {
     /// Requests are short.
     const MOST_WORDS: usize = 16;
@@ -258,9 +259,9 @@ fn letter_start(text: &str) -> Option<usize> {
     lines.iter().find(|(_, line)| is_head(line)).map(|(at, _)| *at)
 }
 
-/// Behind a colon that ends a request to work on a text, or behind which is told what somebody else says.
+/// After a colon that ends a request to work on a text, or that introduces what somebody else says.
 fn request_colon(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
-    /// The request is short; what stands further before the colon is another sentence.
+    /// The request is short; anything further before the colon is another sentence.
     const LOOK_BACK: usize = 200;
     let ends_request = |colon: &usize| {
         let before = &text[text.ceil_char_boundary(colon.saturating_sub(LOOK_BACK))..=*colon];
@@ -272,14 +273,14 @@ fn request_colon(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
     };
     let colon = text.match_indices(':').map(|(colon, _)| colon).find(ends_request)?;
     let start = text.len() - text[colon + 1..].trim_start().len();
-    // What is in quotes is left out already, and more of the author's own may follow it.
+    // Quoted text is already excluded, and more of the author's own may follow it.
     (!is_in_spans(quoted, start)).then_some(start)
 }
 
-/// Of a longer sentence only so many tokens are read, and how it ends: nobody tells who they are in more words.
+/// Only this many tokens of a sentence, and its end, are read: nobody tells who they are in more words.
 const MAX_TOKENS: usize = 400;
 
-/// The words and marks of a sentence, without what is quoted or stands in square brackets.
+/// The words and marks of a sentence, without quoted text or text in square brackets.
 fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<StatementToken<'_>> {
     let mut found: Vec<StatementToken<'_>> = Vec::new();
     let mut last_end = 0;
@@ -307,9 +308,9 @@ fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<StatementTok
     found
 }
 
-/// Adds the marks that stand in this part of a sentence; those of Markdown, prices and the like are none.
+/// Adds the marks in this part of a sentence, but not those of Markdown, prices and the like.
 fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<StatementToken<'a>>) {
-    /// Between two words stand few; more are a drawing.
+    /// Few marks separate two words; more are a drawing.
     const MOST: usize = 8;
     let start = part.start;
     let is_mark = |c: &char| !c.is_whitespace() && !"*_`'\u{2019}@#~%$€£".contains(*c);
@@ -320,7 +321,7 @@ fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<Statemen
     }
 }
 
-/// One mark for all that separate alike.
+/// One mark for all that separate in the same way.
 fn mark(c: char) -> &'static str {
     match c {
         ',' | '，' | '、' => ",",
@@ -338,7 +339,7 @@ fn mark(c: char) -> &'static str {
     }
 }
 
-/// A word in lower case, a contraction as its two words.
+/// A word in lower case, or a contraction as its two words.
 fn expanded(word: &str) -> Vec<String> {
     let lower = word.to_lowercase().replace('\u{2019}', "'");
     let two = |first: &str, second: &str| vec![first.to_owned(), second.to_owned()];
@@ -359,7 +360,7 @@ fn expanded(word: &str) -> Vec<String> {
     vec![lower]
 }
 
-/// The parts of a sentence that are stated, and whether each begins it.
+/// The stated parts of a sentence, and whether each begins it.
 fn stated(tokens: Vec<StatementToken<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<StatementToken<'_>>)> {
     let end = question_start(&tokens).unwrap_or(tokens.len());
     let tells_own = |at: usize| {
@@ -389,14 +390,14 @@ fn stated(tokens: Vec<StatementToken<'_>>, is_own_report_told: bool) -> Vec<(boo
     parts
 }
 
-/// Whether this verb makes what follows the words of somebody else: `my boss says I am`, not `I said`.
+/// Whether this verb makes the following words somebody else's: `my boss says I am`, not `I said`.
 fn reports(token: &StatementToken<'_>, before: &[StatementToken<'_>]) -> bool {
     REPORTING.contains(&token.lower)
         && before.iter().rev().take(3).all(|word| !matches!(&*word.lower, "i" | "we"))
         && before.last().is_some_and(|last| !last.is_mark())
 }
 
-/// Where the question of a sentence starts, if it ends in one: at the last word that asks and begins a clause.
+/// Where a sentence's final question starts, if it has one: at the last question word that begins a clause.
 fn question_start(tokens: &[StatementToken<'_>]) -> Option<usize> {
     let ends_asking = tokens.iter().rev().take(3).any(|token| token.lower == "?");
     let begins_clause = |at: usize| {
@@ -406,12 +407,12 @@ fn question_start(tokens: &[StatementToken<'_>]) -> Option<usize> {
     };
     if ends_asking {
         let asks = |at: &usize| begins_clause(*at) && ASKING.contains(&tokens[*at].lower);
-        // Where an asking clause follows another, the question begins with the first, unless I speak between them.
+        // If one asking clause follows another, the question begins with the first, unless I speak between them.
         let speaks = |places: Range<usize>| tokens[places].iter().any(|token| is_in("i my we", &token.lower));
         let earlier = |start: &usize| (0..*start).rev().find(asks).filter(|&at| !speaks(at..*start));
         return successors((0..tokens.len()).rev().find(asks), earlier).last().or(Some(0));
     }
-    // `can you help me with that` without its mark.
+    // `can you help me with that` without a question mark.
     (0..tokens.len()).find(|&at| {
         begins_clause(at)
             && matches!(&*tokens[at].lower, "can" | "could" | "would" | "will" | "do")
@@ -423,7 +424,7 @@ fn question_start(tokens: &[StatementToken<'_>]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The statements' words, those of one statement joined.
+    /// Checks the words of the statements, joined for each statement.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<String> = statements(text)

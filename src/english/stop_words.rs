@@ -1,10 +1,10 @@
-//! English words that say nothing about what a text is about.
+//! English words that do not say what a text is about.
 
 use crate::english::lists::{List, list};
 
 static STOP_WORDS: List = list!("stop");
 
-/// Whether a word, folded as `text::words` folds, is one.
+/// Whether a word, folded by `text::words`, is a stop word.
 pub(crate) fn is_stop_word(folded: &str) -> bool {
     STOP_WORDS.contains(folded)
 }

@@ -1,4 +1,4 @@
-//! Of whose matter a statement is: that of the one who speaks, or of somebody else.
+//! Whose matter a statement is about: the speaker's, or somebody else's.
 
 use crate::english::{
     classes::is_of,
@@ -8,21 +8,21 @@ use crate::english::{
     stop_words::is_stop_word,
 };
 
-/// Whom a statement is about.
+/// Who a statement is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// `my violin`, `I moved it`.
     Own,
     /// `my cousin keeps a violin`, `the landlord of the bakery`.
     Others,
-    /// Of nobody who is named, but of the thing itself: `the kitchen is green now`.
+    /// Nobody who is named, but the thing itself: `the kitchen is green now`.
     Things,
 }
 
-/// `I read that`: what follows is of others.
+/// `I read that`: what follows is about others.
 const LEARNT: &str = "read heard saw know knew think believe learned learnt found";
 
-/// Whose a statement about a thing is. `is_of_thing`: whether a word is one of those that the thing is known by.
+/// Whose matter a statement about a thing is. `is_of_thing`: whether a word is one of those that identify the thing.
 pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> bool) -> Whose {
     let lower = |at: usize| statement.tokens.get(at).map_or("", |token| &*token.lower);
     let is_person = |at: usize| is_person(lower(at)) && !is_of_thing(lower(at));
@@ -40,7 +40,7 @@ pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> boo
         let clause = (0..at).rev().take_while(|before| !statement.tokens[*before].is_mark());
         is_of_thing(lower(at)) && clause.into_iter().all(leads_to)
     };
-    // `I read that many people ...`: whose it is stands behind `that`.
+    // `I read that many people ...`: the words after `that` show whose it is.
     let first = (0..statement.tokens.len()).find(|at| is_of_thing(lower(*at))).unwrap_or(0);
     let is_learnt = |at: &usize| lower(*at) == "that" && is_in(LEARNT, lower(at.wrapping_sub(1)));
     let start = (0..first).rev().find(is_learnt).unwrap_or(0);
@@ -73,7 +73,7 @@ fn is_person(word: &str) -> bool {
     is_of("job", word) || is_relation(word)
 }
 
-/// Whether a word is for somebody whom one knows: `sister`, `neighbour`.
+/// Whether a word means somebody one knows: `sister`, `neighbour`.
 pub(crate) fn is_relation(word: &str) -> bool {
     static ACQUAINTANCES: List = list!("acquaintances");
     ["kin", "close"].iter().any(|class| is_of(class, word)) || ACQUAINTANCES.contains(word)

@@ -1,5 +1,5 @@
-//! Standing wishes: sentences by which a user says how an assistant is to answer from now on, or that an earlier such wish
-//! holds no longer; and what they are about.
+//! Standing wishes: sentences in which a user says how the assistant should answer from now on, or that an earlier wish no
+//! longer holds; and what they are about.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -11,23 +11,23 @@ use crate::english::{
     stop_words::is_stop_word,
 };
 
-/// What a sentence does to the wishes of a user.
+/// What a sentence does to the user's wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// It wishes for something.
+    /// It asks for something.
     Wants,
-    /// It wishes for something not to be.
+    /// It asks that something not be done.
     Forbids,
-    /// It ends what was wished against something: `you can use emojis`.
+    /// It ends a wish against something: `you can use emojis`.
     Allows,
-    /// It ends what was wished for: `you don't need to confirm allergies`.
+    /// It ends a wish for something: `you don't need to confirm allergies`.
     Releases,
-    /// It ends either: `forget what I said about snacks`.
+    /// It ends either kind: `forget what I said about snacks`.
     Forgets,
 }
 
 impl Does {
-    /// It only says that another wish holds no longer.
+    /// Whether it only ends another wish.
     pub(crate) fn only_ends(self) -> bool {
         !matches!(self, Self::Wants | Self::Forbids)
     }
@@ -36,34 +36,34 @@ impl Does {
 /// A wish, or the end of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wish<'a> {
-    /// The sentence that says so; of a long one its end, from the wish on.
+    /// The sentence that states it; if that is long, only the part from the wish on.
     pub(crate) text: &'a str,
     pub(crate) does: Does,
-    /// What is wished for, as words: `emojis`. A manner of answers is called by one name, whichever way it is wanted: `length`
-    /// of `Keep answers short` and of `I prefer long answers`.
+    /// What is wished for, as words: `emojis`. A manner of answering has one name, whichever way it is wanted: `length` for
+    /// `Keep answers short` and for `I prefer long answers`.
     pub(crate) what: Vec<String>,
-    /// When it is wished for, as words: `snacks` of `when I ask about snacks`; none: always.
+    /// When it applies, as words: `snacks` in `when I ask about snacks`; empty if always.
     pub(crate) occasion: Vec<String>,
-    /// It is about every answer: about how answers are, whatever they speak of.
+    /// Whether it is about every answer: about how answers are, whatever their topic.
     pub(crate) is_general: bool,
 }
 
-/// A wish is short: of a longer text this much is shown.
+/// How much of a longer text is shown; a wish is short.
 const MAX_BYTES: usize = 240;
-/// Words of what holds for good.
+/// Words for what holds permanently.
 static WISH_WORDS: List = list!("wish_words");
 /// What `call me Sam` is about.
 const ADDRESS: &str = "address";
 
-/// Lines of what is done and a pattern.
+/// Lines with an effect and a pattern.
 static PATTERNS: List = list!("wishes");
-/// Words of wishes that say nothing of what they are about.
+/// Words in wishes that say nothing about their topic.
 static IDLE: List = list!("idle_in_wishes");
 static MANNER: List = list!("manner");
 static REPORTING: List = list!("reporting");
 static FOR_ONCE: List = list!("for_once");
 
-/// What each of the patterns does, and the patterns.
+/// The effect of each pattern, and the patterns.
 static CUES: LazyLock<(Vec<Does>, Cues)> = LazyLock::new(|| {
     let lines: Vec<(&str, &str)> = PATTERNS.lines().filter_map(|line| line.split_once(": ")).collect();
     let does = |kind: &str| match kind {
@@ -76,20 +76,21 @@ static CUES: LazyLock<(Vec<Does>, Cues)> = LazyLock::new(|| {
     (kinds, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
 });
 
-/// The manners of answers by the words that name them.
+/// The manners of answering, by the words that name them.
 static MANNERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     let lines = MANNER.lines().filter_map(|line| line.split_once(": "));
     lines.flat_map(|(manner, words)| words.split(' ').map(move |word| (word, manner))).collect()
 });
 
-/// Whether a text has a word of what holds for good: `always`, `I'd rather`. It lifts what is found, and states no wish.
+/// Whether a text has a word for what holds permanently: `always`, `I'd rather`. This raises a found turn's score, but
+/// states no wish.
 pub(crate) fn has_wish_word(text: &str) -> bool {
-    /// What is pasted behind it says nothing of wishes.
+    /// Text further back is pasted and says nothing about wishes.
     const LOOKED_AT: usize = 4_096;
     WISH_WORDS.is_part_of(&spaced(&text[..text.floor_char_boundary(LOOKED_AT)]))
 }
 
-/// The wishes that these statements make or end, in their order: one of a sentence at most.
+/// The wishes that these statements make or end, in order: at most one per sentence.
 pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     let mut found: Vec<Wish<'a>> = Vec::new();
     if statements.first().is_some_and(is_prompt) {
@@ -114,7 +115,7 @@ pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     found
 }
 
-/// `You are an assistant of a bank`: what follows is a prompt, for once or for somebody else.
+/// `You are an assistant of a bank`: the rest is a prompt, for one occasion or for somebody else.
 fn is_prompt(first: &Statement<'_>) -> bool {
     let mut words = first.tokens.iter().map(|token| &*token.lower);
     words.next() == Some("you")
@@ -122,13 +123,13 @@ fn is_prompt(first: &Statement<'_>) -> bool {
         && words.next().is_some_and(|word| is_in("a an the", word))
 }
 
-/// Whether the list behind this is one of what the user wants: `My preferences:`, not `Our style guide`.
+/// Whether the list after this heading is one of what the user wants: `My preferences:`, not `Our style guide`.
 fn announces_own(heading: &Statement<'_>) -> bool {
     heading.tokens.last().is_some_and(|last| last.lower == ":")
         && heading.tokens.iter().any(|token| is_in("i me my you your please", &token.lower))
 }
 
-/// A statement without `And`, `also` and their like at its beginning.
+/// A statement without a leading `And`, `also` and the like.
 fn without_joint<'a>(statement: &Statement<'a>) -> Statement<'a> {
     const JOINTS: &str = "and also but so then oh ok okay well , :";
     let is_joint = |token: &&StatementToken<'_>| is_in(JOINTS, &token.lower);
@@ -169,14 +170,14 @@ fn wish_of<'a>(statement: &Statement<'a>) -> Option<Wish<'a>> {
     (!what.is_empty() || !occasion.is_empty()).then_some(Wish { text, does, what, occasion, is_general })
 }
 
-/// Whether a wish that begins so is against something: `never`, `don't`, `no more`.
+/// Whether a wish with this beginning is against something: `never`, `don't`, `no more`.
 fn forbids(tokens: &[StatementToken<'_>]) -> bool {
     const LOOKED_AT: usize = 8;
     tokens.iter().take(LOOKED_AT).any(|token| is_in("never not no stop quit avoid", &token.lower))
 }
 
-/// Whether what is wished is of answering itself, so of every answer: `reply in rhyme`, `use British spelling`, `start your
-/// replies with`, `stop calling me sir`.
+/// Whether the wish is about answering itself, and so about every answer: `reply in rhyme`, `use British spelling`,
+/// `start your replies with`, `stop calling me sir`.
 fn is_of_answering(tokens: &[StatementToken<'_>], what: &[String]) -> bool {
     const LOOKED_AT: usize = 8;
     const ANSWERS: &str = "answer reply respond speak";
@@ -192,7 +193,7 @@ fn is_of_answering(tokens: &[StatementToken<'_>], what: &[String]) -> bool {
     })
 }
 
-/// Whether a sentence says that it is of one answer, or of a text at hand: `for this task`, `just this once`.
+/// Whether a sentence says that it is about a single answer, or about a text at hand: `for this task`, `just this once`.
 fn is_for_once(sentence: &str) -> bool {
     FOR_ONCE.is_part_of(&spaced(sentence))
 }
@@ -206,7 +207,7 @@ fn ends_reporting(wish: &str) -> bool {
     ends || wish.contains(", says ") || wish.contains(", said ")
 }
 
-/// Its beginning, whole words of it.
+/// Its beginning, in whole words.
 fn shortened(text: &str) -> &str {
     if text.len() <= MAX_BYTES {
         return text;
@@ -215,12 +216,12 @@ fn shortened(text: &str) -> &str {
     head.rfind(' ').map_or(head, |end| &head[..end])
 }
 
-/// Where `call me Sam` begins, and whether it is to be so no longer: `don't call me Sam`.
+/// Where `call me Sam` begins, and whether it should end: `don't call me Sam`.
 fn address(tokens: &[StatementToken<'_>]) -> Option<(usize, bool)> {
     let at = tokens.windows(3).position(|three| {
         let [call, me, name] = three else { return false };
         let is_name = name.is_capital() && !is_of("day", &name.lower) && !is_of("month", &name.lower);
-        // `ASAP` is none.
+        // `ASAP` is not a name.
         let is_name = is_name && name.text.chars().any(char::is_lowercase);
         call.lower == "call" && me.lower == "me" && is_name && name.lower != "i"
     })?;
@@ -232,7 +233,7 @@ fn address(tokens: &[StatementToken<'_>]) -> Option<(usize, bool)> {
     before.is_none_or(begins).then_some((at, is_no_longer))
 }
 
-/// Whether these words, which stand before it, make it somebody else's: `My boss told me, always ...`
+/// Whether these preceding words make it somebody else's wish: `My boss told me, always ...`
 fn is_reported(before: &str) -> bool {
     let words = spaced(before);
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -241,7 +242,7 @@ fn is_reported(before: &str) -> bool {
     })
 }
 
-/// The wish up to where its sentence goes on with something else.
+/// The wish, up to where its sentence continues with something else.
 fn clause(wish: &str) -> &str {
     const GOES_ON: &str = "so but because since as though can could would will i thanks thank otherwise";
     let end = wish.match_indices([',', ';', '(', '—']).map(|(at, _)| at).find(|at| {
@@ -252,7 +253,7 @@ fn clause(wish: &str) -> &str {
     &wish[..end.unwrap_or(wish.len())]
 }
 
-/// What is wished for, and on which occasion: `when I ask about snacks`, behind it or before it.
+/// What is wished for, and on which occasion: `when I ask about snacks`, after it or before it.
 fn without_occasion(before: &str, wish: &str) -> (String, String) {
     let begins_occasion = |words: &str| {
         let markers =
@@ -262,7 +263,7 @@ fn without_occasion(before: &str, wish: &str) -> (String, String) {
     };
     let (before, words) = (before.split(['.', ';']).next_back().unwrap_or_default(), spaced(wish));
     match begins_occasion(&words) {
-        // It begins with it: `Whenever I ask about snacks, confirm my allergies`.
+        // It begins with the occasion: `Whenever I ask about snacks, confirm my allergies`.
         Some((0, len)) => {
             let (occasion, what) = wish.split_once(',').unwrap_or((wish, ""));
             (spaced(what), spaced(occasion)[len..].to_owned())
@@ -276,7 +277,7 @@ fn without_occasion(before: &str, wish: &str) -> (String, String) {
     }
 }
 
-/// The words that say what something is about, each once, in their order.
+/// The words that say what something is about, each once, in order.
 fn content(spaced: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut before = "";
@@ -296,7 +297,7 @@ fn content(spaced: &str) -> Vec<String> {
     found
 }
 
-/// The name of the manner of answers that this word tells.
+/// The name of the manner of answering that this word refers to.
 fn manner(word: &str) -> Option<&'static str> {
     if is_of("language", word) {
         return Some("language");
@@ -309,7 +310,8 @@ mod tests {
     use super::*;
     use crate::english::statements::statements;
 
-    /// Which wishes a text holds: `what @ occasion`, `!` before one of every answer, `-` before what only ends one.
+    /// Checks which wishes a text contains: `what @ occasion`, with a leading `!` for a wish about every answer, and `-` for
+    /// one that only ends another.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let statements = statements(text);

@@ -1,4 +1,4 @@
-//! What ranking needs to know of a unit besides its words and vectors: where and when it was said, and how long it is.
+//! What ranking needs to know about a unit in addition to its words and vectors: where and when it was said, and its length.
 
 use crate::{
     index::{BLOCK_UNITS, block_of},
@@ -10,25 +10,25 @@ use crate::{
 /// A unit, as ranking sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnitFacts {
-    /// Its place in the user's order.
+    /// Its place in the user's recording order.
     pub(crate) seq: u32,
-    /// Its session; of what is no turn `-seq`, so that each is by itself.
+    /// Its session; `-seq` if it is not a turn, so that each such unit is alone.
     pub(crate) session_no: i64,
-    /// Its place there; of what is no turn 0.
+    /// Its number in the session; 0 if it is not a turn.
     pub(crate) turn_number: u32,
     /// When it was said, in milliseconds since 1970.
     pub(crate) said_at_ms: i64,
-    /// Words of its head, stop words left out.
+    /// The number of words in its head, without stop words.
     pub(crate) head_len: u16,
-    /// All other words; larger numbers count as 65,535.
+    /// The number of all other words; more than 65,535 count as 65,535.
     pub(crate) rest_len: u16,
     pub(crate) traits: TurnTraits,
-    /// When that is what its user's side speaks of.
+    /// When that happens which its user's side speaks of.
     pub(crate) event: Option<EventDays>,
 }
 
 impl UnitFacts {
-    /// What is known of a unit before its words are.
+    /// The facts of a unit before its words are known.
     pub(crate) fn new(seq: u32, owner: Owner, said_at_ms: i64) -> Self {
         let (session_no, turn_number) = match owner {
             Owner::Turn(place) => (place.session.0, place.turn_number),
@@ -37,7 +37,7 @@ impl UnitFacts {
         Self { seq, session_no, turn_number, said_at_ms, ..Self::default() }
     }
 
-    /// What the unit stands for.
+    /// What the unit represents.
     pub(crate) fn owner(&self) -> Owner {
         if self.session_no < 0 {
             return Owner::Memory;
@@ -45,7 +45,7 @@ impl UnitFacts {
         Owner::Turn(Place { session: SessionNo(self.session_no), turn_number: self.turn_number })
     }
 
-    /// The same unit with what its words say of it.
+    /// Adds what the words of the unit say about it.
     pub(crate) fn with_words(self, words: EncodedWords<'_>) -> Self {
         let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
         Self {
@@ -57,13 +57,13 @@ impl UnitFacts {
     }
 }
 
-/// Bytes of one unit in a block, its event left out.
+/// Bytes of one unit in a block, without its event.
 const ENTRY: usize = 26;
-/// The bit of the last byte, beside the traits, which says that an event follows.
+/// The bit in the last byte, which also contains the traits, that says that an event follows.
 const HAS_EVENT: u8 = 1 << 7;
 
-/// One block's units as one row holds them: for each its place in the block (a byte), then session, turn, time, the two
-/// lengths, and its traits, little-endian; behind that its event, if it has one, as most have not.
+/// One block's units as stored in one row. For each: its place in the block (a byte), then session, turn, time, the two
+/// lengths, and its traits, little-endian; then its event, if it has one, which most have not.
 pub(crate) fn encode(facts: &[UnitFacts]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity((ENTRY + EventDays::BYTES) * facts.len());
     for unit in facts {
@@ -79,7 +79,7 @@ pub(crate) fn encode(facts: &[UnitFacts]) -> Vec<u8> {
     bytes
 }
 
-/// The units of a block; `None`: these bytes are no block.
+/// The units of a block; `None` if these bytes are not a valid block.
 pub(crate) fn decode(block: u32, mut bytes: &[u8]) -> Option<Vec<UnitFacts>> {
     let mut units = Vec::with_capacity(bytes.len() / ENTRY);
     while let Some((entry, rest)) = bytes.split_first_chunk::<ENTRY>() {

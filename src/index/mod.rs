@@ -1,15 +1,15 @@
-//! What recall reads instead of texts: postings of words, and facts of units. Pure encodings; the rows are the store's.
+//! What recall reads instead of texts: postings of words, and facts of units. Pure encodings; the rows belong to the store.
 
 pub(crate) mod facts;
 pub(crate) mod postings;
 
-/// Units of one block, by their place in the user's order: block 0 holds the units 1 to 64. Files hold blocks of this
-/// size: whoever changes it adds a migration that empties `unit_blocks`, `vector_blocks` and `vector_gaps` and sets
-/// `indexed_seq` and `embedded_seq` to 0.
+/// Units per block, by place in the user's order: block 0 contains the units 1 to 64. Files contain blocks of this size:
+/// changing it requires a migration that empties `unit_blocks`, `vector_blocks` and `vector_gaps` and sets `indexed_seq` and
+/// `embedded_seq` to 0.
 pub(crate) const BLOCK_UNITS: u32 = 64;
 const _: () = assert!(BLOCK_UNITS <= 256, "a place in a block is one byte");
 
-/// Units behind the index from which on it is worth a job. Recall reads so many rows at most, if jobs run.
+/// A job is queued when this many units are not yet in the index. If jobs run, recall reads at most this many rows.
 pub(crate) const INDEX_AFTER: u32 = 2 * BLOCK_UNITS;
 
 /// The block of a unit.

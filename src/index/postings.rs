@@ -1,20 +1,20 @@
-//! The postings of one word of one user: in which units it stands, and how often in each field.
+//! The postings of one word of one user: which units contain it, and how often in each field.
 //!
-//! A chunk is one row, small enough for one page of the file. Each entry is the gap to the unit before it and, in two
-//! bits, which field has the word once; where that does not say it all, two bytes with the counts follow.
+//! A chunk is one row, small enough for one page of the file. Each entry is the gap to the previous unit and, in two bits,
+//! the field that has the word once; if that is not sufficient, two bytes with the counts follow.
 
 use crate::text::words::FieldCounts;
 
-/// A row stays on its page: SQLite moves what is larger than about a quarter of a page of 4 KiB elsewhere.
+/// Keeps a row on its page: SQLite moves values larger than about a quarter of a 4 KiB page elsewhere.
 const MAX_CHUNK_BYTES: usize = 892;
 /// The longest entry: five bytes of gap, two of counts.
 const MAX_ENTRY_BYTES: usize = 7;
 
 const NONE: FieldCounts = FieldCounts { name: false, head: 0, rest: 0 };
-/// What most words are: once in one field.
+/// The most common counts: once in one field.
 const ONCE: [FieldCounts; 3] =
     [FieldCounts { head: 1, ..NONE }, FieldCounts { rest: 1, ..NONE }, FieldCounts { name: true, ..NONE }];
-/// The code of all else.
+/// The code for all other counts.
 const EXPLICIT: usize = ONCE.len();
 
 /// A word in one unit.
@@ -24,7 +24,7 @@ pub(crate) struct Posting {
     pub(crate) counts: FieldCounts,
 }
 
-/// Some neighbouring postings of a word, as one row holds them.
+/// Some consecutive postings of a word, as stored in one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PostingsChunk {
     pub(crate) first: u32,
@@ -33,7 +33,7 @@ pub(crate) struct PostingsChunk {
     pub(crate) data: Vec<u8>,
 }
 
-/// Packs postings, ascending by unit, into as few rows as hold them.
+/// Packs postings, ascending by unit, into as few rows as possible.
 pub(crate) fn encode(postings: &[Posting]) -> Vec<PostingsChunk> {
     let mut chunks: Vec<PostingsChunk> = Vec::new();
     for posting in postings {
@@ -66,7 +66,7 @@ fn push(data: &mut Vec<u8>, gap: u32, counts: FieldCounts) {
     }
 }
 
-/// Shows each posting of a chunk. False: these bytes are no chunk that begins there.
+/// Calls `each` with every posting of a chunk. Returns false if these bytes are not a valid chunk that begins there.
 pub(crate) fn for_each(first: u32, data: &[u8], mut each: impl FnMut(u32, FieldCounts)) -> bool {
     let (mut seq, mut bytes) = (first, data.iter());
     while !bytes.as_slice().is_empty() {
@@ -98,7 +98,7 @@ pub(crate) fn for_each(first: u32, data: &[u8], mut each: impl FnMut(u32, FieldC
     true
 }
 
-/// All postings of a chunk; `None`: these bytes are no chunk.
+/// All postings of a chunk; `None` if these bytes are not a valid chunk.
 pub(crate) fn decode(first: u32, data: &[u8]) -> Option<Vec<Posting>> {
     let mut postings = Vec::new();
     for_each(first, data, |seq, counts| postings.push(Posting { seq, counts })).then_some(postings)

@@ -9,32 +9,32 @@ use crate::{
     text::words::query_words,
 };
 
-/// The attribute is asked for, of this subject.
+/// The message asks for the attribute of this subject.
 const KEY: f64 = 0.8;
-/// The value is named in the message: so much, and more the more of its words are.
+/// The message names the value: this score, rising with the share of its words that are named.
 const VALUE: f64 = 0.6;
 const WHOLE_VALUE: f64 = 0.2;
-/// The one whom it is about is named in the message.
+/// The message names the subject.
 const SUBJECT: f64 = 0.6;
-/// Nothing of it is named, but the user speaks of themself: what has one value, and the rest.
+/// The message names nothing of it, but users speak of themselves: for single-valued anchors, and for the rest.
 const SELF_ONE: f64 = 0.25;
 const SELF_MANY: f64 = 0.2;
-/// What holds no longer, where its attribute is asked for.
+/// The factor for an anchor that no longer holds, if its attribute is asked for.
 const ENDED: f64 = 0.5;
-/// Nothing of it is named; it says who the user is, which every context shows.
+/// The message names nothing of it, but it says who the user is, which every context shows.
 const ALWAYS: f64 = 0.1;
 
-/// The anchors that a message calls for, best first, each with its score above 0 and up to 1.
+/// The anchors that a message calls for, best first, each with its score, above 0 and at most 1.
 ///
-/// A score is relevance times strength (`1 - 0.5^n` for n turns that say so: design of the project, section 2).
-/// Relevance joins its reasons as if they were independent, `1 - (1-a)(1-b)...`: the attribute is asked for (0.8), the
-/// value is named (0.6 to 0.8), the subject is named (0.6). Where none is, it is 0.25 or 0.2 for the user's own while
-/// they speak of themself, and 0.1 for the user's single-valued ones always. An anchor that one turn says has half its
-/// strength already, so that whatever is matched (0.6 of 0.5) stands before whatever is not (0.25 of 1).
+/// A score is relevance times strength (`1 - 0.5^n` for n turns that say so: design of the project, section 2). Relevance
+/// combines reasons as if they were independent, `1 - (1-a)(1-b)...`: the attribute is asked for (0.8), the value is named
+/// (0.6 to 0.8), the subject is named (0.6). If none applies, it is 0.25 or 0.2 for the user's own anchors while users speak
+/// of themselves, and always 0.1 for the user's single-valued ones. An anchor with one turn already has half its strength,
+/// so anything matched (0.6 of 0.5) ranks above anything unmatched (0.25 of 1).
 ///
-/// What holds no longer counts where the message asks for the past and matches it, and half where it asks for the attribute,
-/// so that nobody takes the old value for the new one; what was retracted never does.
-/// Ties are broken by key, then value.
+/// An anchor that no longer holds counts fully if the message asks for the past and matches it, and half if the message asks
+/// for its attribute, so that nobody takes the old value for the new one. A retracted one never counts. Ties are broken by
+/// key, then value.
 pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
     let mut found: Vec<(f64, String, &Anchor)> = anchors
         .iter()
@@ -57,7 +57,7 @@ pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anc
     found.into_iter().map(|(score, _, anchor)| (anchor, score)).collect()
 }
 
-/// The anchors that hold no longer whose attribute is asked for, each with the one that took its place.
+/// Anchors that no longer hold and whose attribute is asked for, each with the one that replaced it.
 pub(crate) fn ended<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, &'a Anchor)> {
     let ended = anchors.iter().filter(|anchor| anchor.retracted_at.is_none() && is_asked(query, anchor));
     let newer = |anchor: &Anchor| anchors.iter().find(|newer| Some(newer.id) == anchor.superseded_by);
@@ -89,7 +89,7 @@ fn is_subject(asked: AskedAttribute, subject: &str, is_named: bool) -> bool {
     }
 }
 
-/// Whether a subject's name stands in the message, as a name or in lower case.
+/// Whether the message contains a subject's name, as a name or in lower case.
 fn is_named(query: &Query, subject: &str) -> bool {
     if matches!(subject, "user" | "assistant") {
         return false;
@@ -99,7 +99,7 @@ fn is_named(query: &Query, subject: &str) -> bool {
         || (!words.is_empty() && words.iter().all(|word| query.words.contains(word)))
 }
 
-/// The share of a value's words that stand in the message, if it is at least half, or one of them is a name there:
+/// The share of a value's words that the message contains, if it is at least half or one of them is a name there:
 /// `sister anna` by `Anna`.
 fn named_share(query: &Query, value: &str) -> Option<f64> {
     const LEAST: f64 = 0.5;
@@ -117,7 +117,7 @@ fn named_share(query: &Query, value: &str) -> Option<f64> {
     (share >= LEAST || has_name()).then_some(share)
 }
 
-/// What an anchor counts that nothing in the message names.
+/// The score of an anchor that the message does not name.
 fn background(query: &Query, anchor: &Anchor) -> Option<f64> {
     let is_one = anchor.attribute.cardinality() == Cardinality::One;
     match (anchor.subject == "user", query.refers_to_self, is_one) {
@@ -142,7 +142,7 @@ mod tests {
         "2023-11-15T14:30:00Z".parse().unwrap()
     }
 
-    /// `user.home = Lisbon x2`, said twice; `-` before it: it held until lately; `!`: it was retracted.
+    /// `user.home = Lisbon x2`, said twice; a leading `-`: no longer holds; a leading `!`: retracted.
     fn anchor(line: &str) -> Anchor {
         let (key, value) = line.trim_start_matches(['-', '!']).split_once(" = ").unwrap();
         let (value, count) =
@@ -186,7 +186,7 @@ mod tests {
         relevant(&query, &anchors).into_iter().map(shown).collect()
     }
 
-    /// The best of what is found, in this order.
+    /// Checks the best results, in this order.
     #[track_caller]
     fn check(message: &str, expected: &[&str]) {
         let found = found(message);

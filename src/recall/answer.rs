@@ -1,4 +1,4 @@
-//! The answer to a query: what was recalled, in order, each with the parts of its score.
+//! The answer to a query: the recalled items, in order, each with the parts of its score.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -37,18 +37,18 @@ use crate::{
     text::words::Word,
 };
 
-/// How many things are recalled if nobody says.
+/// Default number of results.
 const DEFAULT_K: usize = 10;
-/// The most that may be asked for.
+/// The most results that may be asked for.
 const MAX_K: usize = 1_000;
 
-/// What was gathered for an answer: a search, and what could not be had.
+/// What was gathered for an answer: a search, and what is missing.
 pub(crate) trait Gathered {
     fn searched(&mut self) -> &mut Searched;
     fn missing(&mut self) -> &mut Vec<String>;
 }
 
-/// What a recall found, before it is answered.
+/// What a recall found, before it becomes an answer.
 pub(crate) struct RecallFindings {
     searched: Searched,
     k: usize,
@@ -65,8 +65,7 @@ impl Gathered for RecallFindings {
     }
 }
 
-/// Searches everything the user ever said, for the best `k` and, if a reranker is to read more, as deep as that. Reads
-/// only.
+/// Searches everything the user ever said, for the best `k`, or deeper if a reranker reads more. Writes nothing.
 pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
@@ -79,7 +78,7 @@ pub(crate) fn gather(
     if !(1..=MAX_K).contains(&k) {
         return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
-    // Anchors are of no session, and of no time: a filter leaves them out.
+    // Anchors have no session and no time, so a filter excludes them.
     let may_show_anchors = message.filter.is_open() && message.of.of == Of::All;
     let question = message.question(&[], k.max(depth)).with_anchors(may_show_anchors);
     let waiting = indexes.of(scope);
@@ -101,7 +100,7 @@ pub(crate) fn gather(
 }
 
 impl RecallFindings {
-    /// The answer, and the receipt, which is the caller's to keep.
+    /// The answer and its receipt, which the caller must store.
     pub(crate) fn answer(self, message: &Message) -> (Recall, NewReceipt) {
         let Self { searched, k, took } = self;
         let best = || searched.all(&message.profile).take(k);
@@ -121,65 +120,65 @@ impl RecallFindings {
 #[derive(Debug)]
 pub(crate) struct Hit {
     pub(crate) recalled: Recalled,
-    /// Whether it fits by itself, not only for what stands around it.
+    /// Whether it fits by itself, not only through its neighbours.
     pub(crate) has_evidence: bool,
     /// Whether it fits too badly for a context.
     pub(crate) is_below_floor: bool,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
-    /// Of a turn in which itself nothing matched: what stands for it.
+    /// Of a turn that itself did not match: its summary.
     pub(crate) summary: Option<Summary>,
 }
 
-/// What a search brought up.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
     /// Turns and summaries, best first.
     pub(crate) units: Vec<Hit>,
-    /// What fits too badly to be read, best first, as lines of a receipt.
+    /// What fits too badly to be read, best first, as receipt items.
     pub(crate) unread: Vec<ReceiptItem>,
     /// Anchors that the query calls for, best first.
     pub(crate) anchors: Vec<Recalled>,
-    /// Standing wishes that the context is to show, best first.
+    /// Standing wishes for the context to show, best first.
     pub(crate) wishes: Vec<Applying>,
-    /// What each word of the query weighs.
+    /// The weight of each word of the query.
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
     pub(crate) model: Option<String>,
-    /// When the user's last turn was said, of those that were said by then.
+    /// When the last turn up to that moment was said.
     pub(crate) last_talk: Option<DateTime<Utc>>,
-    /// How sure it is that something answers, from 0 to 1.
+    /// The confidence that something answers, from 0 to 1.
     pub(crate) confidence: f64,
-    /// What is less sure is not shown.
+    /// Results below this confidence are not shown.
     pub(crate) min_confidence: f64,
-    /// The user's epoch then: a receipt of what was erased since is not kept.
+    /// The user's epoch at that moment: a receipt that names things erased since then is not stored.
     pub(crate) epoch: i64,
-    /// Damage was met that a job can mend.
+    /// Whether the search met damage that a job can repair.
     pub(crate) is_index_damaged: bool,
-    /// The text that stands for the query's meaning.
+    /// The text that represents the query's meaning.
     pub(crate) meaning: String,
-    /// What was read of what was found.
+    /// Which results were read.
     pub(crate) wanted: WantedUnits,
-    /// The reranker in whose order the units are.
+    /// The reranker whose order the units are in.
     pub(crate) reranker: Option<String>,
 }
 
 impl Searched {
-    /// Everything, best first: of anchors those that the query names or asks for. They have no place in formulas that know
-    /// turns only.
+    /// All results, best first. Anchors are included if the query names them or asks for them; they have no place in
+    /// formulas that only know turns.
     fn all(&self, profile: &Profile) -> impl Iterator<Item = &Recalled> {
         let mut all: Vec<&Recalled> = self.units.iter().map(|hit| &hit.recalled).collect();
         if profile.weights().is_some() {
             all.extend(self.anchors.iter().filter(|anchor| anchor.score >= LEAST_STRENGTH));
         }
-        all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equals keep their order.
-        // A reranker orders the units among the places that units have.
+        all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equal scores keep their order.
+        // A reranker orders only the places that units take.
         let mut units = self.units.iter().map(|hit| &hit.recalled);
         all.into_iter()
             .filter_map(move |place| if place.seq().is_some() { units.next() } else { Some(place) })
     }
 
-    /// The receipt of what was asked, as far as the search tells.
+    /// The receipt of the query, as far as the search determines it.
     pub(crate) fn receipt(
         &self,
         message: &Message,
@@ -232,13 +231,13 @@ impl Searched {
     }
 }
 
-/// What is kept of a query: its beginning, which is all that is searched for.
+/// The part of a query that receipts keep: its beginning, which is all that is searched for.
 fn kept(query: &str) -> String {
     const MOST_BYTES: usize = 4_096;
     query[..query.floor_char_boundary(MOST_BYTES)].to_owned()
 }
 
-/// What of all that was found is to be read.
+/// Which of the results to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WantedUnits {
     #[default]
@@ -247,8 +246,8 @@ pub(crate) enum WantedUnits {
     AboveFloor,
 }
 
-/// Finds what fits among the units that pass the sieve, and reads what is wanted of it: the best `question.k`, and besides
-/// them what fits as well of the turns `at_hand`.
+/// Finds units that pass the sieve, and reads the wanted ones: the best `question.k`, and in addition the turns `at_hand`
+/// that fit as well.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
     index: IndexLease<'_>,
@@ -258,7 +257,7 @@ pub(crate) fn search(
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
     let k = question.k + at_hand.len();
-    // In a context what is known has room of its own.
+    // In a context, memories have their own room.
     let pieces = if wanted == WantedUnits::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
     let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let mut found = queries::find(snapshot, scope, index, question, pieces, sieve);
@@ -356,12 +355,12 @@ pub(crate) fn search(
     Ok(Searched { last_talk, min_confidence, epoch, is_index_damaged, meaning, wanted, ..found })
 }
 
-/// Whether what was said last of a thing that these tell of is this.
+/// Whether this is the latest turn about something that one of these tells.
 fn is_newest(units: &[Hit], seq: u32) -> bool {
     units.iter().any(|hit| hit.recalled.newer.is_some_and(|newer| newer.seq == i64::from(seq)))
 }
 
-/// What is one piece with something, by what it is and its id.
+/// What belongs to the same piece of knowledge, by kind and id.
 fn of_same_source(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -379,8 +378,8 @@ fn of_same_source(
     Ok(named)
 }
 
-/// A unit as it is kept: its turn, else the summary in its place; nothing of what is no turn. What is damaged is named in
-/// `missing`; a turn's summary stands in for it.
+/// A unit as stored: its turn, or else the summary in its place; `None` if it is not a turn. Damage is listed in `missing`,
+/// and a damaged turn is replaced by its summary.
 pub(crate) fn fetch(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -397,7 +396,7 @@ pub(crate) fn fetch(
     Ok(Some(RecalledItem::Summary { summary: Box::new(summary), seq: seq.into(), caller_id }))
 }
 
-/// What was read, or nothing and a word in `missing` if it is damaged: the rest is not.
+/// The value that was read, or `None` and an entry in `missing` if it is damaged. The rest is unaffected.
 fn or_missing<T>(read: Result<Option<T>>, missing: &mut Vec<String>) -> Result<Option<T>> {
     match read {
         Err(error) if error.kind() == ErrorKind::Corrupt => {

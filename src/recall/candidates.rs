@@ -1,4 +1,4 @@
-//! Who competes for a place in a context: the session's turns by their places, and what was recalled by its rank.
+//! What competes for a place in a context: the session's turns by their places, and recalled items by rank.
 
 use std::sync::Arc;
 
@@ -24,21 +24,22 @@ use crate::{
     },
 };
 
-/// Of the cold share, what may say who the user is.
+/// The part of the cold share that may say who the user is.
 const ANCHOR_TOKENS: u32 = 150;
-/// Of it, what may say how they want to be answered.
+/// The part of the cold share that may say how the user wants to be answered.
 const WISH_TOKENS: u32 = 100;
-/// Of it, this part may be what is known, while there are turns that fit: memories are brief, and what was said says more.
+/// The cold share divided by this is what memories may take while there are turns that fit: memories are short, and turns
+/// say more.
 const KNOWN_PART: u32 = 3;
 
-/// Requests by their places. Those for turns of the session come first, then promoted ones, also shown for their place.
+/// Indices of requests. Those for the session's turns come first, then promoted turns, which are also shown for their place.
 const OF_SESSION: usize = 4;
 const ANCHORS: usize = OF_SESSION + 1;
 const WISHES: usize = ANCHORS + 1;
 const KNOWN: usize = WISHES + 1;
 const RECALLED: usize = KNOWN + 1;
 
-/// Who is served, in this order, each with its share and what those before it left.
+/// The requests in the order of serving, each with its share and what those before it left.
 pub(crate) fn requests<'t>(
     config: &Config,
     turns: &'t SessionTurns,
@@ -85,8 +86,8 @@ pub(crate) fn requests<'t>(
     ]
 }
 
-/// What may be recalled takes of the budget: all of it from a confidence of 0.75 on, and below that in proportion, but room
-/// for one thing always. So little is shown where little is likely to answer, and what is likeliest first. Chosen
+/// The part of the budget that recalled items may take: all of it from a confidence of 0.75 up, below that in proportion,
+/// but always room for one item. So little is shown where little is likely to answer, and the likeliest goes first. Chosen
 /// on the sets of docs/recall.md.
 fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     const SURE: f64 = 0.75;
@@ -97,7 +98,7 @@ fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     room.max(ONE_THING_TOKENS)
 }
 
-/// What was recalled as this candidate of this request, if it is there for that.
+/// The recalled item behind this candidate of this request, if it is there because it was recalled.
 pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched) -> Option<&Recalled> {
     match request {
         ANCHORS => searched.anchors.get(index),
@@ -107,22 +108,22 @@ pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched)
     }
 }
 
-/// The memories that were recalled, the best first.
+/// The recalled memories, best first.
 fn memories(searched: &Searched) -> impl Iterator<Item = &Hit> {
     searched.units.iter().filter(|hit| hit.recalled.memory().is_some())
 }
 
-/// The turns and summaries that were recalled, the best first.
+/// The recalled turns and summaries, best first.
 fn said(searched: &Searched) -> impl Iterator<Item = &Hit> {
     searched.units.iter().filter(|hit| hit.recalled.memory().is_none())
 }
 
-/// How well the wish fits that is this candidate of this request, if it is one.
+/// How well a wish fits that is this candidate of this request, if it is one.
 pub(crate) fn wish_fit((request, index): (usize, usize), searched: &Searched) -> Option<f64> {
     searched.wishes.get(index).filter(|_| request == WISHES).map(|wish| wish.fit)
 }
 
-/// The numbers of the session's own turns without room, ascending.
+/// The numbers of the session's own turns that found no room, ascending.
 pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<PackOutcome>]) -> Vec<u32> {
     let of_session = requests[..OF_SESSION].iter().zip(outcomes);
     let mut left_out: Vec<u32> = of_session
@@ -134,7 +135,7 @@ pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<PackOutcome>]) 
         })
         .collect();
     left_out.sort_unstable();
-    left_out.dedup(); // What the message refers back to is in the window too.
+    left_out.dedup(); // What the message refers back to is also in the window.
     left_out
 }
 
@@ -143,7 +144,7 @@ fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -
     turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
 }
 
-/// Earlier turns of the session; where one was recalled too, a part of it is that which shows what matched.
+/// Earlier turns of the session. If one was recalled too, it may be shown as the part that matched.
 fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searched) -> Vec<Candidate<'t>> {
     let mut candidates = in_section(Section::EarlierInSession, turns);
     for hit in recalled.units.iter().filter(|hit| !hit.is_below_floor) {
@@ -159,8 +160,8 @@ fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searc
     candidates
 }
 
-/// The memories that were recalled, the best first. Those that rest on what is shown for its place are shown already: hot
-/// turns always are, others of the session if they have room.
+/// The recalled memories, best first. A memory that rests on a turn shown for its place counts as shown: hot turns always
+/// are, others of the session if they have room.
 fn memory_candidates<'t>(recalled: &'t Searched, turns: &SessionTurns) -> Vec<Candidate<'t>> {
     let candidate = |hit: &'t Hit| {
         let memory = hit.recalled.memory()?;
@@ -171,7 +172,7 @@ fn memory_candidates<'t>(recalled: &'t Searched, turns: &SessionTurns) -> Vec<Ca
     memories(recalled).filter_map(candidate).collect()
 }
 
-/// The turns that were recalled, the best first.
+/// The recalled turns, best first.
 fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
     let candidates = said(recalled).filter_map(|hit| {
         let (item, of) = match &hit.recalled.item {
@@ -191,7 +192,7 @@ fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candi
     candidates.collect()
 }
 
-/// Where a turn matched by meaning, if by no word.
+/// Where a turn matched by meaning, if it matched by no word.
 fn focus(hit: &Hit) -> Option<Focus> {
     let (number, _) = hit.piece.filter(|_| hit.recalled.parts.words == 0.0)?;
     let turn = hit.recalled.turn()?;
@@ -199,8 +200,8 @@ fn focus(hit: &Hit) -> Option<Focus> {
     Some(Focus { side: piece.side, bytes: piece.range })
 }
 
-/// What is to be at hand in this session once the context was of use: cold turns of others that it shows, the best first,
-/// for what they say and not for what stands around them.
+/// The units to keep at hand in this session once the context was of use: cold turns of other sessions that it shows for
+/// what they say, not for their neighbours. Best first.
 pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<SessionId>) -> Vec<Seq> {
     let shown = said(recalled).zip(&packed.outcomes[RECALLED]);
     let told = shown.filter_map(|(hit, outcome)| {
@@ -215,7 +216,7 @@ pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<
     told.take(MOST_PROMOTED).collect()
 }
 
-/// What is shown for its place in the session.
+/// An item shown for its place in the session.
 fn unscored(item: RecalledItem) -> Recalled {
     Recalled {
         item,
@@ -228,7 +229,7 @@ fn unscored(item: RecalledItem) -> Recalled {
     }
 }
 
-/// Everything that was considered, in the order of the ranks: what was recalled first, then what the session has.
+/// Everything that was considered, in rank order: recalled items first, then the session's turns.
 pub(crate) fn receipt_items(
     requests: &[Request<'_>],
     packed: &Packed<'_>,
@@ -257,7 +258,7 @@ pub(crate) fn receipt_items(
     let anchors = recalled.anchors.iter().enumerate().map(|(at, unit)| ((ANCHORS, at), unit));
     let mut items: Vec<ReceiptItem> = units.map(|(of, unit)| fate(unit.receipt_item(0), of)).collect();
     items.extend(recalled.unread.iter().cloned());
-    // Stable: equals keep their order.
+    // Stable: equal scores keep their order.
     let by_score = |a: &ReceiptItem, b: &ReceiptItem| b.score.total_cmp(&a.score);
     items.sort_by(|a, b| by_reranker(a.rerank_score, b.rerank_score).then_with(|| by_score(a, b)));
     items.extend(anchors.map(|(of, unit)| fate(unit.receipt_item(0), of)));
@@ -267,8 +268,8 @@ pub(crate) fn receipt_items(
             if !matches!(packed.outcomes[at][index], PackOutcome::Packed(_)) {
                 continue;
             }
-            // A turn that is shown for its place, and fits as well, is one item: with its score, and shown. One that fits
-            // too badly is shown for its place alone.
+            // A turn that is shown for its place and also fits is one item, with its score, and shown. One that fits too
+            // badly is only shown for its place.
             items.retain(|item| item.seq != Some(turn.seq) || item.outcome != ItemOutcome::BelowFloor);
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {

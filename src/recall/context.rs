@@ -1,4 +1,4 @@
-//! A context: what LLM#2 is handed with a message.
+//! A context: what LLM#2 gets with a message.
 
 use std::time::Duration;
 
@@ -32,41 +32,42 @@ use crate::{
     text::render,
 };
 
-/// What LLM#2 is handed: one string, or messages, and the parts it was made of.
+/// What LLM#2 gets: one string, or messages, and the parts that it was made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it. [For
-    /// messages](ContextOptions::for_messages) the recent turns do not stand here, but for what was not said in the talk
-    /// and is only quoted.
+    /// messages](ContextOptions::for_messages) it does not contain the recent turns, except what is only quoted because it
+    /// was not said in the conversation.
     pub text: String,
-    /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Else empty, for `text` has them.
+    /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Otherwise empty, because `text`
+    /// contains them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<ChatMessage>,
     #[serde(skip)]
     block_bytes: usize,
-    /// Its tokens, by the configured tokenizer's own count of `text`; for messages, of all contents, and 5
+    /// Token count of `text` by the configured tokenizer; for messages, of all contents, plus 5
     /// ([`ChatMessage::FRAME_TOKENS`]) for each message.
     pub tokens: u32,
-    /// What `tokens` never exceeds.
+    /// The budget; `tokens` never exceeds it.
     pub budget_tokens: u32,
-    /// What is in it, in the order of the text.
+    /// The items in it, in the order of the text.
     pub items: Vec<ContextItem>,
-    /// Turns of the session that were wanted and had no room, not even a part of them: of the hot ones, the warm window,
-    /// and what the message refers back to. By their numbers, ascending.
+    /// The session's turns that were wanted but do not fit, not even in part: hot ones, those of the warm window, and those
+    /// that the message refers back to. Turn numbers, ascending.
     pub left_out: Vec<u32>,
-    /// How sure it is that something of what was recalled answers, from 0 to 1.
+    /// The confidence that something recalled answers, from 0 to 1.
     pub confidence: f64,
-    /// What failed, so that the context was built without it. Empty when all went well.
+    /// What failed, so that the context was built without it. Empty if all went well.
     pub missing: Vec<String>,
-    /// Its receipt: to be named by the turn that the context answers ([`NewTurn::answering`](crate::NewTurn::answering)).
+    /// Its receipt. The turn that answers this context should name it ([`NewTurn::answering`](crate::NewTurn::answering)).
     pub receipt: ReceiptId,
 }
 
 impl Context {
-    /// The context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The user's new
-    /// message comes behind them and is the caller's to send, also if it was recorded already and waits for its reply.
+    /// The context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The caller appends
+    /// the user's new message itself, even if it is already recorded and waits for its reply.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -88,29 +89,29 @@ impl Context {
     /// # }
     /// ```
     ///
-    /// Roles need not alternate: an empty side is no message. The text of a message is as it was said, but for control
-    /// tokens and for what hides or reorders text, as everywhere in a context; names of speakers are not shown. A side of a
-    /// turn that a tool, a document or the backend said ([`Origin`](crate::Origin)) is never a message: `text` quotes it
-    /// below `<turn 7>`, and in its place among the messages stands `<turn 7: User (document), quoted in the memory>`. An
-    /// empty side is no message.
+    /// Roles need not alternate: an empty side produces no message. The text of a message is as it was said, except for
+    /// control tokens and for characters that hide or reorder text, as everywhere in a context. Names of speakers are not
+    /// shown. If a side of a turn comes from a tool, a document or the backend ([`Origin`](crate::Origin)), it is never a
+    /// message: `text` quotes it below `<turn 7>`, and `<turn 7: User (document), quoted in the memory>` takes its place
+    /// among the messages.
     ///
-    /// Of a context that was not asked [`for_messages`](ContextOptions::for_messages) it is one message with all of the
-    /// text, whose frame `tokens` does not count.
+    /// If the context was not requested [`for_messages`](ContextOptions::for_messages), this is one message with all of the
+    /// text; its frame is not counted in `tokens`.
     pub fn messages(&self) -> Vec<ChatMessage> {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let system = text.map(|text| ChatMessage::new(ChatRole::System, text));
         system.into_iter().chain(self.recent.iter().cloned()).collect()
     }
 
-    /// The beginning of `text`, with all that is known and recalled: everything before the recent turns and the last line,
-    /// which says what time it is. Empty, if nothing is known or recalled.
+    /// The beginning of `text`, with everything known and recalled: all that precedes the recent turns and the last line,
+    /// which states the time. Empty if nothing is known or recalled.
     ///
     /// For prompt caches: the same things, each shown in the same form, are the same bytes. Nothing in the block depends on
-    /// the time, on ids, on scores or on their order: it goes by sections, and in a section by days and the order of
-    /// recording. [For messages](ContextOptions::for_messages) what the recent turns take does not change it either: so the
-    /// same message, asked again, at another time or after a turn was recorded, has the same block, as long as the same is
-    /// recalled in the same form. A turn that leaves hot comes in as the last of the block, as the newest of its session;
-    /// without room it takes that of others.
+    /// the time, on ids, on scores or on their order: it is ordered by section, then by day and the order of recording. [For
+    /// messages](ContextOptions::for_messages) the size of the recent turns does not change it either. So the same message,
+    /// asked again at another time or after a turn was recorded, has the same block, as long as the same things are recalled
+    /// in the same form. A turn that leaves hot appears at the end of the block, as the newest of its session; if there is
+    /// no room, it takes that of others.
     pub fn block(&self) -> &str {
         &self.text[..self.block_bytes]
     }
@@ -121,46 +122,46 @@ impl Context {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ContextItem {
-    /// What it is.
+    /// What kind of item it is.
     pub kind: ItemKind,
-    /// The turn, or that which its summary stands for. An anchor has none.
+    /// The turn, or the turn that a summary stands for. `None` for an anchor.
     pub turn_id: Option<TurnId>,
-    /// The turn's session. An anchor has none.
+    /// The turn's session. `None` for an anchor.
     pub session_id: Option<SessionId>,
-    /// The turn's place in the session. An anchor has none.
+    /// The turn's number in its session. `None` for an anchor.
     pub turn_number: Option<u32>,
-    /// The caller's own id for the turn, or the memory.
+    /// The caller's own id for the turn or memory.
     pub caller_id: Option<String>,
-    /// Where the turn lives. Only turns have one.
+    /// The turn's tier. Only turns have one.
     pub memory_tier: Option<MemoryTier>,
-    /// The anchor. Only anchors have one.
+    /// The anchor, if it is one.
     pub anchor_id: Option<AnchorId>,
-    /// The memory. Only memories have one.
+    /// The memory, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_id: Option<MemoryId>,
-    /// Where in the context it stands.
+    /// The section that shows it.
     pub section: Section,
-    /// How much of it is there.
+    /// How much of it is shown.
     pub packed_as: PackedAs,
-    /// Its tokens there, lines of the frame not counted.
+    /// Its tokens in the context, without the lines of the frame.
     pub tokens: u32,
-    /// Its rank among what was recalled, greater is better; none: it is there for its place in the session.
+    /// Recall's score; greater is better. `None` if it is shown for its place in the session.
     pub score: Option<f64>,
-    /// How sure it is that it answers, from 0 to 1; none: it is there for its place in the session.
+    /// The confidence that it answers, from 0 to 1. `None` if it is shown for its place in the session.
     pub confidence: Option<f64>,
-    /// What score and confidence were made of.
+    /// What score and confidence are made of.
     pub parts: Option<Parts>,
-    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
+    /// The reranker's score, on its own scale; greater is better. `None` if the reranker was not asked about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// What was said last of the same thing, where the message asks how things are and this is older: in the text it is marked
-    /// `<outdated? see 2024-03-02>`. None: nothing later was found.
+    /// The latest turn about the same thing, if the message asks how things are and this item is older: the text marks it
+    /// `<outdated? see 2024-03-02>`. `None` if nothing later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
-    /// Of a memory: what to mind of it; in the text it stands in the brackets behind its kind and its date.
+    /// Of a memory: warnings about it, which the text shows in brackets after its kind and date.
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     pub flags: MemoryFlags,
-    /// What is one piece of knowledge with it, fits less well and so is not shown for what it says.
+    /// Items of the same piece of knowledge that fit less well, and are therefore not shown for what they say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_source: Vec<SameSource>,
 }
@@ -213,7 +214,7 @@ impl ContextItem {
     }
 }
 
-/// How many turns of all that was said compete for a place.
+/// How many recalled turns compete for a place.
 const RECALLED_TURNS: usize = 32;
 
 /// What a context is packed from.
@@ -234,8 +235,8 @@ impl Gathered for Ingredients {
     }
 }
 
-/// Gathers what fits a message in a session, or where its talk goes on by now; none: in one that has not begun. Searches
-/// deeper if a reranker is to read more. Reads only, one moment of the file.
+/// Gathers what fits a message in a session, or in the one that continues it; `None` for a session that has not begun.
+/// Searches deeper if a reranker reads more. Reads one moment of the file and writes nothing.
 pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
@@ -261,7 +262,7 @@ pub(crate) fn gather(
     Ok(Ingredients { turns, recalled, missing, took: watch.elapsed() })
 }
 
-/// Reads the turns of the session, what is recalled beside them, and what of it is missing.
+/// Reads the turns of the session, what is recalled in addition, and which parts of it are missing.
 fn read(
     snapshot: &Snapshot<'_>,
     config: &Config,
@@ -304,7 +305,7 @@ fn read(
     Ok((turns, recalled, missing))
 }
 
-/// Packs the context; the receipt is the caller's to keep.
+/// Packs the context. The caller must store the receipt.
 pub(crate) fn pack(
     config: &Config,
     message: &Message,
@@ -378,11 +379,11 @@ mod tests {
         };
         assert_eq!((build().items.len(), build().missing.len()), (9, 0));
 
-        // The hot tier is in memory; what the warm tier is read from is gone.
+        // The hot tier is in memory; the source of the warm tier is gone.
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
         store.write(move |tx| tx.sql.put(broken, &[], RowExpectation::Any)).await.unwrap();
         let context = build();
-        // What is found in it fits too badly to be read.
+        // What is found there fits too badly to be read.
         assert_eq!((context.items.len(), context.missing.len()), (5, 1), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));
     }

@@ -1,4 +1,4 @@
-//! Asks the caller's embedders what a query means. The built-in one needs no asking: it never fails and takes
+//! Asks the caller's embedders for the meaning of a query. The built-in one is not asked here: it never fails and takes
 //! microseconds.
 
 use crate::{
@@ -12,9 +12,9 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// Asks the embedders what a message means, and each query beside it, in their order, until one answers; the last turns are
-/// considered where it needs them. Those that failed before are in the answer too. One that is silent is not asked again
-/// for a while: every recall would wait, and leave another call behind that nobody waits for.
+/// Asks the embedders in order for the meaning of a message and of each additional query, until one answers; uses the last
+/// turns if the message needs them. The answer also names the embedders that failed. One that timed out is not asked again
+/// for a while: otherwise every recall would wait and leave an abandoned call behind.
 pub(crate) async fn ask(
     config: &Config,
     cooldowns: &Cooldowns,
@@ -61,7 +61,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Of the message, then of what is searched for beside it.
+/// The vectors of the message, then those of the additional queries.
 fn vectors_of(message: &mut Message) -> impl Iterator<Item = &mut Vec<QueryVector>> {
     let beside = message.also.iter_mut().chain(message.plan.queries_mut());
     [&mut message.vectors].into_iter().chain(beside.map(|query| &mut query.vectors))

@@ -1,5 +1,5 @@
-//! What is searched for: each question of a message by itself, with the words of what is told beside it, and of the turns
-//! before a follow-up, as weaker ones.
+//! What to search for: each question of a message separately, with weaker words from what is told next to it and from the
+//! turns before a follow-up.
 
 use std::collections::HashSet;
 
@@ -19,42 +19,42 @@ pub(crate) struct Weighted {
     pub(crate) word: Word,
     /// 1 for the message's own words, less for those of earlier turns.
     pub(crate) weight: f64,
-    /// It names somebody or something: no other word stands for it.
+    /// It names somebody or something, so no other word stands in for it.
     pub(crate) is_name: bool,
-    /// It is told beside the question, or borrowed from the turns before it: an answer need not have it.
+    /// It is told next to the question, or borrowed from earlier turns: an answer need not contain it.
     pub(crate) is_told: bool,
     /// It tells no topic: `please`, `say`.
     pub(crate) is_dull: bool,
 }
 
-/// How many of the last turns say what a follow-up means.
+/// How many of the last turns are used to understand a follow-up.
 const TURNS: usize = 2;
-/// What a word of the newest turn's user side counts, beside 1 for the message's own; of its reply; and by what the
-/// turn before it counts less. Chosen, not measured: below one half, so that two such words do not outweigh an own one.
+/// Weights of a word of the newest turn's user side (1 for the message's own) and of its reply, and the factor for the turn
+/// before. Chosen, not measured: below one half, so that two such words do not outweigh one of the message's own.
 const USER_SIDE: f64 = 0.45;
 const REPLY_SIDE: f64 = 0.3;
 const EARLIER_TURN: f64 = 0.6;
-/// What an own word of a follow-up counts that tells no topic: `say` of `and what did she say about it?`
+/// Weight of a follow-up's own word that tells no topic: `say` in `and what did she say about it?`
 const VAGUE: f64 = 0.2;
-/// All that is told beside a question counts so many times as much as the question's own words, however long it is; and one
-/// of its words no more than one of these. Chosen on the sets of docs/recall.md.
+/// The total weight of everything told next to a question is this multiple of the question's own words, however long it is;
+/// and one of its words weighs no more than one of the question's. Chosen on the sets of docs/recall.md.
 const TOLD: f64 = 3.0;
 /// The most words that are added: the few that tell the topic.
 const MOST_ADDED: usize = 16;
-/// No more of a side is looked at: a topic shows at the start.
+/// Only this many bytes of a side are examined: a topic shows at the start.
 const LOOKED_AT: usize = 2_048;
 
-/// What is searched for by itself: a question of a message, or a message without any, or what is told beside questions.
+/// One separate search: a question of a message, a message without questions, or what is told next to questions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SubQuery {
-    /// The words to look for, its own first, each once.
+    /// The words to look for, the query's own first, each once.
     pub(crate) words: Vec<Weighted>,
-    /// The text that stands for its meaning.
+    /// The text that represents its meaning.
     pub(crate) meaning: String,
     pub(crate) role: Role,
 }
 
-/// What is sought as what.
+/// The role of what is searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A question or a request.
@@ -62,12 +62,12 @@ pub(crate) enum Role {
     Question,
     /// A message that asks nothing.
     Statement,
-    /// What a message tells beside its questions. It is answered as far as the message leans on it.
+    /// What a message tells next to its questions. Counts as far as the message leans on it.
     Background,
 }
 
-/// What a message searches for: at least one. `last_turns` are oldest first; only the last two are looked at, and only for
-/// a follow-up.
+/// What a message searches for: at least one item. `last_turns` are oldest first; only the last two are used, and only for a
+/// follow-up.
 pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<SubQuery> {
     let added = added_words(query, last_turns);
     let before = before(query, last_turns);
@@ -113,7 +113,7 @@ fn count(len: usize) -> f64 {
     u32::try_from(len).map_or(f64::MAX, f64::from)
 }
 
-/// Words of a text, each once, in its order: all, if there are few, else those that are rarest in English.
+/// Words of a text, each once, in their order: all if there are few, otherwise those that are rarest in English.
 fn rarest_words(text: &str) -> Vec<Word> {
     const MOST: usize = 256;
     let mut seen = HashSet::new();
@@ -130,7 +130,7 @@ fn rarest_words(text: &str) -> Vec<Word> {
     words
 }
 
-/// What the turns before a follow-up add to its words.
+/// The words that the turns before a follow-up add.
 fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
     let mut found: Vec<Weighted> = Vec::new();
     if !query.is_follow_up {
@@ -158,7 +158,7 @@ fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
     found
 }
 
-/// Models read some hundred tokens; a question has more of them than what was said before it.
+/// Models read some hundred tokens; the question takes more of them than the text before it.
 const MEANING_BYTES: usize = 2_048;
 const BEFORE_BYTES: usize = 512;
 
@@ -166,12 +166,12 @@ fn cut(text: &str, most: usize) -> String {
     plain(&text[..text.floor_char_boundary(most)])
 }
 
-/// What the user said before a follow-up, which stands in front of it when meanings are compared.
+/// What the user said before a follow-up; it precedes the follow-up when meanings are compared.
 fn before(query: &Query, last_turns: &[&Turn]) -> Option<String> {
     if !query.is_follow_up {
         return None;
     }
-    // A turn that was a follow-up itself says little; then the one before it comes first.
+    // A last turn that was itself a follow-up says little, so the one before it comes first.
     let last = last_turns.iter().rev().take(TURNS).map(|turn| cut(&turn.said.user_message, BEFORE_BYTES));
     let last: Vec<String> = last.filter(|said| !said.is_empty()).collect();
     let says_topic = |said: &&String| !keywords(&[said]).is_empty();
@@ -197,7 +197,7 @@ mod tests {
         found.iter().find(|weighted| [weighted.word] == query_words(word)[..]).map(|weighted| weighted.weight)
     }
 
-    /// What a message searches for that is one thing.
+    /// The search of a message that has only one.
     fn one(message: &str, turns: &[&Turn]) -> SubQuery {
         let mut found = sought(&understand(message), message, turns);
         found.retain(|one| one.role != Role::Background);

@@ -1,4 +1,4 @@
-//! Finds what fits a query among all that a user ever said: each kind of evidence by itself, then the ranks.
+//! Finds what fits a query among everything a user ever said: gathers each kind of evidence separately, then ranks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,55 +28,55 @@ use crate::{
     text::words::Word,
 };
 
-/// What was found.
+/// The ranked results.
 #[derive(Debug)]
 pub(crate) struct RankedUnits {
-    /// The best units, best first; behind as many as were wanted those that say what was said last of what they tell.
+    /// The best units, best first; after the wanted number, those that say the latest about what they tell.
     pub(crate) ranked: Vec<ScoredUnit>,
-    /// For each of `ranked`.
+    /// One for each of `ranked`.
     pub(crate) origins: Vec<HitOrigin>,
     /// The memories among them, by their units.
     pub(crate) memories: HashMap<u32, UnitMemory>,
-    /// What is one piece with one of `ranked`, which is better, by that one's number.
+    /// Units of the same piece of knowledge as one of `ranked`, which is better; by that one's number.
     pub(crate) same_source: HashMap<u32, Vec<ScoredUnit>>,
-    /// What each word of the query weighs.
+    /// The weight of each word of the query.
     pub(crate) words: Vec<(Word, f64)>,
     /// The model whose vectors were compared.
     pub(crate) model: Option<String>,
-    /// What failed or is not ready yet, so that it was searched without it.
+    /// What failed or is not ready yet, so that the search ran without it.
     pub(crate) missing: Vec<String>,
-    /// How sure it is that something answers, from 0 to 1.
+    /// The confidence that something answers, from 0 to 1.
     pub(crate) confidence: f64,
-    /// Damage was met that a job can mend.
+    /// Whether the search met damage that a job can repair.
     pub(crate) is_index_damaged: bool,
 }
 
-/// What a hit stands for, and what evidence it has.
+/// What a hit represents, and its evidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HitOrigin {
-    /// What it stands for.
+    /// What it represents.
     pub(crate) owner: Owner,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
-    /// Whether it fits by itself, not only for what stands around it.
+    /// Whether it fits by itself, not only through its neighbours.
     pub(crate) has_evidence: bool,
-    /// Whether it fits too badly for a context: every query has a best answer, and what it is best at may be nothing.
+    /// Whether it fits too badly for a context: every query has a best result, even if nothing answers it.
     pub(crate) is_below_floor: bool,
-    /// What was said last of the same thing, where that is another one.
+    /// The latest unit about the same thing, if it is another one.
     pub(crate) newer: Option<Newer>,
 }
 
-/// Of what is shown each is at least so sure to answer, by itself. Chosen on the sets of docs/recall.md.
+/// Each result that is shown has by itself at least this confidence. Chosen on the sets of docs/recall.md.
 const LEAST_SURE: f64 = 0.02;
-/// What fits worse than this share of the best is not shown.
+/// What scores below this share of the best is not shown.
 const FLOOR: f64 = 0.2;
-/// A turn that fits by nothing of its own is shown if a turn beside it fits by itself, and lends it so much.
+/// A turn with no evidence of its own is shown if a neighbour fits by itself and lends it at least this much.
 const BESIDE: f64 = 0.1;
 
-/// Whether something answers is told by so many of the best units, however many are wanted.
+/// Confidence is the maximum over this many of the best units, however many are wanted.
 const SUREST_OF: usize = 32;
 
-/// How sure it is that something answers: an anchor that the query calls for, or one of the best units.
+/// The confidence that something answers: an anchor that the query calls for, or one of the best units.
 fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[ScoredUnit]) -> f64 {
     let anchors = anchor_evidence::relevant(question.query, question.shown(&index.anchors)).into_iter();
     let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));
@@ -84,7 +84,7 @@ fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[Scor
     anchors.chain(units).fold(0.0, f64::max)
 }
 
-/// Tells what is below the floor: everything, if nothing answers.
+/// Marks what is below the floor: everything, if nothing answers.
 fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) {
     let best = ranked.first().map_or(0.0, |unit| unit.score);
     let evident: HashSet<Place> = origins
@@ -98,12 +98,12 @@ fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) 
             .any(|&beside| evident.contains(&session.turn(beside)))
     };
     for (unit, origin) in ranked.iter().zip(origins.iter_mut()) {
-        // What lends to a memory fits by itself.
+        // Whatever lends to a memory fits by itself.
         let is_beside = || origin.owner.place().is_none_or(is_beside);
         let fits = origin.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
         origin.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
     }
-    // Where something is shown, what was said last of it is, too.
+    // If an item is shown, the latest about the same thing is shown too.
     let shown = origins.iter().filter(|origin| !origin.is_below_floor);
     let newest: HashSet<i64> = shown.filter_map(|origin| Some(origin.newer?.seq)).collect();
     for (unit, origin) in ranked.iter().zip(origins) {
@@ -111,7 +111,7 @@ fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) 
     }
 }
 
-/// Adds what was said last of what is among the first `k`, behind them; the rest goes.
+/// Appends the latest about what is among the first `k`, and drops the rest.
 fn add_newest(ranked: &mut Vec<ScoredUnit>, newest: &Newest, k: usize) {
     let behind = if ranked.len() > k { ranked.split_off(k) } else { Vec::new() };
     let missing = ranked.iter().filter_map(|unit| newest.get(&unit.seq).copied());
@@ -126,24 +126,24 @@ fn add_newest(ranked: &mut Vec<ScoredUnit>, newest: &Newest, k: usize) {
     ranked.extend(missing);
 }
 
-/// What was found of each kind of evidence.
+/// What each kind of evidence found.
 struct Legs {
     words: LexicalScores,
     meaning: SemanticScores,
-    /// For each unit that proves an anchor which matters here, by number: the strength of the best.
+    /// For each unit that proves a relevant anchor, by number: the strength of the strongest.
     anchors: Vec<(u32, f64)>,
 }
 
 impl Legs {
-    /// Takes back what was found of texts of memories that are known not to be of now.
+    /// Removes what was found through outdated texts of memories.
     fn without(&mut self, older: &[u32], index: &UserIndex) {
         self.words.without(older, index);
         self.meaning.without(older);
     }
 }
 
-/// Ranks the user's units, and gives those that pass the sieve, best first: the best `k`; where there are memories, as many
-/// turns and the best memories, of which what is one piece is not put together yet.
+/// Ranks the user's units, and returns the best `k` that pass the sieve, best first. If there are memories, returns as many
+/// turns and the best memories, not yet merged into pieces of knowledge.
 pub(crate) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -183,7 +183,7 @@ pub(crate) fn find(
     let query = question.query;
     let of_the_talk = query.refers_back || query.is_follow_up;
     let personal = query.refers_to_self || of_the_talk || words.names_speaker();
-    // What says nothing is answered by nothing.
+    // A message without content is answered by nothing.
     for unit in ranked.iter_mut().filter(|_| !query.is_small_talk) {
         (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
         unit.parts.personal = f64::from(u8::from(personal));
@@ -220,7 +220,7 @@ pub(crate) fn find(
     }
 }
 
-/// The ranks where there are memories. Older texts of these are taken out of the ranks for good when they are met, and all
+/// Ranks a user's units if there are memories. When an outdated text of one is met, it is removed for good, and everything
 /// is ranked once more.
 fn with_memories(
     at: (&Snapshot<'_>, &Scope),
@@ -230,11 +230,11 @@ fn with_memories(
     (depth, sieve): (usize, &Sieve),
     missing: &mut Vec<String>,
 ) -> (Vec<ScoredUnit>, HashMap<u32, UnitMemory>) {
-    /// What is met behind so many rounds is left out this time.
+    /// Outdated texts met after this many rounds are left out this time.
     const MOST_ROUNDS: usize = 8;
     legs.without(index.older(), index);
     let memories = if sieve.has_turns() { MOST_MEMORIES } else { depth.max(MOST_MEMORIES) };
-    // A memory may stand for many turns, which are one piece with it.
+    // A memory may cover many turns, which form one piece with it.
     let wanting = Wanting { turns: depth + MOST_MEMORIES, memories };
     let mut round = 0;
     loop {
@@ -273,12 +273,12 @@ fn with_memories(
     }
 }
 
-/// Whether a time is asked for, and nothing else.
+/// Whether the query asks for a time and nothing else.
 fn is_of_time(question: &PreparedQuestion<'_>) -> bool {
     question.query.is_only_time && question.profile.weights().is_some()
 }
 
-/// The best units by what was found, best first.
+/// The best units by the evidence, best first.
 fn ranks(
     index: &UserIndex,
     question: &PreparedQuestion<'_>,
@@ -294,7 +294,7 @@ fn ranks(
     };
     if is_of_time(question) {
         let is_said = |unit: &UnitFacts| is_within(unit.said_at_ms, TimeDelta::zero());
-        // What is asked for comes first: what happened then, or what was said then.
+        // What is asked for comes first: what happened at that time, or what was said then.
         let wanted = |unit: &UnitFacts| match (question.query.asks_of_events, is_said(unit), happens(unit)) {
             (true, _, true) | (false, true, _) => Some(TimeOnlyFit::First),
             (true, true, false) | (false, false, true) => Some(TimeOnlyFit::Behind),
@@ -304,12 +304,12 @@ fn ranks(
     }
     let word_scores = words.scores(index.units.len());
     let meaning_scores = meaning.scores(index.units.len(), question.profile);
-    // "When did I see the dentist?" is answered by what says when.
+    // "When did I see the dentist?" is answered by something that states a time.
     let asks_when = question.query.asks_when && spans.is_empty();
     let says_when = |unit: &UnitFacts| asks_when && unit.event.is_some();
     let session_words = words.session_scores(index.session_count());
     let asks_for_many = question.query.asks_for_many;
-    // What asks for many turns asks for them of any time.
+    // A message that asks for many turns asks for them at any time.
     let leaning = if asks_for_many { 0.0 } else { words.leaning() };
     let evidence = RankingEvidence {
         words: &word_scores,
@@ -336,7 +336,7 @@ fn ranks(
     score::rank(index, &evidence, &question.profile, wanting, passing)
 }
 
-/// What was said last of the things that are told, where the query asks how things are.
+/// The latest about the things that the results tell, if the query asks how things are.
 fn newest(
     at: (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -353,8 +353,8 @@ fn newest(
     })
 }
 
-/// The share of its words that a unit has, and how near it is, of that of what is sought which it fits best. What is told
-/// beside a question counts as far as the message leans on it: `What does this mean?` before an error is about the error.
+/// The unit's share of the words and its nearness, for the search that it fits best. What is told next to a question counts
+/// as far as the message leans on it: `What does this mean?` before an error is about the error.
 fn fit(
     question: &PreparedQuestion<'_>,
     words: &LexicalScores,
@@ -369,15 +369,15 @@ fn fit(
     best.map_or((0.0, 0.0), |(coverage, cosine)| (coarse(coverage), coarse(cosine)))
 }
 
-/// To three places: receipts keep it, and nobody is surer than that.
+/// Rounds to three decimals: receipts store it, and it is no more precise than that.
 fn coarse(number: f32) -> f64 {
     (f64::from(number) * 1e3).round() / 1e3
 }
 
-/// People tell of a day on the days after it: in a query that asks for more, a time means the week after it too.
+/// People mention a day on the days after it: in a query that also asks for other things, a time includes the week after it.
 const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
 
-/// For each unit that proves an anchor which matters here, by number: the strength of the best.
+/// For each unit that proves a relevant anchor, by number: the strength of the strongest.
 fn anchor_strengths(
     snapshot: &Snapshot<'_>,
     scope: &Scope,

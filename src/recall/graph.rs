@@ -1,4 +1,4 @@
-//! What memories lend to what they stand beside, as turns lend to their neighbours.
+//! Lends score from memories to their neighbours in the graph, as turns lend to theirs.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use crate::{
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
-/// So many of the best memories lend ...
+/// How many of the best memories lend,
 const LENDERS: usize = 20;
-/// ... over so many of their edges, the strongest first.
+/// and over how many of their edges, strongest first.
 const EDGES: u32 = 32;
 
-/// Has the best memories lend to what they stand beside. What was not found by itself enters with what it was lent; what
-/// contradicts the one that lends has it as its counterpart.
+/// Makes the best memories lend score to their neighbours. A memory that was not found by itself enters with what it was
+/// lent; one that contradicts the lender is listed as its counterpart.
 pub(super) fn lend(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     (index, passing): (&UserIndex, &[bool]),

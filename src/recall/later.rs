@@ -1,4 +1,6 @@
-//! What became of a thing: of turns that tell how things are, those of whose thing more was said later are marked. English only, as far as statements are known from questions, and one's own matters from those of others.
+//! Finds what became of a thing: if a turn tells how things are and more was said later about the same thing, it is marked.
+//! This knows only English, as far as it distinguishes statements from questions, and the user's own matters from those of
+//! others.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -27,59 +29,59 @@ use crate::{
     text::words::{MAX_QUERY_WORDS, Word, query_words},
 };
 
-/// Of so many of the best turns the things are looked at.
+/// How many of the best turns have their things examined.
 const MOST_EARLIER: usize = 4;
-/// Of so many of the best the texts are read to find them.
+/// How many of the best are read to find these turns.
 const BEST: usize = 32;
-/// They have at least this share of a question.
+/// These turns cover at least this share of a question.
 const LEAST_COVERAGE: f32 = 0.3;
-/// What tells of the same thing has at least this share of the weight of its words.
+/// A text about the same thing has at least this share of the weight of its words.
 const LEAST_SHARE: f64 = 0.4;
-/// The words that are asked for tell more of a thing than those that are only said of it.
+/// Words that are asked for identify a thing better than those only said about it.
 const ASKED: f64 = 3.0;
-/// The texts of so many turns are read.
+/// How many turns are read.
 const MOST_READ: usize = 6;
-/// And of so many that have nothing but what was the value.
+/// How many of those read have nothing but the old value.
 const MOST_OF_VALUE: usize = 2;
-/// A value is a word that no more units have.
+/// A value is a word that at most this many units have.
 const VALUE_IN: usize = 8;
 
-/// For each unit that tells of a thing of which a later one tells, too: the newest of these.
+/// For each unit about a thing that a later unit is also about: the newest of these.
 pub(crate) type Newest = HashMap<u32, u32>;
 
-/// What is asked, as turns are held against it; worked out once for all of them.
+/// What is asked, prepared once for comparing it with turns.
 struct QuestionMatcher<'q> {
     query: &'q Query,
-    /// The words of the question, names left out.
+    /// The words of the question, without names.
     words: Vec<Word>,
-    /// The names of the question: of whom it is.
+    /// The names in the question: who it is about.
     names: Vec<Word>,
-    /// It is asked of the matters of the one who asks.
+    /// Whether the question is about the asker's own matters.
     is_own: bool,
-    /// It is asked where it is.
+    /// Whether the question asks where something is.
     is_of_place: bool,
 }
 
-/// What a statement tells of, by the words that it is known by.
+/// What a statement is about, as the words that identify it.
 struct Thing<'q> {
     asked: &'q QuestionMatcher<'q>,
-    /// What each weighs.
+    /// The words with their weights.
     words: Vec<(Word, f64)>,
     /// Rare words that are not asked for.
     values: Vec<Word>,
     kind: ValueKind,
-    /// How the statement goes on behind each of its words.
+    /// How the statement continues after each of its words.
     goes_on: Vec<(Word, (String, String))>,
 }
 
-/// A statement of what is asked, as it is compared with others.
+/// A statement about what is asked, as it is compared with others.
 struct AskedStatement {
     words: Vec<Word>,
     kind: ValueKind,
     goes_on: Vec<(Word, (String, String))>,
 }
 
-/// What was said last of the things that the best units tell of, and of what anchors say, as far as it passes the sieve.
+/// The latest, as far as it passes the sieve, about the things that the best units tell and that anchors state.
 pub(super) fn newest(
     at: (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -123,7 +125,7 @@ fn of_statements(
                 of_thing.push((facts.said_at_ms, facts.seq, whose));
             }
         }
-        // What is said of the thing itself may be said of another such thing: it counts where nothing else does.
+        // A text about the thing itself may be about another such thing: it counts only if nothing else does.
         if of_thing.iter().any(|(.., whose)| *whose == Whose::Own) {
             of_thing.retain(|(.., whose)| *whose == Whose::Own);
         }
@@ -134,7 +136,7 @@ fn of_statements(
     Ok(newest)
 }
 
-/// Of the turns that prove anchors which hold no longer: those that prove what took their places.
+/// For turns that prove anchors that no longer hold: those that prove the replacements.
 fn of_anchors(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -166,14 +168,14 @@ struct SaidByUser {
 fn said_by_user(originals: &mut SnapshotOriginals<'_>, facts: &UnitFacts) -> Result<Option<SaidByUser>> {
     let Owner::Turn(place) = facts.owner() else { return Ok(None) };
     let turn = match originals.turn_at(place) {
-        // It is named where it is read to be shown.
+        // The damage is reported where the turn is read to be shown.
         Err(error) if error.kind() == ErrorKind::Corrupt => None,
         turn => turn?,
     };
     Ok(turn.map(|turn| SaidByUser { text: turn.said.user_message, by: turn.said.user_name }))
 }
 
-/// The statement of a text that has most of what is asked.
+/// The statement in a text that contains most of what is asked.
 fn told(text: &str, asked: &QuestionMatcher<'_>) -> Option<AskedStatement> {
     let shared = |text: &str| query_words(text).iter().filter(|word| asked.words.contains(word)).count();
     let all = statements::told(text, &|sentence| shared(sentence) > 0);
@@ -205,7 +207,7 @@ impl<'q> QuestionMatcher<'q> {
     }
 }
 
-/// The words for somebody of whom it is asked: a name, `sister`. They tell of whom a thing is, and nothing else of it.
+/// The words for the person asked about: a name, `sister`. They say whose a thing is, and nothing else about it.
 fn names_of(query: &Query) -> Vec<Word> {
     let asked = query.asks.iter().map(|ask| spaced(ask)).collect::<String>();
     let relations = asked.split_whitespace().filter(|word| is_relation(word));
@@ -220,7 +222,7 @@ impl Thing<'_> {
         self.asked.names.contains(&word) || self.words.iter().any(|(known, _)| *known == word)
     }
 
-    /// Whether a text tells what became of the thing, and whose it is by the statement that has most of it.
+    /// Whether a text tells what became of the thing, and whose it is according to the statement that contains most of it.
     fn told_in(&self, text: &str) -> Option<Whose> {
         let all: f64 = self.words.iter().map(|(_, weight)| weight).sum();
         let share = |words: &[Word]| {
@@ -239,7 +241,7 @@ impl Thing<'_> {
         told.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, whose)| whose)
     }
 
-    /// Whose the thing is, if a statement tells what became of it. `has_most`: it has most of the thing's words.
+    /// Whose the thing is, if a statement tells what became of it. `has_most`: the statement has most of the thing's words.
     fn whose_it_tells(&self, statement: &Statement<'_>, has_most: bool) -> Option<Whose> {
         let words: Vec<Option<Word>> = statement.tokens.iter().map(word_of).collect();
         let is_one_of = |at: usize, of: &[Word]| words[at].is_some_and(|word| of.contains(&word));
@@ -256,8 +258,8 @@ impl Thing<'_> {
         (!self.asked.is_own || whose != Whose::Others).then_some(whose)
     }
 
-    /// Whether a statement that speaks of the thing says more than its name: that it changed, a value of the same kind, or
-    /// the same in other words. A mention of it is no news.
+    /// Whether a statement about the thing says more than its name: that it changed, a value of the same kind, or the same
+    /// in other words. A mere mention is no news.
     fn is_renewed(
         &self,
         statement: &Statement<'_>,
@@ -273,7 +275,7 @@ impl Thing<'_> {
         if changes.is_news() && (asked > 1 || asked == self.asked.words.len()) {
             return true;
         }
-        // Words side by side name one thing: `spare key`.
+        // Adjacent words name one thing: `spare key`.
         let known: Vec<usize> = (0..words.len()).filter(|&at| has(at) || is_asked(at)).collect();
         let runs = known.iter().filter(|at| **at == 0 || !known.contains(&(**at - 1))).count();
         match self.kind {
@@ -290,7 +292,7 @@ impl Thing<'_> {
     }
 }
 
-/// Where words stand, each looked up once: the things of one question share most of theirs.
+/// Where words occur, each looked up once: the things of one question share most of their words.
 struct Standings<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     scope: &'a Scope,
@@ -309,7 +311,7 @@ impl<'a> Standings<'a, '_> {
         })
     }
 
-    /// What each word of a thing weighs, and the units that have most of it, of those that were said later.
+    /// The weight of each word of a thing, and the later units that have most of it.
     fn said_later<'q>(
         &mut self,
         earlier: &UnitFacts,

@@ -1,8 +1,8 @@
 //! The evidence of words: BM25 over the fields of each turn, with the user's own statistics.
 //!
-//! A word counts by the field it stands in (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework",
-//! section 3.6.1): in the head of a turn, or as the name of who speaks, it weighs 1, in the rest 0.15. Each field is
-//! measured against its own average length. Words of like meaning stand in for a word, by the square of their cosine.
+//! A word counts by its field (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", section 3.6.1):
+//! in the head of a turn, or as the speaker's name, it weighs 1, in the rest 0.15. Each field is measured against its own
+//! average length. Words of like meaning stand in for a word, weighted by the square of their cosine.
 
 use std::cell::Cell;
 
@@ -21,67 +21,68 @@ use crate::{
     text::words::{FieldCounts, MAX_QUERY_WORDS, Word},
 };
 
-/// How soon more of the same word stops counting.
+/// How soon repetitions of a word stop counting.
 const K1: f32 = 1.0;
 /// How much the length of a field matters, from 0 to 1.
 const B: f32 = 0.4;
-/// What the rest of a turn weighs beside its head.
+/// The weight of the rest of a turn, relative to its head.
 const REST: f32 = 0.15;
-/// How many turns of general English stand beside the user's own when a word's rarity is judged: in a short history every
-/// word is rare.
+/// How many turns of general English are added to the user's own to judge a word's rarity: in a short history every word is
+/// rare.
 const PRIOR_TURNS: f64 = 200.0;
-/// So many words of the query, the least common in English, have synonyms looked for: of a long message those tell most,
-/// and each synonym is one more list to read.
+/// How many words of the query, the rarest in English, are expanded with synonyms: in a long message these say most, and
+/// each synonym is one more list to read.
 const WITH_SYNONYMS: usize = 16;
-/// What the words of a question weigh together, of a rather long one.
+/// The total weight of the words of a rather long question.
 const QUESTION_WEIGHT: f32 = 30.0;
-/// A query with fewer words is no quotation.
+/// A query with fewer words is not treated as a quotation.
 const QUOTED_WORDS: u8 = 5;
-/// What a word that tells no topic counts when it is asked how much of a question a turn has: politeness answers nothing.
+/// The weight of a word that names no topic when the covered share of a question is computed: politeness answers nothing.
 /// Chosen on the sets of docs/recall.md.
 const DULL: f32 = 0.5;
 
-/// A message leans on nothing if its questions weigh so much, and the more the less they weigh; and the less, if it tells
-/// less than so much. Chosen on the sets of docs/recall.md.
+/// A message whose questions weigh this much leans on nothing, and the less they weigh, the more it leans; it leans less if
+/// what it tells weighs less than this. Chosen on the sets of docs/recall.md.
 const HEAVY: f64 = 30.0;
 const TOLD: f64 = 10.0;
-/// What is told beside the questions of a message that leans fully counts so much by itself, where 1 is a question.
+/// The weight, as a search of its own, of what is told next to the questions of a message that leans fully; a question's is
+/// 1.
 const BACKGROUND: f64 = 0.7;
 
-/// What the words of all that is sought say of each unit: the most that those of any one say.
+/// The evidence of words for each unit: the maximum over everything searched for.
 #[derive(Debug, Default)]
 pub(crate) struct LexicalScores {
     of_each: Vec<SubQueryScores>,
     leaning: f64,
 }
 
-/// What the words of one thing that is sought say of each unit.
+/// The evidence of words of one search for each unit.
 #[derive(Debug, Default)]
 struct SubQueryScores {
-    /// How each unit fits, by number, from 1.
+    /// How well each unit fits, by number, from 1.
     fits: Vec<UnitFit>,
-    /// How each session fits, by number: the weight of the words that it has, of each what its best turn has.
+    /// How well each session fits, by number: the weight of its words, each as in its best turn.
     sessions: Vec<f32>,
     /// The weight of all words of the query.
     total: f32,
-    /// Of these, of those that are not only told beside the question.
+    /// The part of it without words that are only told next to the question.
     own_total: f32,
-    /// What of both is to be covered: of words that tell no topic less.
+    /// What a unit should cover of both; words that name no topic count less.
     wanted: Cover,
     role: Role,
-    /// What its evidence counts, from 0 to 1.
+    /// The weight of its evidence, from 0 to 1.
     share: f32,
-    /// What each word of the query weighs: its rarity.
+    /// The weight of each word of the query: its rarity.
     weights: Vec<(Word, f64)>,
     /// How many different words the query has.
     distinct: u8,
-    /// The units that the one person said whom the query names, ascending.
+    /// The units said by the one person that the query names, ascending.
     spoken: Vec<u32>,
-    /// Some postings could not be read.
+    /// Whether some postings could not be read.
     is_damaged: bool,
 }
 
-/// What is to be covered, or is: of all words of a query, and of those that are not only told beside the question.
+/// What should be covered, or is: for all words of a query, and for those that are not only told next to the question.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cover {
     all: f32,
@@ -97,15 +98,15 @@ impl Cover {
     }
 }
 
-/// How a unit fits.
+/// How well a unit fits.
 #[derive(Clone, Copy, Debug, Default)]
 struct UnitFit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
-    /// What of what is to be covered it has: mostly for a word's standing there at all, the rest for where it stands.
+    /// How much of what should be covered it has: mostly for a word being present at all, the rest for its field.
     covered: Cover,
-    /// How many words of the query stand in it themselves.
+    /// How many words of the query it contains themselves, without stand-ins.
     themselves: u8,
 }
 
@@ -125,7 +126,7 @@ impl LexicalScores {
         Self { of_each, leaning }
     }
 
-    /// Takes back what was found of units that have no rank: nothing is measured against them.
+    /// Removes the scores of units that have no rank, so that nothing is measured against them.
     pub(crate) fn without(&mut self, units: &[u32], index: &UserIndex) {
         for leg in &mut self.of_each {
             for &seq in units {
@@ -133,7 +134,7 @@ impl LexicalScores {
                 if let Some(fit) = leg.fits.get_mut(at) {
                     *fit = UnitFit::default();
                 }
-                // Each is by itself in its session.
+                // Each is alone in its session.
                 let session = index.around.get(at).map_or(0, |around| around.session as usize);
                 if let Some(weight) = leg.sessions.get_mut(session) {
                     *weight = 0.0;
@@ -142,17 +143,17 @@ impl LexicalScores {
         }
     }
 
-    /// How far the message leans on what went on before it, from 0 to 1: it tells much, and its questions weigh little.
+    /// How far the message leans on what preceded it, from 0 to 1: fully if it tells much and its questions weigh little.
     pub(crate) fn leaning(&self) -> f64 {
         self.leaning
     }
 
-    /// What the evidence of this thing that is sought counts, from 0 to 1.
+    /// The weight of the evidence of this search, from 0 to 1.
     pub(crate) fn share(&self, sought: usize) -> f32 {
         self.of_each.get(sought).map_or(1.0, |leg| leg.share)
     }
 
-    /// How well each unit fits, by number, from 1; 0: it has no word of the query. What covers more of a question's weight
+    /// How well each unit fits, by number, from 1; 0 if it has no word of the query. What covers more of a question's weight
     /// comes first.
     pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
         let mut scores = vec![0.0; units];
@@ -164,7 +165,7 @@ impl LexicalScores {
         scores
     }
 
-    /// How well each session fits, by number: its share of what the best one has.
+    /// How well each session fits, by number, relative to the best one.
     pub(crate) fn session_scores(&self, sessions: usize) -> Vec<f32> {
         let mut scores = vec![0.0_f32; sessions + 1];
         for leg in self.with_weight() {
@@ -185,9 +186,9 @@ impl LexicalScores {
         self.of_each.iter().filter(|leg| leg.total > 0.0)
     }
 
-    /// The share of the weight of this thing that is sought which the unit has, from 0 to 1: by its own words, or with
-    /// those that are told beside it. Of a message that asks nothing nobody expects that one turn has all of it: as much as
-    /// a question has is enough.
+    /// The share of the weight of this search that the unit has, from 0 to 1: of its own words alone, or including those
+    /// told next to it. No single turn is expected to cover a whole message that asks nothing: as much as a question has is
+    /// enough.
     pub(crate) fn coverage(&self, sought: usize, seq: u32) -> f32 {
         let Some((leg, fit)) = self.of_each.get(sought).and_then(|leg| Some((leg, leg.fit(seq)?))) else {
             return 0.0;
@@ -198,14 +199,14 @@ impl LexicalScores {
         share(fit.covered.own, whole).max(share(fit.covered.all, leg.wanted.all))
     }
 
-    /// The same of that of what is sought which the unit has most of.
+    /// The same for the search that the unit covers most.
     pub(crate) fn most_covered(&self, seq: u32) -> f32 {
         (0..self.of_each.len())
             .map(|sought| self.share(sought) * self.coverage(sought, seq))
             .fold(0.0, f32::max)
     }
 
-    /// What each word of the query weighs, the heaviest first where there are many.
+    /// The weight of each word of the query, the heaviest first if there are many.
     pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
         let mut weights: Vec<(Word, f64)> = Vec::new();
         let shared = |leg: &SubQueryScores| {
@@ -230,17 +231,17 @@ impl LexicalScores {
         self.of_each.iter().any(|leg| !leg.spoken.is_empty())
     }
 
-    /// Whether the query quotes anything.
+    /// Whether the query is a quotation.
     pub(crate) fn quotes(&self) -> bool {
         self.of_each.iter().any(|leg| leg.fits.iter().any(|fit| leg.is_quoted(fit)))
     }
 
-    /// Whether the unit has every word of a query that has many: the query quotes it, or nearly.
+    /// Whether the unit has every word of a query with many words: the query quotes it, or nearly.
     pub(crate) fn is_quoted(&self, seq: u32) -> bool {
         self.of_each.iter().any(|leg| leg.fit(seq).is_some_and(|fit| leg.is_quoted(fit)))
     }
 
-    /// Whether the query names one of several speakers, and this unit is what that one said.
+    /// Whether the query names one of several speakers, and this unit was said by that one.
     pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
         self.of_each.iter().any(|leg| leg.spoken.binary_search(&seq).is_ok())
     }
@@ -261,7 +262,7 @@ impl SubQueryScores {
     }
 }
 
-/// Looks every word of what is sought up, and those that mean nearly the same.
+/// Looks up every word to search for, and those that mean nearly the same.
 pub(crate) fn look_up(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -299,11 +300,11 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> 
                 spoken.push(seq);
             }
         })?;
-        // Of a long message those count that the user has said before.
+        // In a long message, only words that the user has said before count.
         if hits == 0 && query.len() > MAX_QUERY_WORDS && (is_told || role != Role::Question) {
             continue;
         }
-        // A name stands for nobody else; who speaks in every turn is nobody in particular.
+        // No other word stands in for a name; someone who speaks in every turn is nobody in particular.
         if spoken.is_empty() {
             let has_synonyms = !is_name && lexicon::commonness(word) < too_common;
             let synonyms = lexicon::synonyms(word).filter(|_| has_synonyms);
@@ -358,14 +359,14 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> 
     Ok(leg)
 }
 
-/// Where a word stands, and what it weighs.
+/// Where a word occurs, and its weight.
 pub(crate) struct WeightedWord {
     pub(crate) rarity: f64,
-    /// The units that have it, ascending, each with what it has of it, from 0 to 1: mostly for standing there at all.
+    /// The units that contain it, ascending, each with how much of it they cover, from 0 to 1: mostly for its presence.
     pub(crate) units: Vec<(u32, f32)>,
 }
 
-/// Looks one word up, and nothing that means nearly the same.
+/// Looks up one word without synonyms.
 pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -> Result<WeightedWord> {
     let mut units = Vec::new();
     Looking::new(postings, index).for_each(word, |seq, often, _| units.push((seq, covered(1.0, often))))?;
@@ -373,7 +374,7 @@ pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -
     Ok(WeightedWord { rarity: rarity(word, hits, index.lengths.units), units })
 }
 
-/// What of a word is covered by its being found, and by how often: two thirds for the first.
+/// How much of a word is covered by its presence and frequency: two thirds for the presence.
 fn covered(found: f32, often: f32) -> f32 {
     (2.0 * found + often.min(1.0)) / 3.0
 }
@@ -381,7 +382,7 @@ fn covered(found: f32, often: f32) -> f32 {
 struct Looking<'a> {
     postings: &'a Postings<'a>,
     index: &'a UserIndex,
-    /// What a word more in a field takes off a match in it.
+    /// How much one more word in a field reduces a match in it.
     long_head: f32,
     long_rest: f32,
     is_damaged: Cell<bool>,
@@ -393,12 +394,12 @@ impl<'a> Looking<'a> {
         Self { postings, index, long_head, long_rest, is_damaged: Cell::new(false) }
     }
 
-    /// Shows every unit with the word, ascending, how often it is there by field and length, and whether it is the name of
-    /// who speaks: from the postings, and from the rows behind the word's last posting.
+    /// Calls `each` for every unit with the word, ascending, with its frequency weighted by field and length, and whether it
+    /// is the speaker's name: first from the postings, then from the rows after the word's last posting.
     fn for_each(&self, word: Word, mut each: impl FnMut(u32, f32, bool)) -> Result<()> {
         let lengths = &self.index.field_lengths;
         let mut show = |seq: u32, counts: FieldCounts| {
-            // A unit that is not there was erased since: its postings are on their way out.
+            // A unit that is not there was erased since then; its postings will be removed.
             let Some(&[head_len, rest_len]) = (seq as usize).checked_sub(1).and_then(|at| lengths.get(at))
             else {
                 return;
@@ -421,9 +422,9 @@ impl<'a> Looking<'a> {
     }
 }
 
-/// How often one word of the query stands in each unit, and those that mean nearly the same.
+/// How often each unit contains one word of the query and those that mean nearly the same.
 struct QueryWordCounts {
-    /// By number, from 1; all zeros but for `seqs`.
+    /// By number, from 1; all zeros except for `seqs`.
     often: Vec<Often>,
     /// Each once, in the order in which they were found.
     seqs: Vec<u32>,
@@ -436,7 +437,7 @@ struct Often {
 }
 
 impl QueryWordCounts {
-    /// The unit's place, which must be made greater than 0.
+    /// The unit's count, which the caller must make greater than 0.
     fn at(&mut self, seq: u32) -> &mut Often {
         let often = &mut self.often[seq as usize - 1];
         if often.itself == 0.0 && often.alike == 0.0 {
@@ -445,7 +446,7 @@ impl QueryWordCounts {
         often
     }
 
-    /// Shows each unit once, and forgets all.
+    /// Calls `each` once for every unit, and resets all counts.
     fn drain(&mut self, mut each: impl FnMut(u32, Often)) {
         for seq in self.seqs.drain(..) {
             each(seq, std::mem::take(&mut self.often[seq as usize - 1]));
@@ -453,7 +454,7 @@ impl QueryWordCounts {
     }
 }
 
-/// From which commonness on a word of the query has no synonyms looked for.
+/// Words of the query at least this common are not expanded with synonyms.
 fn too_common(query: &[Weighted]) -> f64 {
     let mut commonness: Vec<f64> = query.iter().map(|weighted| lexicon::commonness(weighted.word)).collect();
     commonness.sort_by(f64::total_cmp);

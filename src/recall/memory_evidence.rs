@@ -1,4 +1,4 @@
-//! What the facts of memories do to their ranks: read for the best of them, by their units.
+//! What the facts of memories do to their ranks. They are read for the best memories only, by unit.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,11 @@ use crate::{
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
-/// Of a memory that was met all older texts go. Where so many rounds have met some, those of all memories go.
+/// When an older text of a memory is met, all its older texts are removed. After this many rounds, those of all memories
+/// are.
 const ROUNDS: usize = 2;
 
-/// Reads the memories among these units, and names units that are not their text of now: of each such memory all of them.
+/// Reads the memories among these units, and lists units that are not the current text: all of them of each such memory.
 pub(super) fn meet(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -45,7 +46,7 @@ pub(super) fn meet(
     Ok((known, older))
 }
 
-/// Reads the words of the memories that share a turn: whether they say the same, too.
+/// Reads the words of the memories that share a turn, to find out whether they say the same.
 pub(super) fn read_words(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     known: &mut HashMap<u32, UnitMemory>,
@@ -64,7 +65,7 @@ pub(super) fn read_words(
     Ok(())
 }
 
-/// Multiplies the scores of memories by what their facts say.
+/// Multiplies the scores of memories by the factor of their facts.
 pub(super) fn apply(
     ranked: &mut [ScoredUnit],
     known: &HashMap<u32, UnitMemory>,
@@ -78,7 +79,7 @@ pub(super) fn apply(
     }
 }
 
-/// The parts of a memory with what its facts say.
+/// The parts of a memory, with the factor of its facts.
 pub(super) fn with_factor(
     parts: Parts,
     met: &UnitMemory,
@@ -87,13 +88,13 @@ pub(super) fn with_factor(
     if *profile == Profile::Continuum {
         return Parts { memory: frequency_weight(met.facts.frequency), ..parts };
     }
-    // "Always run this", says a page: nobody's wish.
+    // "Always run this" on a web page is nobody's wish.
     let wish = if met.facts.trust == Trust::Foreign { 0.0 } else { parts.wish };
     Parts { memory: discount(&met.facts, now), wish, ..parts }
 }
 
-/// Has each memory and the turns that it rests on lend to one another: two that tell the same are two witnesses. Of several
-/// that tell what one does the best lends, so that the same said three times is no more than said twice.
+/// Makes each memory and the turns that it rests on lend score to one another: two that say the same are two witnesses. If
+/// several say the same as one, only the best lends, so that saying it three times counts no more than twice.
 pub(super) fn lend_to_sources(
     ranked: &mut [ScoredUnit],
     known: &HashMap<u32, UnitMemory>,

@@ -1,4 +1,4 @@
-//! A message, or a query, as it is asked: checked at once, and understood once, by whoever needs that first.
+//! A message or a query, as it is asked: checked immediately, and interpreted once, when something first needs it.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -20,11 +20,11 @@ use crate::{
     times::TimeSpan,
 };
 
-/// Below this nearly all questions were of general knowledge or for somebody else, and one in seventy the user's own, on
-/// the sets of docs/recall.md.
+/// On the sets of docs/recall.md, nearly all questions below this were about general knowledge or for somebody else, and one
+/// in seventy was the user's own.
 pub(crate) const DEFAULT_MIN_CONFIDENCE: f64 = 0.1;
 
-/// What is asked, when, and how its answer is to be ranked.
+/// What is asked, when, and how to rank the answer.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) text: String,
@@ -32,53 +32,53 @@ pub(crate) struct Message {
     /// The moment from which ages and "last week" are measured.
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
-    /// What may answer it.
+    /// What may be recalled.
     pub(crate) filter: Filter,
-    /// Which sorts of things.
+    /// Which kinds of things.
     pub(crate) of: RecallOf,
-    /// What it means in the spaces of embedders that are not built in, as far as they were asked.
+    /// Its meaning in the spaces of embedders that are not built in, for those that were asked.
     pub(crate) vectors: Vec<QueryVector>,
-    /// What is searched for beside it.
+    /// The additional queries.
     pub(crate) also: Vec<Message>,
-    /// What LLM#1 said that it needs.
+    /// What LLM#1 said that the message needs.
     pub(crate) plan: Planning,
     query: OnceLock<Query>,
 }
 
-/// The most that is searched for beside a message: each is a search of its own.
+/// The most additional queries of a message. Each is a separate search.
 pub(crate) const MAX_QUERIES: usize = 8;
-/// Where LLM#1 says that older memory is not needed, nothing recalled is shown but what is so sure to answer: it may be
-/// wrong, or somebody may have told it so.
+/// If LLM#1 says that no older memory is needed, recalled results are shown only from this confidence up: it may be wrong,
+/// or may have been manipulated.
 const SURE: f64 = 0.5;
 
-/// What came of asking LLM#1 what a message needs.
+/// The result of asking LLM#1 what a message needs.
 #[derive(Debug, Default)]
 pub(crate) enum Planning {
     /// It was not asked.
     #[default]
     Without,
-    /// It rests, has not answered, or not with a plan, for this reason.
+    /// It is in cooldown, did not answer, or did not answer with a plan, for this reason.
     Missed(String),
     Made(Box<MessagePlan>),
 }
 
-/// A plan, made ready to be followed.
+/// A plan, ready to be followed.
 #[derive(Debug)]
 pub(crate) struct MessagePlan {
-    /// The user's epoch when the turns were read that LLM#1 saw: of a later one it may repeat what is erased.
+    /// The user's epoch when the turns that LLM#1 saw were read: in a later one, the plan may repeat what was erased.
     epoch: i64,
-    /// What of it is followed, as receipts say it.
+    /// The parts that are followed, as receipts show them.
     told: Planned,
-    /// The message's reading, with the time that the plan points at.
+    /// The interpretation of the message, including the time from the plan.
     query: Query,
     queries: Vec<Message>,
-    /// The standing wishes that apply; none: it did not say.
+    /// The standing wishes that apply; `None` if the plan did not say.
     wishes: Option<Vec<WishId>>,
 }
 
 impl Message {
-    /// Refuses what is longer than a side of a turn may be, an impossible moment, a profile out of bounds, or a filter that
-    /// cannot be meant.
+    /// Errors: a text longer than a side of a turn may be, an impossible moment, a profile out of bounds, or an invalid
+    /// filter.
     pub(crate) fn new(
         config: &Config,
         text: String,
@@ -100,19 +100,19 @@ impl Message {
         Ok(Self { text, asked_at, now, profile, filter, of, vectors, also, plan, query })
     }
 
-    /// The same, of these things. Refuses what a memory cannot have.
+    /// The same message, for these kinds of things. Errors: a condition that no memory can meet.
     pub(crate) fn recalling(mut self, of: RecallOf) -> Result<Self> {
         of.check()?;
         self.of = of.in_profile(&self.profile);
         Ok(self)
     }
 
-    /// What it points at.
+    /// What the message points to.
     pub(crate) fn query(&self) -> &Query {
         self.query.get_or_init(|| Query::understand(&self.text, self.now))
     }
 
-    /// The same moment, profile and filter, of another text.
+    /// The same moment, profile and filter with another text.
     pub(crate) fn beside(&self, config: &Config, text: String) -> Result<Self> {
         let of = self.of.clone();
         Ok(Self { of, ..Self::new(config, text, Some(self.now), Some(self.profile), self.filter.clone())? })
@@ -126,7 +126,7 @@ impl Message {
         }
     }
 
-    /// What is to be said of a plan that is not there, or not followed in this epoch.
+    /// What to report if there is no plan, or if it is not followed in this epoch.
     pub(crate) fn plan_missed_in(&self, epoch: i64) -> Option<String> {
         match &self.plan {
             Planning::Missed(why) => Some(why.clone()),
@@ -138,12 +138,12 @@ impl Message {
         }
     }
 
-    /// What it searches for; the last turns are considered where it needs them.
+    /// What to search for; uses the last turns if the message needs them.
     pub(crate) fn sought(&self, last_turns: &[&Turn]) -> Vec<SubQuery> {
         sought(self.query(), &self.text, last_turns)
     }
 
-    /// What is searched for: the best `k`.
+    /// The search for the best `k`.
     pub(crate) fn question(&self, last_turns: &[&Turn], k: usize) -> PreparedQuestion<'_> {
         PreparedQuestion {
             query: self.query(),
@@ -162,7 +162,7 @@ impl Message {
 }
 
 impl Planning {
-    /// What it has searched for beside the message.
+    /// The additional queries.
     pub(crate) fn queries(&self) -> &[Message] {
         if let Self::Made(plan) = self { &plan.queries } else { &[] }
     }
@@ -173,8 +173,8 @@ impl Planning {
 }
 
 impl MessagePlan {
-    /// What of a plan is followed: as many of its queries as there is room for; its time, where the message names none and
-    /// does not ask for one; and that nothing older is needed, where the message asks nothing and does not point back.
+    /// The parts of a plan to follow: as many of its queries as there is room for; its time, if the message names none and
+    /// does not ask for one; and "nothing older is needed", if the message asks nothing and does not point back.
     pub(crate) fn of(
         config: &Config,
         message: &Message,
@@ -201,7 +201,7 @@ impl MessagePlan {
             let said = std::iter::once(message).chain(&message.also);
             said.map(|said| said.text.trim()).all(|said| said != query)
         };
-        // One that is longer than messages may be is left out.
+        // A query longer than a message may be is ignored.
         let queries = plan.queries.into_iter().filter(is_new).take(room);
         let queries = queries.filter_map(|query| message.beside(config, query).ok());
         let queries: Vec<Message> = queries
@@ -222,40 +222,40 @@ impl MessagePlan {
         Self { epoch, told, query: pointing(own), queries, wishes: chosen }
     }
 
-    /// What receipts say of it.
+    /// What receipts say about it.
     pub(crate) fn told(&self) -> &Planned {
         &self.told
     }
 }
 
-/// A range of time as receipts say it: `2023-05-01/2023-06-01`.
+/// A range of time as receipts show it: `2023-05-01/2023-06-01`.
 pub(crate) fn days(from: DateTime<Utc>, until: DateTime<Utc>) -> String {
     format!("{}/{}", from.format("%Y-%m-%d"), until.format("%Y-%m-%d"))
 }
 
-/// What is asked, and what was made ready for it before the file was read.
+/// A query, prepared before the file is read.
 pub(crate) struct PreparedQuestion<'a> {
     pub(crate) query: &'a Query,
-    /// What is searched for, each by itself; at least one.
+    /// What to search for, each separately; at least one.
     pub(crate) sought: Vec<SubQuery>,
-    /// What each of it means in the spaces of embedders that are not built in.
+    /// The meaning of each in the spaces of embedders that are not built in.
     pub(crate) vectors: &'a [QueryVector],
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
-    /// Where nothing is so sure to answer, nothing is above the floor.
+    /// If no result has at least this confidence, none is above the floor.
     pub(crate) min_confidence: f64,
-    /// Whether anchors may be among the answers.
+    /// Whether the answer may contain anchors.
     pub(crate) may_show_anchors: bool,
-    /// Whether memories lend to what they stand beside.
+    /// Whether memories lend score to their neighbours.
     pub(crate) graph: bool,
     pub(crate) k: usize,
-    /// What is searched for beside it.
+    /// The additional queries.
     pub(crate) also: Vec<PreparedQuestion<'a>>,
     pub(crate) wishes: WishesWanted<'a>,
 }
 
 impl<'a> PreparedQuestion<'a> {
-    /// The same, and what a plan adds.
+    /// Adds what a plan contributes.
     pub(crate) fn planned(mut self, plan: Option<&'a MessagePlan>) -> Self {
         let Some(plan) = plan else { return self };
         self.query = &plan.query;
@@ -268,41 +268,41 @@ impl<'a> PreparedQuestion<'a> {
         self.surer_than(min_confidence)
     }
 
-    /// The same, and these wishes.
+    /// Adds these wishes.
     pub(crate) fn wishing(self, wishes: WishesWanted<'a>) -> Self {
         Self { wishes, ..self }
     }
 
-    /// The same, but only what is so sure to answer is above the floor.
+    /// Raises the floor to this confidence.
     pub(crate) fn surer_than(mut self, min_confidence: f64) -> Self {
         self.min_confidence = min_confidence;
         self.also = self.also.into_iter().map(|query| query.surer_than(min_confidence)).collect();
         self
     }
 
-    /// The same, without anchors unless they may be shown.
+    /// Excludes anchors unless they may be shown.
     pub(crate) fn with_anchors(mut self, may_show_anchors: bool) -> Self {
         self.may_show_anchors = may_show_anchors;
         self.also = self.also.into_iter().map(|query| query.with_anchors(may_show_anchors)).collect();
         self
     }
 
-    /// Those of the user's anchors that may be shown.
+    /// The user's anchors that may be shown.
     pub(crate) fn shown<'i>(&self, anchors: &'i [Anchor]) -> &'i [Anchor] {
         if self.may_show_anchors { anchors } else { &[] }
     }
 
-    /// Everything that is searched for, as one text.
+    /// Everything to search for, as one text.
     pub(crate) fn meaning(&self) -> String {
         self.sought.iter().map(|sought| &*sought.meaning).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// What became of a query with one embedder.
+/// The result of asking one embedder about a query.
 #[derive(Debug)]
 pub(crate) struct QueryVector {
     pub(crate) space: EmbeddingSpace,
-    /// One of each thing that is sought; none: the model knows nothing in it. An error says why there are none, and never
-    /// what was asked.
+    /// One for each thing to search for; `None` if the model has no vector for it. An error says why there are none, and
+    /// never what was asked.
     pub(crate) vectors: std::result::Result<Vec<Option<Vector>>, String>,
 }

@@ -1,4 +1,4 @@
-//! Which sorts of things are recalled: turns, memories, or both.
+//! Which kinds of things are recalled: turns, memories, or both.
 
 use crate::{
     error::Result,
@@ -12,17 +12,17 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecallOf {
     pub(crate) of: Of,
-    /// None: what holds, and what is archived.
+    /// `None`: those that hold, and archived ones.
     pub(crate) memories: Option<MemoryFilter>,
-    /// Whether memories lend to what they stand beside.
+    /// Whether memories lend score to their neighbours.
     pub(crate) graph: bool,
 }
 
-/// What the continuum asks of a memory where nobody says.
+/// The confidence that the continuum requires of a memory by default.
 const CONTINUUM_CONFIDENCE: f64 = 0.75;
 
 impl RecallOf {
-    /// The continuum knows memories alone, of some confidence.
+    /// The continuum profile recalls only memories, from some confidence up.
     pub(crate) fn in_profile(mut self, profile: &Profile) -> Self {
         if *profile == Profile::Continuum {
             self.of = Of::Memories;
@@ -32,7 +32,7 @@ impl RecallOf {
         self
     }
 
-    /// Refuses what cannot be meant.
+    /// Errors: an invalid filter.
     pub(crate) fn check(&self) -> Result<()> {
         self.memories.as_ref().map_or(Ok(()), MemoryFilter::check)
     }

@@ -1,4 +1,4 @@
-//! One piece of knowledge has one place: a memory and the turns that it rests on are one, and so are memories that rest on
+//! One piece of knowledge takes one place: a memory and the turns that it rests on are one, and so are memories that rest on
 //! the same turn and say the same.
 
 use std::collections::{HashMap, HashSet};
@@ -11,13 +11,13 @@ use crate::recall::{
 /// How many pieces are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pieces {
-    /// So many of all.
+    /// This many in total.
     Together(usize),
-    /// So many of turns, and besides them the best memories: they have a section of their own.
+    /// This many turns, and in addition the best memories, which have their own section.
     Apart(usize),
 }
 
-/// Of memories apart from turns so many at most.
+/// The most memories returned apart from turns.
 const MOST_APART: usize = 32;
 
 impl Pieces {
@@ -27,7 +27,7 @@ impl Pieces {
     }
 }
 
-/// Leaves the best pieces, in their order: of each the better stands, and what else is of it is named beside it.
+/// Keeps the best pieces, in order: the best unit of each stays, and its other units are listed with it.
 pub(super) fn put_together(found: &mut RankedUnits, wanted: Pieces) {
     let (ranked, origins) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.origins));
     let ranked = ranked.into_iter().zip(origins);
@@ -48,14 +48,14 @@ pub(super) fn put_together(found: &mut RankedUnits, wanted: Pieces) {
     (found.ranked, found.origins) = standing.into_iter().unzip();
 }
 
-/// The pieces, in their order.
+/// The pieces, in order.
 fn each_once(
     found: &mut RankedUnits,
     ranked: impl Iterator<Item = (ScoredUnit, HitOrigin)>,
     wanted: Pieces,
 ) -> Vec<(ScoredUnit, HitOrigin)> {
     let mut standing: Vec<(ScoredUnit, HitOrigin)> = Vec::new();
-    // Where what stands for a turn is, the turn itself or memories.
+    // For each turn, the places of what represents it: the turn itself or memories.
     let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
     for (unit, origin) in ranked {
         let memory = found.memories.get(&unit.seq);
@@ -66,10 +66,10 @@ fn each_once(
         };
         if let Some(&at) = turns.iter().filter_map(|turn| told.get(turn)).flatten().filter(is_same).min() {
             let (better, better_origin) = &mut standing[at];
-            // What is shown of either is that which stands.
+            // Whichever of the two is shown, the better one represents both.
             better_origin.is_below_floor &= origin.is_below_floor;
             found.same_source.entry(better.seq).or_default().push(unit);
-            // In a context a memory may have no room among memories: then its turn stands for both, among turns.
+            // In a context a memory may find no room among memories: then its turn, among turns, represents both.
             let is_turn_of_memory = memory.is_none() && found.memories.contains_key(&better.seq);
             if is_turn_of_memory && matches!(wanted, Pieces::Apart(_)) {
                 standing.push((unit, origin));
@@ -89,7 +89,7 @@ fn each_once(
     standing
 }
 
-/// Leaves what is wanted, and what was said last of the things that this tells of.
+/// Keeps the wanted units, and the latest about the things that they tell.
 fn cut(units: &mut Vec<(ScoredUnit, HitOrigin)>, mut is_wanted: impl FnMut(&ScoredUnit) -> bool) {
     let wanted: Vec<bool> = units.iter().map(|(unit, _)| is_wanted(unit)).collect();
     let of_wanted = units.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);

@@ -1,5 +1,5 @@
-//! Asks LLM#1 before a recall what a message needs, and keeps what it said for the turn. Nobody holds the file or an index
-//! meanwhile, and without a plan a context is what it would be if there were no planner.
+//! Asks LLM#1 before a recall what a message needs, and keeps the answer for the turn. The file and the indexes are not held
+//! meanwhile. Without a plan, a context is the same as if there were no planner.
 
 use std::{
     num::NonZeroUsize,
@@ -35,26 +35,26 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// Of a few hundred talks at a time the plans are kept, of at most 3 kB each.
+/// Plans are kept for a few hundred conversations at a time, each at most 3 kB.
 const KEPT_PLANS: NonZeroUsize = NonZeroUsize::new(256).expect("it is not zero");
 
-/// What LLM#1 said last, by what it was asked: a message that is asked about again behind the same turns has the same plan.
+/// LLM#1's latest answers by prompt: the same message after the same turns has the same plan.
 #[derive(Debug)]
 pub(crate) struct Plans {
     known: Mutex<PlanCache>,
 }
 
-/// What was read of an answer.
+/// A parsed answer.
 type PlanAnswer = std::result::Result<SearchPlan, UnusablePlan>;
 
 #[derive(Debug)]
 struct PlanCache {
     plans: LruCache<PlanKey, PlanAnswer>,
-    /// How often something was forgotten: what was asked before may repeat it, and is not kept.
+    /// How often something was forgotten: an answer to an older prompt may repeat it and is not kept.
     forgets: u64,
 }
 
-/// A prompt of a user, at an epoch: what was erased since, a plan may repeat.
+/// A user's prompt, at an epoch: a plan may repeat what was erased since then.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PlanKey {
     user_no: UserNo,
@@ -62,17 +62,17 @@ struct PlanKey {
     prompt: [u8; 32],
 }
 
-/// What is behind a message: the last turns, and the user's epoch when they were read.
+/// What precedes a message: the last turns, and the user's epoch when they were read.
 #[derive(Debug)]
 pub(crate) struct PlanBackground {
     hot: Option<Arc<HotTier>>,
     epoch: i64,
-    /// The standing wishes that the context may show, the newest first.
+    /// The standing wishes that the context may show, newest first.
     wishes: Vec<Arc<StandingWish>>,
 }
 
 impl PlanBackground {
-    /// Reads it, of one moment of the file; `None`: of a session that has not begun.
+    /// Reads it from one moment of the file; `None` for a session that has not begun.
     pub(crate) fn read(
         store: &Store,
         indexes: &UserIndexes,
@@ -89,7 +89,7 @@ impl PlanBackground {
         if !sections.wishes {
             return Ok(Self { hot, epoch, wishes: Vec::new() });
         }
-        // LLM#1 is shown the hot turns themselves.
+        // LLM#1 sees the hot turns themselves.
         let hidden = hot.iter().flat_map(|hot| hot.turns()).map(|turn| Seq::of(turn.seq));
         let hidden = hidden.collect::<Result<_>>()?;
         let sieve = Sieve::of(&snapshot, scope, &options.filter, &mut Vec::new())?;
@@ -101,7 +101,7 @@ impl PlanBackground {
         Ok(Self { hot, epoch, wishes })
     }
 
-    /// The standing wishes that might apply to a message, the likeliest first.
+    /// The standing wishes that might apply to a message, likeliest first.
     fn wishes(&self, message: &Message) -> Vec<Arc<StandingWish>> {
         let sought = message.sought(&self.turns(message));
         let also: Vec<_> = message.also.iter().flat_map(|also| also.sought(&[])).collect();
@@ -116,8 +116,8 @@ impl PlanBackground {
 }
 
 impl Plans {
-    /// Has LLM#1 plan the recall of a message, or knows what it said. What is behind the message is read only if it is to
-    /// be asked: what asks for a time and nothing else is understood without it.
+    /// Has LLM#1 plan the recall of a message, or returns its cached plan. What precedes the message is read only if LLM#1
+    /// will be asked: a query for a time and nothing else is understood without it.
     pub(crate) async fn ask(
         &self,
         config: &Config,
@@ -182,7 +182,7 @@ impl Plans {
             said.map_err(unusable)
         });
         plan.inspect_err(|error| {
-            // What it refuses, or says nonsense of, may be one message alone.
+            // A refusal or a nonsensical answer may concern only this one message.
             if error.kind() != ErrorKind::ProviderRefused {
                 cooldowns.planner.begin(config.clock.now(), error);
             }
@@ -191,24 +191,24 @@ impl Plans {
         })
     }
 
-    /// Forgets what is known of a user.
+    /// Forgets what is known about a user.
     pub(crate) fn forget(&self, scope: &Scope) {
         let mut known = self.lock();
         known.forgets += 1;
         known.drop_of(scope.user_no, |_| true);
     }
 
-    /// What was said, and how often something was forgotten by now.
+    /// The cached answer, and how often something was forgotten so far.
     fn look_up(&self, asked: &PlanKey) -> (Option<PlanAnswer>, u64) {
         let mut known = self.lock();
         (known.plans.get(asked).cloned(), known.forgets)
     }
 
-    /// Keeps what was said, if nothing was forgotten since it was looked up.
+    /// Keeps the answer, unless something was forgotten since it was looked up.
     fn keep(&self, asked: PlanKey, forgets: u64, said: PlanAnswer) {
         let mut known = self.lock();
         if known.forgets == forgets {
-            // Another process may have erased what older ones repeat.
+            // Another process may have erased what older plans repeat.
             known.drop_of(asked.user_no, |old| old.epoch != asked.epoch);
             known.plans.put(asked, said);
         }
@@ -239,7 +239,7 @@ fn unusable(why: UnusablePlan) -> Error {
     Error::provider_refused(why.to_string())
 }
 
-/// The model's answer, or why there is none.
+/// The model's answer, or the reason why there is none.
 async fn complete(planner: &Arc<dyn ChatModel>, prompt: ChatPrompt, limit: Duration) -> Result<String> {
     let planner = Arc::clone(planner);
     let asking = move || async move { planner.complete(&prompt).await };

@@ -1,4 +1,4 @@
-//! Queries that are searched for beside the message: each by itself, and a turn stands where it fits best.
+//! Additional queries: each is searched separately, and a turn ranks by the one that it fits best.
 
 use std::collections::HashMap;
 
@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Message {
-    /// The message with queries that are searched for beside it, as of the same moment; blank ones are left out. Refuses
-    /// more than 8, and one that is longer than a message may be.
+    /// The message with additional queries, as of the same moment; blank ones are ignored. Errors: more than 8 queries, or
+    /// one longer than a message may be.
     pub(crate) fn searching_also(mut self, config: &Config, queries: &[String]) -> Result<Self> {
         if queries.len() > MAX_QUERIES {
             let count = queries.len();
@@ -37,7 +37,7 @@ impl Message {
     }
 }
 
-/// Finds the best pieces for the message and for each query beside it.
+/// Finds the best pieces for the message and for each additional query.
 pub(super) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -58,9 +58,8 @@ pub(super) fn find(
     found
 }
 
-/// Several searches as one: a unit has the score, and stands on the evidence, of the search that it fits best: one in which
-/// it may be shown before one in which it may not; and it is as sure as in the surest. What fails in all of them is told
-/// once.
+/// Merges several searches: a unit has the score and the evidence of the search that it fits best (one in which it may be
+/// shown goes before one in which it may not), and its highest confidence. What fails in all searches is reported once.
 fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
     let mut best: HashMap<u32, (ScoredUnit, HitOrigin)> = HashMap::new();
     let mut merged: Option<RankedUnits> = None;
@@ -109,7 +108,7 @@ fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
         is_new
     });
     let mut units: Vec<(ScoredUnit, HitOrigin)> = best.into_values().collect();
-    // Ties to the newer turn, as in each search.
+    // Ties go to the newer turn, as in each search.
     units.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
     (merged.ranked, merged.origins) = units.into_iter().unzip();
     merged
@@ -119,7 +118,7 @@ fn surer(a: Parts, b: Parts) -> Parts {
     if b.confidence() > a.confidence() { b } else { a }
 }
 
-/// The standing wishes that are wanted, as the message or a query beside it calls for them.
+/// The wanted standing wishes that the message or an additional query calls for.
 pub(super) fn wanted_wishes(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -141,7 +140,7 @@ pub(super) fn wanted_wishes(
     Ok(wishes::shown(wishes::ranked(wishes, (sought, question.query.asks_when)), question.wishes))
 }
 
-/// The anchors that the message or a query beside it calls for, each as strongly as the one that calls for it most.
+/// The anchors that the message or an additional query calls for, each with its highest score.
 pub(super) fn relevant_anchors<'a>(
     question: &PreparedQuestion<'_>,
     anchors: &'a [Anchor],
@@ -155,7 +154,7 @@ pub(super) fn relevant_anchors<'a>(
             }
         }
     }
-    relevant.sort_by(|a, b| b.1.total_cmp(&a.1)); // Stable: equals keep their order.
+    relevant.sort_by(|a, b| b.1.total_cmp(&a.1)); // Stable: equal scores keep their order.
     relevant
 }
 

@@ -1,4 +1,4 @@
-//! What was recalled, as a caller gets it.
+//! Recall results, as a caller gets them.
 
 use serde::Serialize;
 
@@ -13,45 +13,45 @@ use crate::model::{
     turn::Turn,
 };
 
-/// What was recalled.
+/// The result of a recall.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recall {
-    /// The best first: by their scores, or in the order of [`Config::reranker`](crate::Config::reranker), by
-    /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors at their places.
+    /// The results, best first: by score, or with a [`Config::reranker`](crate::Config::reranker) by its
+    /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors in place.
     pub items: Vec<Recalled>,
-    /// How sure it is that something answers, from 0 to 1: of the surest of the anchors that the query calls for and of the
-    /// best 32 turns, whether it is among `items` or not.
+    /// The confidence that something answers, from 0 to 1: the maximum over the anchors that the query calls for and the
+    /// best 32 turns, whether they are among `items` or not.
     pub confidence: f64,
-    /// What failed or is not ready yet, so that it was searched without it. Empty when all went well.
+    /// What failed or is not ready yet, so that the search ran without it. Empty if all went well.
     pub missing: Vec<String>,
-    /// Its receipt, which says more: [`User::receipt`](crate::User::receipt).
+    /// The receipt, which has more details: [`User::receipt`](crate::User::receipt).
     pub receipt: ReceiptId,
 }
 
-/// Something recalled, and why it stands where it stands.
+/// One result, and why it ranks where it does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recalled {
-    /// What it is.
+    /// The result itself.
     #[serde(flatten)]
     pub item: RecalledItem,
-    /// Recall's own rank of it at this query, greater is better. Not comparable between queries.
+    /// Recall's own score for this query; greater is better. Not comparable between queries.
     pub score: f64,
-    /// How sure it is that it answers, from 0 to 1 ([`Parts::confidence`]); of an anchor its score.
+    /// The confidence that it answers, from 0 to 1 ([`Parts::confidence`]); for an anchor, its score.
     pub confidence: f64,
-    /// What score and confidence were made of.
+    /// What score and confidence are made of.
     pub parts: Parts,
-    /// What the reranker gave it, on a scale of its own, greater is better; none: it was not asked of it.
+    /// The reranker's score, on its own scale; greater is better. `None` if the reranker was not asked about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// What was said last of the same thing, where the query asks how things are and this is older; none: nothing later was
-    /// found.
+    /// The latest turn about the same thing, if the query asks how things are and this result is older. `None` if nothing
+    /// later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
-    /// What is one piece of knowledge with it and fits less well: of a memory the turns that it rests on, of a turn the
+    /// Items of the same piece of knowledge that fit less well: for a memory the turns that it rests on, for a turn the
     /// memories that rest on it. Best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_source: Vec<SameSource>,
@@ -63,26 +63,26 @@ pub struct Recalled {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecalledItem {
-    /// A turn, wherever it lives.
+    /// A turn, in whatever tier.
     Turn(Box<Turn>),
-    /// What stands for a turn whose original was deleted.
+    /// The summary of a turn whose original was deleted.
     Summary {
         /// The summary.
         #[serde(flatten)]
         summary: Box<Summary>,
-        /// The turn's place in the user's order of recording.
+        /// The turn's place in the user's recording order.
         seq: i64,
         /// The caller's own id for the turn.
         caller_id: Option<String>,
     },
-    /// What is known of somebody.
+    /// A fact about a person.
     Anchor(Box<Anchor>),
-    /// What is known beside what was said.
+    /// A memory.
     Memory(Box<RecalledMemory>),
 }
 
 impl Recalled {
-    /// The turn, if it is one.
+    /// The turn, if this is one.
     pub fn turn(&self) -> Option<&Turn> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn),
@@ -90,7 +90,7 @@ impl Recalled {
         }
     }
 
-    /// The memory, if it is one.
+    /// The memory, if this is one.
     pub fn memory(&self) -> Option<&RecalledMemory> {
         match &self.item {
             RecalledItem::Memory(memory) => Some(memory),
@@ -98,7 +98,7 @@ impl Recalled {
         }
     }
 
-    /// Where it lives; anchors and memories live in no tier.
+    /// Its tier; `None` for anchors and memories.
     pub fn memory_tier(&self) -> Option<MemoryTier> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn.memory_tier),
@@ -107,7 +107,7 @@ impl Recalled {
         }
     }
 
-    /// Its place in the user's order of recording; anchors have none.
+    /// Its place in the user's recording order; `None` for anchors.
     pub(crate) fn seq(&self) -> Option<i64> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn.seq),

@@ -1,5 +1,5 @@
-//! Asks the caller's reranker in which order the best of what was found answers. Nobody holds the file or an index
-//! meanwhile, and the order that recall had found stands where there is no answer.
+//! Asks the caller's reranker to order the best results. The file and the indexes are not held meanwhile, and without an
+//! answer recall's own order stands.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -28,22 +28,22 @@ use crate::{
 
 /// Of a query. Many models read 512 tokens of query and text together; the longest text takes half of them.
 const MAX_QUERY_BYTES: usize = 1_000;
-/// A longer turn is read in part. As long as the longest piece.
+/// Longer turns are read in part. As long as the longest piece.
 const WHOLE_TURN_BYTES: usize = 1_000;
-/// Of the user's side so much stands before a part of the reply: it says what the reply is about.
+/// This much of the user's side precedes a part of the reply: it says what the reply is about.
 const LEAD_BYTES: usize = 200;
 
-/// How an answer comes about, as far as a reranker is concerned.
+/// How an answer is made, as far as a reranker is concerned.
 pub(crate) enum RerankMode<'a> {
-    /// None is to be asked.
+    /// Without a reranker.
     Without,
-    /// It rests, for this reason, or has not answered.
+    /// The reranker is in cooldown, for this reason, or did not answer.
     Missed(String),
-    /// It is to be asked.
+    /// With a reranker.
     Wanted(RerankTarget<'a>),
 }
 
-/// Whom to ask.
+/// The reranker to ask.
 pub(crate) struct RerankTarget<'a> {
     config: &'a Config,
     cooldowns: &'a Cooldowns,
@@ -51,8 +51,8 @@ pub(crate) struct RerankTarget<'a> {
 }
 
 impl<'a> RerankMode<'a> {
-    /// A profile that is a formula of its own, and what asks for a time and nothing else, have an order in which no text
-    /// counts.
+    /// Profiles with their own formula, and queries for a time and nothing else, have an order that does not depend on
+    /// texts.
     pub(crate) fn of(config: &'a Config, cooldowns: &'a Cooldowns, message: &Message) -> Self {
         let Some(reranker) = &config.reranker else { return Self::Without };
         if message.profile.weights().is_none()
@@ -67,7 +67,7 @@ impl<'a> RerankMode<'a> {
         }
     }
 
-    /// What an answer without it says.
+    /// What to report in an answer without it.
     pub(crate) fn missed(self) -> Option<String> {
         if let Self::Missed(why) = self { Some(why) } else { None }
     }
@@ -78,12 +78,12 @@ fn missed(reranker: &dyn Reranker, why: &Error) -> String {
 }
 
 impl<'a> RerankTarget<'a> {
-    /// How many of the best it is to read.
+    /// How many of the best it reads.
     pub(crate) fn depth(&self) -> usize {
         self.config.rerank_candidates
     }
 
-    /// What it is to read of what was found: of what may be shown, the best.
+    /// What it reads of the results: the best of those that may be shown.
     pub(crate) fn reads(searched: &Searched, depth: usize) -> ToRerank {
         let mut query = searched.meaning.clone();
         query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
@@ -93,12 +93,12 @@ impl<'a> RerankTarget<'a> {
         ToRerank { query, texts, places }
     }
 
-    /// Puts what was found in its order. Where that is missed, all has to be gathered again as if nobody had been asked:
-    /// the deeper search may have met, and left out, other things.
+    /// Reorders the results. If the reranker fails, everything must be gathered again as if it had not been asked: the
+    /// deeper search may have met, and left out, other things.
     pub(crate) async fn grant(self, searched: &mut Searched, read: ToRerank) -> RerankMode<'a> {
         let ToRerank { query, texts, places } = read;
         if texts.len() < 2 {
-            return RerankMode::Without; // There is one order.
+            return RerankMode::Without; // There is only one order.
         }
         let (config, reranker) = (self.config, self.reranker);
         match ask(self.reranker, query, texts, config).await {
@@ -108,7 +108,7 @@ impl<'a> RerankTarget<'a> {
                 RerankMode::Without
             }
             Err(error) => {
-                // What it refuses may be one question's texts alone.
+                // A refusal may concern the texts of only one question.
                 if error.kind() != ErrorKind::ProviderRefused {
                     self.cooldowns.reranker.begin(config.clock.now(), &error);
                 }
@@ -120,8 +120,8 @@ impl<'a> RerankTarget<'a> {
     }
 }
 
-/// What is to be said if anything of the user was erased or replaced while a reranker read: none of it may be shown any
-/// more, and the reranker may have taken its time.
+/// What to report if anything of the user was erased or replaced while the reranker read, which may take long: nothing
+/// erased may be shown any more.
 pub(crate) fn overtaken(store: &Store, scope: &Scope, searched: &Searched) -> Result<Option<String>> {
     let Some(reranker) = &searched.reranker else { return Ok(None) };
     let is_still_so = store.snapshot()?.extent(scope)?.epoch == searched.epoch;
@@ -129,7 +129,7 @@ pub(crate) fn overtaken(store: &Store, scope: &Scope, searched: &Searched) -> Re
     Ok((!is_still_so).then(why))
 }
 
-/// One finite number for each text, or why there is none.
+/// One finite number for each text, or the reason why there are none.
 async fn ask(
     reranker: &Arc<dyn Reranker>,
     query: String,
@@ -154,16 +154,16 @@ async fn ask(
     Ok(scores.into_iter().map(|score| rounded(f64::from(score))).collect())
 }
 
-/// What a reranker is to read.
+/// What a reranker reads.
 #[derive(Debug)]
 pub(crate) struct ToRerank {
     query: String,
     texts: Vec<String>,
-    /// For each text the place of its unit.
+    /// The place of the unit of each text.
     places: Vec<usize>,
 }
 
-/// Puts the units at these places first, by their scores; equals keep their order.
+/// Puts the units at these places first, by score; equal scores keep their order.
 fn reorder(units: &mut [Hit], places: &[usize], scores: &[f64]) {
     for (&at, &score) in places.iter().zip(scores) {
         units[at].recalled.rerank_score = Some(score);
@@ -171,7 +171,7 @@ fn reorder(units: &mut [Hit], places: &[usize], scores: &[f64]) {
     units.sort_by(|a, b| by_reranker(a.recalled.rerank_score, b.recalled.rerank_score));
 }
 
-/// What a reranker was asked about stands first, the best before all.
+/// Whatever the reranker was asked about goes first, best first.
 pub(crate) fn by_reranker(a: Option<f64>, b: Option<f64>) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => b.total_cmp(&a),
@@ -179,7 +179,7 @@ pub(crate) fn by_reranker(a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// What of a unit shows best whether it answers.
+/// The text of a unit that best shows whether it answers.
 fn text_of(hit: &Hit, words: &[(Word, f64)]) -> String {
     match &hit.recalled.item {
         RecalledItem::Turn(turn) => text_of_turn(turn, hit.piece.map(|(number, _)| number), words),
@@ -189,7 +189,7 @@ fn text_of(hit: &Hit, words: &[(Word, f64)]) -> String {
     }
 }
 
-/// Of a longer one the title and the beginning.
+/// Longer ones are reduced to the title and the beginning.
 fn text_of_memory(memory: &Memory) -> String {
     let Memory { kind, title, content, procedure, .. } = memory;
     let mut text = MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }.embedded();
@@ -197,8 +197,8 @@ fn text_of_memory(memory: &Memory) -> String {
     text
 }
 
-/// A turn as contexts show it. Of a longer one the piece whose words of the query weigh most; of such the one that matched
-/// by meaning, or else the first.
+/// A turn as contexts show it. A longer one is reduced to the piece whose words of the query weigh most; on a tie, to the
+/// one that matched by meaning, or else the first.
 fn text_of_turn(turn: &Turn, nearest: Option<u8>, words: &[(Word, f64)]) -> String {
     let said = &turn.said;
     if said.user_message.len() + said.ai_response.len() <= WHOLE_TURN_BYTES {

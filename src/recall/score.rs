@@ -1,4 +1,4 @@
-//! From evidence to ranks: pure, the same on every machine.
+//! Turns evidence into ranks: pure, and the same on every machine.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -15,14 +15,14 @@ use crate::{
 };
 
 const MS_PER_DAY: f64 = 86_400_000.0;
-/// Of so many times as many units as are wanted those are chosen that are spread over sessions.
+/// To spread results over sessions, this many times the wanted number of units are considered.
 const POOL: usize = 8;
-/// Of memories so many are looked at, whatever is wanted: what their facts say of them is read for each.
+/// How many memories are considered, whatever is wanted: the facts of each are read.
 pub(crate) const MOST_MEMORIES: usize = 32;
-/// A turn of so many words is half understood by what stands around it.
+/// A turn with this many words is half understood from its neighbours.
 const OPEN_WORDS: f32 = 200.0;
 
-/// What was found out about each unit, by number.
+/// The evidence for each unit, by number.
 pub(crate) struct RankingEvidence<'a> {
     /// By number, from 1.
     pub(crate) words: &'a [f32],
@@ -30,17 +30,17 @@ pub(crate) struct RankingEvidence<'a> {
     pub(crate) meaning: &'a [f32],
     /// Which factors this query may bring in.
     pub(crate) live: LiveFactors,
-    /// Whether it was said by the one speaker whom the query names.
+    /// Whether it was said by the one speaker that the query names.
     pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
     /// Whether the query quotes it.
     pub(crate) is_quoted: &'a dyn Fn(u32) -> bool,
     /// The strength of anchors.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
-    /// Whether the query names the time at which it was said, or at which that is of which it speaks.
+    /// Whether the query names the time when it was said, or the time that it speaks of.
     pub(crate) in_time: &'a dyn Fn(&UnitFacts) -> bool,
-    /// How well the words of the query stand in each session, from 0 to 1; by number.
+    /// How well each session matches the words of the query, from 0 to 1; by number.
     pub(crate) session_words: &'a [f32],
-    /// How far the message leans on what went on before it, from 0 to 1.
+    /// How far the message leans on what preceded it, from 0 to 1.
     pub(crate) leaning: f64,
     /// Whether the query asks for many turns.
     pub(crate) asks_for_many: bool,
@@ -55,12 +55,12 @@ pub(crate) struct LiveFactors {
     pub(crate) speaker: bool,
     pub(crate) quote: bool,
     pub(crate) anchors: bool,
-    /// From 0 to 1: how far the message leans on what went on before it.
+    /// From 0 to 1: how far the message leans on what preceded it.
     pub(crate) continuation: f64,
 }
 
 impl LiveFactors {
-    /// What all of them together make of a score at most.
+    /// The most by which all of them together can multiply a score.
     fn most(self, weights: &Weights) -> f64 {
         let factors = [
             (self.time, weights.time),
@@ -83,15 +83,16 @@ pub(crate) struct ScoredUnit {
     pub(crate) parts: Parts,
 }
 
-/// How many are wanted.
+/// How many results are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanting {
     pub(crate) turns: usize,
     pub(crate) memories: usize,
 }
 
-/// The best units of those that `passing` has, best first: so many turns, and so many memories, by what their facts say
-/// nothing of. Units without any evidence are left out. What does not pass counts for those around it as if it did.
+/// The best units among those that are `passing`, best first: as many turns and memories as wanted, before the facts of
+/// memories are considered. Units without any evidence are left out. A unit that does not pass affects its neighbours as if
+/// it did.
 pub(crate) fn rank(
     index: &UserIndex,
     evidence: &RankingEvidence<'_>,
@@ -113,7 +114,7 @@ pub(crate) fn rank(
             memories.extend(best.iter().map(|at| scored(&propagated, *at)));
             propagated.leave_out(index.memories());
         }
-        // To spread over sessions, more are looked at than are wanted.
+        // To spread over sessions, more units are considered than are wanted.
         let deep = if evidence.asks_for_many { k.saturating_mul(POOL) } else { k };
         propagated.best(evidence.live.most(&weights), deep, |at| scored(&propagated, at))
     } else {
@@ -131,7 +132,7 @@ pub(crate) fn rank(
         });
         scored.collect()
     };
-    // By recency alone all count, and what is old and what is older are 0 both: the order says which.
+    // By recency alone all units count, and old and older ones both score 0: their order distinguishes them.
     ranked.retain(|unit| unit.seq > 0 && (unit.score > 0.0 || *profile == Profile::Recency));
     if profile.weights().is_none() && !index.memories().is_empty() {
         let is_memory = |unit: &ScoredUnit| index.memories().binary_search(&unit.seq).is_ok();
@@ -162,7 +163,7 @@ fn keep_best(
     ranked.sort_unstable_by(by_rank);
 }
 
-/// The best first; among equals the one said last; of these the one recorded last.
+/// Best first; on a tie the one said last, then the one recorded last.
 pub(crate) fn by_rank(index: &UserIndex) -> impl Fn(&ScoredUnit, &ScoredUnit) -> Ordering {
     let said_at = |unit: &ScoredUnit| index.unit(unit.seq).map(|unit| unit.said_at_ms);
     move |a: &ScoredUnit, b: &ScoredUnit| {
@@ -171,7 +172,7 @@ pub(crate) fn by_rank(index: &UserIndex) -> impl Fn(&ScoredUnit, &ScoredUnit) ->
     }
 }
 
-/// Makes what stands behind better units of its session, the best first, count the less.
+/// Reduces the scores of units that rank after better ones of their session, best first.
 fn spread(ranked: &mut [ScoredUnit], index: &UserIndex, profile: &Profile) {
     let mut better = vec![0.0; index.session_count() + 1];
     for unit in ranked {
@@ -183,14 +184,14 @@ fn spread(ranked: &mut [ScoredUnit], index: &UserIndex, profile: &Profile) {
     }
 }
 
-/// How a unit is wanted by a query that names a time and nothing else.
+/// How well a unit fits a query that names a time and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimeOnlyFit {
     First,
     Behind,
 }
 
-/// The units of a time, for a query that names it and nothing else: those that are wanted first before the others, of these
+/// The units of a time, for a query that names it and nothing else: preferred units before the others; within each group,
 /// the newest session first, each in its order.
 pub(crate) fn of_time(
     index: &UserIndex,
@@ -221,7 +222,7 @@ pub(crate) fn of_time(
     found.map(|(unit, ..)| ScoredUnit { seq: unit.seq, score: 1.0, parts }).collect()
 }
 
-/// What the factors are made of.
+/// Adds the factors.
 fn with_factors(parts: Parts, evidence: &RankingEvidence<'_>, facts: &UnitFacts) -> Parts {
     let one_if = |is_so: bool| f64::from(u8::from(is_so));
     let recency = recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA);
@@ -241,14 +242,13 @@ fn with_factors(parts: Parts, evidence: &RankingEvidence<'_>, facts: &UnitFacts)
 struct PropagatedScores<'a> {
     words: Leg<'a>,
     meaning: Leg<'a>,
-    /// What it has by itself; with what its neighbours lend; with what its session lends, too, and 0 where it may not be
-    /// recalled.
+    /// Its own score; with what its neighbours lend; and also with what its session lends, but 0 if it may not be recalled.
     relevance: Vec<f32>,
     near: Vec<f32>,
     total: Vec<f32>,
 }
 
-/// One kind of evidence of relevance, by number, from 1.
+/// One kind of evidence for relevance, by number, from 1.
 #[derive(Clone, Copy)]
 struct Leg<'a> {
     scores: &'a [f32],
@@ -257,12 +257,12 @@ struct Leg<'a> {
 
 impl<'a> Leg<'a> {
     fn of(scores: &'a [f32]) -> Self {
-        // As bits, which sort as numbers do that are not negative, and of which the compiler takes many at once.
+        // As bits, which sort like the numbers because these are not negative, and which the compiler can vectorize.
         let best = scores.iter().map(|score| score.to_bits()).max();
         Self { scores, best: best.map_or(0.0, f32::from_bits) }
     }
 
-    /// From 0 to 1: the unit's part of the best.
+    /// The unit's share of the best, from 0 to 1.
     fn share(self, at: usize) -> f32 {
         if self.best > 0.0 { self.scores[at] / self.best } else { 0.0 }
     }
@@ -315,16 +315,16 @@ impl<'a> PropagatedScores<'a> {
         Self { words, meaning, total: total.collect(), relevance, near }
     }
 
-    /// The best `k` by their scores and some more, in no order. No unit's score is more than `most` times its total, so
-    /// they are looked at by their totals, the greatest first, and no further than one of them can be among the best.
+    /// The best `k` by score and some more, unordered. No unit's score exceeds `most` times its total, so units are examined
+    /// by total, greatest first, until none can be among the best.
     fn best(&self, most: f64, k: usize, scored: impl Fn(usize) -> ScoredUnit) -> Vec<ScoredUnit> {
-        /// What is lost by cutting parts to 1e-6, and, of large scores, by the digits that are not kept.
+        /// What is lost by cutting parts to 1e-6, and for large scores by the digits that are not kept.
         const CUT: f64 = 1e-4;
         const ROUNDED: f64 = 1.0 + 1e-6;
         let reach = |total: f32| (f64::from(total) + CUT) * most * ROUNDED;
         let least = narrow(f64::from(self.least_of_best(k)) / (most * ROUNDED) - CUT);
         let is_worth = |at: &usize| self.total[*at] > 0.0 && self.total[*at] >= least;
-        // Totals are not negative: their bits sort as they do.
+        // Totals are not negative, so their bits sort like the numbers.
         let by_total = |at: usize| (self.total[at].to_bits(), at);
         let mut open: BinaryHeap<(u32, usize)> =
             (0..self.total.len()).filter(is_worth).map(by_total).collect();
@@ -346,7 +346,7 @@ impl<'a> PropagatedScores<'a> {
         found
     }
 
-    /// The total of the unit that is the one behind the best `k` by it; 0: there are no more than `k`.
+    /// The greatest total after the best `k`; 0 if there are no more than `k`.
     fn least_of_best(&self, k: usize) -> f32 {
         // As bits here, too.
         let mut best: BinaryHeap<Reverse<u32>> = BinaryHeap::with_capacity(k + 2);
@@ -363,12 +363,12 @@ impl<'a> PropagatedScores<'a> {
         if best.len() <= k { 0.0 } else { least }
     }
 
-    /// Where those of these units are that have the greatest totals, in no order: so many at most.
+    /// The positions of the `k` units with the greatest totals among these, unordered.
     fn best_memories(&self, memories: &[u32], k: usize) -> Vec<usize> {
         let with_total = memories.iter().map(|seq| *seq as usize - 1).filter(|at| self.total[*at] > 0.0);
         let mut best: Vec<usize> = with_total.collect();
         if k < best.len() {
-            // Of equals the newer.
+            // On a tie, the newer.
             best.select_nth_unstable_by(k, |a, b| {
                 self.total[*b].total_cmp(&self.total[*a]).then_with(|| b.cmp(a))
             });
@@ -377,7 +377,7 @@ impl<'a> PropagatedScores<'a> {
         best
     }
 
-    /// Leaves these units out of what is looked at.
+    /// Excludes these units.
     fn leave_out(&mut self, units: &[u32]) {
         for seq in units {
             self.total[*seq as usize - 1] = 0.0;
@@ -400,12 +400,12 @@ pub(super) fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 
-/// How far a turn is understood by what stands around it, from 0 to 1.
+/// How far a turn is understood from its neighbours, from 0 to 1.
 fn context_weight([head_len, rest_len]: [u16; 2]) -> f32 {
     OPEN_WORDS / (OPEN_WORDS + f32::from(head_len) + f32::from(rest_len))
 }
 
-/// The paper's `e^(-lambda * days)`; what is said to come is as new as can be.
+/// The paper's `e^(-lambda * days)`; anything dated in the future is as new as can be.
 fn recency(said_at_ms: i64, now_ms: i64, lambda: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds needs no 53 bits")]
     let days = now_ms.saturating_sub(said_at_ms).max(0) as f64 / MS_PER_DAY;

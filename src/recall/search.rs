@@ -1,4 +1,4 @@
-//! Search in one session, by words.
+//! Search by words in one session.
 
 use serde::Serialize;
 
@@ -9,18 +9,18 @@ use crate::{
     text::{bm25::Ranking, words},
 };
 
-/// A turn of a session that was found, and how well it fits.
+/// A turn found in a session, and how well it fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Found {
     /// The turn.
     pub turn: Turn,
-    /// Its rank at this query, greater is better: BM25 over the session's turns. Not comparable between queries.
+    /// Its score for this query, greater is better: BM25 over the session's turns. Not comparable between queries.
     pub score: f64,
 }
 
-/// The best `k` turns of a session before the turn `before`, best first, newest first among equals.
+/// The best `k` turns of a session before the turn `before`, best first, newest first on a tie.
 pub(crate) fn in_session(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -40,7 +40,7 @@ pub(crate) fn in_session(
     let (mut found, mut originals) = (Vec::new(), snapshot.originals(scope));
     for (turn_number, score) in ranking.best(k) {
         match originals.turn_at(session.place(turn_number)) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => {} // A damaged turn hides no other.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {} // A damaged turn does not hide others.
             turn => found.extend(turn?.map(|turn| Found { turn, score })),
         }
     }

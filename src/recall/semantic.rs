@@ -1,4 +1,4 @@
-//! The evidence of meaning: how near each unit is to what is asked, by the first embedder that knows both.
+//! The evidence of meaning: how near each unit is to the query, by the first embedder that has vectors for both.
 
 use crate::{
     embed::{BuiltIn, Embedder, matrix::Matrix, pieces::place_of, quantize::Vector},
@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// What vectors say of each unit, by number.
+/// The evidence of vectors for each unit, by number.
 #[derive(Default)]
 pub(super) struct SemanticScores {
-    /// To what of all that is sought a unit is nearest.
+    /// The nearest pieces of each unit, over everything searched for.
     best: Vec<BestPieces>,
-    /// For each thing that is sought, if there are several; empty where the model knows nothing in it.
+    /// The same for each thing searched for, if there are several; empty if the model has no vector for it.
     of_each: Vec<Vec<BestPieces>>,
     pub(super) model: Option<String>,
 }
@@ -40,18 +40,18 @@ impl BestPieces {
 }
 
 impl SemanticScores {
-    /// How near each unit is, by number, from 1: what its best pieces have together. The paper knows one cosine a turn.
+    /// How near each unit is, by number, from 1: its best pieces combined. The paper has one cosine per turn.
     pub(super) fn scores(&self, units: usize, profile: Profile) -> Vec<f32> {
         let of = |BestPieces { cosines: [user, reply], .. }: &BestPieces| match profile {
             Profile::Paper { .. } => user.max(*reply),
             _ => user + reply,
         };
         let mut scores: Vec<f32> = self.best.iter().map(of).collect();
-        scores.resize(units, 0.0); // None, if there are no vectors.
+        scores.resize(units, 0.0); // It is empty if there are no vectors.
         scores
     }
 
-    /// Takes back what was found of these units.
+    /// Removes the scores of these units.
     pub(super) fn without(&mut self, units: &[u32]) {
         for best in std::iter::once(&mut self.best).chain(&mut self.of_each) {
             for &seq in units {
@@ -62,7 +62,7 @@ impl SemanticScores {
         }
     }
 
-    /// See [`Parts::cosine`](crate::Parts::cosine): to this thing that is sought.
+    /// [`Parts::cosine`](crate::Parts::cosine) for this one thing searched for.
     pub(super) fn nearness(&self, seq: u32, sought: usize) -> f32 {
         let scale = if self.model.as_deref() == Some(BuiltIn::MODEL) { 1.0 } else { 1.25 };
         let pieces = if self.of_each.is_empty() { Some(&self.best) } else { self.of_each.get(sought) };
@@ -81,8 +81,8 @@ impl SemanticScores {
     }
 }
 
-/// Compares the query with every piece of every unit, in the first space that has both: those of the caller's embedders
-/// in their order, then the built-in one's. Vectors of different spaces are never compared.
+/// Compares the query with every piece of every unit, in the first space that has both: those of the caller's embedders in
+/// order, then the built-in one's. Vectors of different spaces are never compared.
 pub(super) fn look_up(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &mut UserIndex,
@@ -146,7 +146,7 @@ pub(super) fn look_up(
     }
 }
 
-/// With more units than this not embedded yet, an embedder further down the chain that has them is asked instead.
+/// If more units than this are not embedded yet, an embedder further down the chain that has them is used instead.
 const MAX_UNCOVERED: u32 = 64;
 
 fn scan(
@@ -188,7 +188,7 @@ fn best_pieces(matrix: &Matrix, vector: &Vector, units: usize) -> Vec<BestPieces
         let Some(best) = best.get_mut(seq as usize - 1) else { continue };
         let side = usize::from(place_of(piece).0 == Side::Reply);
         let (known, known_piece) = (&mut best.cosines[side], &mut best.pieces[side]);
-        // Chosen without a branch: the branch would be unpredictable.
+        // Chosen without a branch, because the branch would be unpredictable.
         *known_piece = if cosine > *known { piece } else { *known_piece };
         *known = cosine.max(*known);
     }

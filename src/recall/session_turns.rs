@@ -1,7 +1,7 @@
-//! What a session brings into a context by itself: its newest turns, what a message refers back to, and what was of use in
-//! it.
+//! What a session contributes to a context by itself: its newest turns, what a message refers back to, and what was of use
+//! in it.
 //!
-//! The newest turns are one stretch, from the newest back: the recent ones, hot ones without room beside a long message,
+//! The newest turns are one stretch, from the newest back: the recent ones, hot ones that a long message leaves no room for,
 //! the warm window. [`pack`](super::pack) shows it without a hole.
 
 use std::{collections::HashSet, sync::Arc};
@@ -30,36 +30,37 @@ use crate::{
     },
 };
 
-/// The newest turn enters with at least this many tokens.
+/// The newest turn is shown with at least this many tokens.
 pub(crate) const NEWEST_GETS_TOKENS: u32 = 200;
-/// How many turns a message that refers back may bring in from the whole session.
+/// How many turns of the whole session a message that refers back may bring in.
 const REFERRED_TURNS: usize = 8;
-/// So many turns are in the window however long they are, if the session has them: one long turn hides none before it.
+/// This many turns are in the window however long they are, if the session has them, so that one long turn hides none before
+/// it.
 const LONG_TURNS: u32 = 8;
 
-/// What a session brings with it.
+/// What a session contributes.
 pub(crate) struct SessionTurns {
-    /// None: it has not begun.
+    /// `None` if it has not begun.
     pub(crate) session: Option<SessionId>,
-    /// Hot turns that are shown as the recent ones, the newest first.
+    /// Hot turns shown as the recent ones, newest first.
     pub(crate) recent: Vec<Arc<Turn>>,
-    /// Tokens that these may take at the very most.
+    /// The most tokens that these may take.
     pub(crate) recent_tokens: u32,
-    /// Hot turns without room among them, the newest first: as if they were warm.
+    /// Hot turns that have no room among them, newest first: treated as if they were warm.
     pub(crate) crowded_out: Vec<Arc<Turn>>,
-    /// What the message refers back to, the most wanted first.
+    /// What the message refers back to, most wanted first.
     pub(crate) referred: Vec<Turn>,
-    /// The warm window, the newest first.
+    /// The warm window, newest first.
     pub(crate) window: Vec<Turn>,
-    /// Of other sessions, and of use in this one.
+    /// Turns of other sessions that were of use in this one.
     pub(crate) promoted: Vec<Turn>,
-    /// Whether there are recent turns to be shown, or will be.
+    /// Whether there are, or will be, recent turns to show.
     pub(crate) keeps_room: bool,
     hot: Arc<HotTier>,
 }
 
 impl SessionTurns {
-    /// Reads all but what was [promoted](Self::read_promoted). What cannot be read is named in `missing`.
+    /// Reads everything except the [promoted](Self::read_promoted) turns. What cannot be read is listed in `missing`.
     pub(crate) fn read(
         snapshot: &Snapshot<'_>,
         config: &Config,
@@ -116,31 +117,31 @@ impl SessionTurns {
         })
     }
 
-    /// The turns that the message comes behind, oldest first: they help to understand it, shown or not.
+    /// The turns that precede the message, oldest first: they help to understand it, shown or not.
     pub(crate) fn before(&self, message: &Message) -> Vec<&Turn> {
         self.hot.before(&message.text)
     }
 
-    /// What is not to be recalled: recent turns come first and are shown, or are not wanted at all. Of the earlier ones
-    /// many may have no room: what fits is recalled among them too.
+    /// What must not be recalled: the recent turns, which are shown anyway or not wanted at all. Many of the earlier ones
+    /// may have no room, so those that fit are recalled as well.
     pub(crate) fn not_recalled(&self) -> Result<Vec<Seq>> {
         let is_earlier = |turn: &&Turn| self.crowded_out.iter().any(|earlier| earlier.seq == turn.seq);
         self.hot.turns().filter(|turn| !is_earlier(turn)).map(|turn| Seq::of(turn.seq)).collect()
     }
 
-    /// Whether this is one of the hot turns that are shown as the recent ones.
+    /// Whether this is one of the hot turns shown as the recent ones.
     pub(crate) fn is_recent(&self, seq: i64) -> bool {
         self.recent.iter().any(|turn| turn.seq == seq)
     }
 
-    /// The earlier turns of the session that are read already.
+    /// The earlier turns of the session that are already read.
     pub(crate) fn earlier(&self) -> Vec<&Turn> {
         let crowded_out = self.crowded_out.iter().map(Arc::as_ref);
         crowded_out.chain(&self.referred).chain(&self.window).collect()
     }
 
-    /// Reads the turns that are warm in the session since they were of use in it, that pass the sieve, and that nobody else
-    /// asks for.
+    /// Reads the turns that are warm in the session because they were of use in it, that pass the sieve, and that nothing
+    /// else requests.
     pub(crate) fn read_promoted(
         &mut self,
         snapshot: &Snapshot<'_>,
@@ -178,7 +179,7 @@ impl SessionTurns {
     }
 }
 
-/// The hot tier; empty, and named in `missing`, if it is damaged.
+/// The hot tier; empty, and listed in `missing`, if it is damaged.
 fn hot(
     snapshot: &Snapshot<'_>,
     config: &Config,
@@ -201,7 +202,7 @@ fn no_hot(config: &Config) -> HotTier {
     HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })
 }
 
-/// What was read, or nothing and a word in `missing`: the rest is not.
+/// The value that was read, or the default and an entry in `missing`. The rest is unaffected.
 fn or_missing<T: Default>(what: &str, read: Result<T>, missing: &mut Vec<String>) -> T {
     read.unwrap_or_else(|error| {
         missing.push(format!("{what}: {error}"));
@@ -209,12 +210,12 @@ fn or_missing<T: Default>(what: &str, read: Result<T>, missing: &mut Vec<String>
     })
 }
 
-/// What a context says of a turn that is not what was recorded.
+/// What a context says about a turn that no longer matches what was recorded.
 fn damaged_turn(tier: &str, number: u32) -> String {
     format!("{tier}: turn {number} of this session is damaged; doctor lists all damage")
 }
 
-/// The warm window of a session: the newest turns outside of hot. A turn counts with no more than `longest` tokens.
+/// The warm window of a session: the newest turns outside of hot. A turn counts as at most `longest` tokens.
 pub(crate) fn window(
     snapshot: &Snapshot<'_>,
     config: &Config,

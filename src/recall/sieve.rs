@@ -1,4 +1,5 @@
-//! What a search may bring up: a filter as sessions and times of one user's, and what is hidden since it is shown anyway.
+//! What a search may return: a filter resolved to one user's sessions and times, and units hidden because they are shown
+//! anyway.
 
 use std::collections::HashSet;
 
@@ -21,10 +22,10 @@ use crate::{
 /// Which units may be recalled. By default all.
 #[derive(Debug)]
 pub(crate) struct Sieve {
-    /// None: all but `without`.
+    /// `None`: all sessions except `without`.
     only: Option<HashSet<SessionNo>>,
     without: HashSet<SessionNo>,
-    /// From the first of these milliseconds up to the second, which is outside.
+    /// Milliseconds, from the first up to but not including the second.
     time_ms: Option<(i64, i64)>,
     hidden: Vec<Seq>,
     has_turns: bool,
@@ -41,7 +42,7 @@ enum MemoriesPass {
     None,
 }
 
-/// Refuses a filter that cannot be meant.
+/// Errors: an invalid filter.
 pub(crate) fn check(filter: &Filter) -> Result<()> {
     check_name("filter's project", filter.project.as_deref())?;
     for at in [filter.since, filter.until].into_iter().flatten() {
@@ -62,7 +63,7 @@ fn time_ms(filter: &Filter) -> Option<(i64, i64)> {
 }
 
 impl Sieve {
-    /// Looks up what a filter names. What is not there is named in `missing`.
+    /// Resolves what a filter names. What does not exist is listed in `missing`.
     pub(crate) fn of(
         snapshot: &Snapshot<'_>,
         scope: &Scope,
@@ -104,12 +105,12 @@ impl Sieve {
             memories: MemoriesPass::All,
         };
         if filter.sessions.is_some() {
-            sieve.memories = MemoriesPass::None; // They are of no session.
+            sieve.memories = MemoriesPass::None; // They belong to no session.
         }
         Ok(sieve)
     }
 
-    /// Of these things alone. Of a project are the memories that are filed under it, or under none.
+    /// Restricts to these kinds of things. A project's memories are those filed under it, or under none.
     pub(crate) fn of_things(
         mut self,
         snapshot: &Snapshot<'_>,
@@ -138,7 +139,7 @@ impl Sieve {
         Ok(self)
     }
 
-    /// Without any memory.
+    /// Excludes all memories.
     pub(crate) fn without_memories(self) -> Self {
         Self { memories: MemoriesPass::None, ..self }
     }
@@ -148,24 +149,24 @@ impl Sieve {
         self.has_turns
     }
 
-    /// Without these units, which are shown anyway.
+    /// Excludes these units, which are shown anyway.
     pub(crate) fn hiding(self, hidden: Vec<Seq>) -> Self {
         Self { hidden, ..self }
     }
 
-    /// Without any other session; none: without all.
+    /// Excludes all other sessions; `None` excludes all.
     pub(crate) fn only_of(mut self, session: Option<SessionNo>) -> Self {
         self.only = Some(session.into_iter().filter(|session| self.has(*session)).collect());
         self
     }
 
-    /// Without this session.
+    /// Excludes this session.
     pub(crate) fn without(mut self, session: SessionNo) -> Self {
         self.without.insert(session);
         self
     }
 
-    /// Whether what was said in this session then may be recalled.
+    /// Whether something said in this session at this time may be recalled.
     pub(crate) fn passes(&self, session: SessionNo, said_at_ms: i64) -> bool {
         self.has(session) && self.is_in_time(said_at_ms)
     }
@@ -178,8 +179,7 @@ impl Sieve {
         self.time_ms.is_none_or(|(since, until)| (since..until).contains(&said_at_ms))
     }
 
-    /// For each unit, by number, from 1, whether it may be recalled. What was erased may not, nor what is known to be an
-    /// older text of a memory.
+    /// For each unit, by number, from 1, whether it may be recalled. Erased units and known older texts of memories may not.
     pub(crate) fn passing(&self, index: &UserIndex) -> Vec<bool> {
         let mut of_session = vec![self.only.is_none(); index.session_count() + 1];
         of_session[0] = false;

@@ -1,21 +1,21 @@
-//! The words of units that the index in the file does not have yet, by word: a query asks for hundreds of words, and those
-//! of like meaning.
+//! The words of units that are not yet in the file's index, by word, because a query looks up hundreds of words, including
+//! those of like meaning.
 
 use std::collections::HashMap;
 
 use crate::text::words::{EncodedWords, FieldCounts, Word};
 
-/// Which units behind the index have a word, and how often.
+/// Which units after the index contain a word, and how often.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     /// The units of each word, ascending.
     by_word: HashMap<Word, Vec<(u32, FieldCounts)>>,
-    /// How many there are of all words.
+    /// The total over all words.
     postings: usize,
 }
 
 impl Tail {
-    /// Adds a unit behind all others, with its forward list; one that is damaged has no words.
+    /// Appends a unit with its forward list; a damaged list counts as empty.
     pub(crate) fn push(&mut self, seq: u32, words: &[u8]) {
         for (word, counts) in EncodedWords::parse(words).into_iter().flat_map(|words| words.iter()) {
             self.by_word.entry(word).or_default().push((seq, counts));
@@ -23,13 +23,13 @@ impl Tail {
         }
     }
 
-    /// The units behind `after` that have the word, ascending.
+    /// The units after `after` that contain the word, ascending.
     pub(crate) fn with_word(&self, word: Word, after: u32) -> &[(u32, FieldCounts)] {
         let units = self.by_word.get(&word).map_or(&[][..], Vec::as_slice);
         &units[units.partition_point(|(seq, _)| *seq <= after)..]
     }
 
-    /// Forgets the units up to `until`, which the index has by now.
+    /// Drops the units up to `until`, which are in the index by now.
     pub(crate) fn forget(&mut self, until: u32) {
         self.postings = 0;
         self.by_word.retain(|_, units| {
@@ -39,7 +39,7 @@ impl Tail {
         });
     }
 
-    /// What it takes of memory, about.
+    /// Its approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         self.by_word.capacity() * size_of::<(Word, Vec<(u32, FieldCounts)>)>()
             + self.postings * 2 * size_of::<(u32, FieldCounts)>()

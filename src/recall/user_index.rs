@@ -1,6 +1,5 @@
-//! What recall keeps in memory of one user: where each unit stands, its vectors, and the words of units that the index in
-//! the file does not have yet. A cache of the file, never the truth: every recall first brings it up to the snapshot it
-//! reads.
+//! What recall keeps in memory for one user: where each unit is, its vectors, and the words of units that are not yet in the
+//! file's index. It is a cache of the file, never the truth: every recall first brings it up to the snapshot that it reads.
 
 use std::collections::HashMap;
 
@@ -29,23 +28,23 @@ use crate::{
 /// No unit: numbers begin at 1.
 const NONE: u32 = 0;
 
-/// One user's units, as far as the file had them when this was last brought up to date.
+/// One user's units, as they were in the file at the last refresh.
 #[derive(Debug, Default)]
 pub(crate) struct UserIndex {
     pub(crate) extent: Extent,
-    /// By number, from 1; of what was erased the `seq` is 0.
+    /// By number, from 1; erased units have `seq` 0.
     pub(crate) units: Vec<UnitFacts>,
-    /// What stands around each unit. Apart from the facts, since every recall looks at all of it.
+    /// The neighbours of each unit. Separate from the facts, because every recall reads all of it.
     pub(crate) around: Vec<Around>,
-    /// The lengths of head and rest of each unit, close together: each match of a word looks here.
+    /// The lengths of head and rest of each unit, kept compact: each match of a word reads them.
     pub(crate) field_lengths: Vec<[u16; 2]>,
     sessions: HashMap<i64, SessionEntry>,
     pub(crate) lengths: Lengths,
-    /// When the turn was said that is dated last.
+    /// The latest time at which a turn was said.
     newest_ms: Option<i64>,
-    /// The units that are texts of memories, ascending, whether they are of now or not.
+    /// The units that are texts of memories, current or not, ascending.
     memories: Vec<u32>,
-    /// Of these, those that are known not to be of now.
+    /// Those of them that are known to be outdated.
     older: Vec<u32>,
     /// The words of the units that are not in the file's index.
     pub(crate) tail: Tail,
@@ -55,27 +54,27 @@ pub(crate) struct UserIndex {
     pub(crate) damage: IndexDamage,
 }
 
-/// What could not be read of the user, and was left out.
+/// The user's data that could not be read and was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexDamage {
-    /// Anchors, for themselves or their evidence.
+    /// Anchors, because of themselves or their evidence.
     pub(crate) anchors: usize,
     /// Blocks of facts: these were read from the rows instead.
     pub(crate) blocks: usize,
-    /// Blocks of vectors, of all spaces that were asked for.
+    /// Blocks of vectors, in all spaces that were used.
     pub(crate) vectors: usize,
 }
 
-/// A unit's session, and what was said before and after it there.
+/// A unit's session, and its neighbours there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The session's number among the user's, from 1; a memory is by itself in one. Of what was erased 0: it has no rank.
+    /// The session's number among the user's, from 1; a memory is alone in one. 0 for erased units, which have no rank.
     pub(crate) session: u32,
     /// The unit before it, or 0.
     pub(crate) previous: u32,
     /// The unit after it, or 0.
     pub(crate) next: u32,
-    /// The unit before it asks something.
+    /// Whether the unit before it asks something.
     pub(crate) follows_question: bool,
 }
 
@@ -85,7 +84,7 @@ struct SessionEntry {
     last_seq: u32,
 }
 
-/// How many units there are, how many have each field, and how many words those have in all.
+/// How many units there are, how many have each field, and how many words those have in total.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) units: u64,
@@ -120,7 +119,7 @@ impl Lengths {
         }
     }
 
-    /// The average number of words of head and rest, over the units that have it.
+    /// The average number of words of head and rest, over the units that have them.
     pub(crate) fn averages(&self) -> [f32; 2] {
         [self.head.average(), self.rest.average()]
     }
@@ -134,11 +133,11 @@ impl Total {
     }
 }
 
-/// Of so many new texts of memories it is asked at once which others they made old.
+/// Up to this many new texts of memories, the texts that they replace are looked up at once.
 const MOST_ASKED: usize = 64;
 
 impl UserIndex {
-    /// Reads all of it but the vectors, which are read when a space is asked for.
+    /// Reads everything except the vectors, which are read when a space is needed.
     pub(crate) fn load(snapshot: &Snapshot<'_>, scope: &Scope) -> Result<Self> {
         let extent = snapshot.extent(scope)?;
         let mut loaded =
@@ -152,7 +151,7 @@ impl UserIndex {
         Ok(loaded)
     }
 
-    /// Brings it up to a snapshot. False: it was of another epoch, and has to be loaded anew.
+    /// Refreshes it to a snapshot. Returns false if the epoch has changed, and it must be reloaded.
     pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<bool> {
         let extent = snapshot.extent(scope)?;
         if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
@@ -165,12 +164,12 @@ impl UserIndex {
         Ok(true)
     }
 
-    /// When the turn was said that was said last, of those that were said up to `now`: not the one that was recorded last,
-    /// as old talks may be, and none that is dated ahead.
+    /// The latest time up to `now` at which a turn was said. This is not the turn recorded last, which may be an old
+    /// imported one, nor one dated in the future.
     pub(crate) fn last_said_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let now_ms = now.timestamp_millis();
         let last_ms = match self.newest_ms {
-            // Only where something is dated ahead, all are looked at.
+            // All units are examined only if something is dated in the future.
             Some(newest_ms) if newest_ms > now_ms => {
                 let turns = self.units.iter().filter(|unit| unit.seq > 0 && unit.owner() != Owner::Memory);
                 let said = turns.map(|unit| unit.said_at_ms);
@@ -190,7 +189,7 @@ impl UserIndex {
                 self.tail.push(facts.seq, &words);
                 Ok(())
             })?;
-            // A new text of a memory says which one is old now; of very many, ranking finds out.
+            // A new text of a memory reveals which one is outdated; if there are very many, ranking finds out.
             let newest = &self.memories[known_memories..];
             if newest.len() <= MOST_ASKED {
                 let before = snapshot.units_before(scope, newest)?;
@@ -214,7 +213,7 @@ impl UserIndex {
         }
         let is_memory = facts.owner() == Owner::Memory;
         if is_memory && facts.head_len == 0 && facts.rest_len == 0 {
-            self.units[seq as usize - 1] = facts; // It has no words: it stands in the order, and has no rank.
+            self.units[seq as usize - 1] = facts; // It has no words: it has a place in the order, but no rank.
             return;
         }
         let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(1);
@@ -237,37 +236,37 @@ impl UserIndex {
         self.field_lengths[at] = [facts.head_len, facts.rest_len];
     }
 
-    /// A unit by its number; `None`: it was erased, or never was.
+    /// A unit by its number; `None` if it was erased or never existed.
     pub(crate) fn unit(&self, seq: u32) -> Option<&UnitFacts> {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
     }
 
-    /// The units that are texts of memories, ascending, whether they are of now or not.
+    /// The units that are texts of memories, current or not, ascending.
     pub(crate) fn memories(&self) -> &[u32] {
         &self.memories
     }
 
-    /// Of these, those that were met and are not of now. They never are again: they have no rank, and lend nothing.
+    /// Those of them that were met and are outdated. This is permanent: they have no rank, and lend nothing.
     pub(crate) fn older(&self) -> &[u32] {
         &self.older
     }
 
-    /// Takes units that are not of now out of all ranks, for good.
+    /// Removes outdated units from all ranks for good.
     pub(crate) fn take_out(&mut self, older: &[u32]) {
         self.older.extend(older);
     }
 
-    /// A session's number among the user's, as [`Around`] has it.
+    /// A session's number among the user's, as in [`Around`].
     pub(crate) fn session_number(&self, session: SessionNo) -> Option<usize> {
         self.sessions.get(&session.0).map(|entry| entry.number as usize)
     }
 
-    /// Sessions have numbers from 1 to this.
+    /// Sessions are numbered from 1 to this.
     pub(crate) fn session_count(&self) -> usize {
         self.sessions.len()
     }
 
-    /// How many turns behind a unit are found by words only, if vectors end there.
+    /// How many turns after a unit are found only by words, if vectors end there.
     pub(crate) fn uncovered(&self, covered_seq: u32) -> u32 {
         let behind = self.units.iter().skip(covered_seq as usize);
         let others = behind.filter(|unit| unit.owner() == Owner::Memory).count();
@@ -275,7 +274,7 @@ impl UserIndex {
         self.extent.last_seq.0.saturating_sub(covered_seq).saturating_sub(others)
     }
 
-    /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here: that takes
+    /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here, which takes
     /// microseconds each. Units that another embedder has not embedded yet are found by words.
     pub(crate) fn space(
         &mut self,
@@ -287,7 +286,7 @@ impl UserIndex {
         let not_in_file = Space { space_no: vectors::NOT_IN_FILE, ..space };
         let at = match self.spaces.iter().position(|known| known.space == space) {
             Some(at) => at,
-            // Its place was made meanwhile.
+            // Its place was created meanwhile.
             None if built_in.is_some()
                 && let Some(at) = self.spaces.iter().position(|known| known.space == not_in_file) =>
             {
@@ -306,7 +305,7 @@ impl UserIndex {
             match known.read(snapshot, scope, embedded_seq) {
                 Ok(damaged) => self.damage.vectors += damaged,
                 Err(error) => {
-                    self.spaces.remove(at); // Half read, it would be read on from its beginning.
+                    self.spaces.remove(at); // If half read, it would continue from its beginning.
                     return Err(error);
                 }
             }
@@ -325,7 +324,7 @@ impl UserIndex {
                         known.matrix.push(seq, piece.number, vector.numbers());
                     }
                 }
-                known.covered_seq = seq; // Cut short, it goes on here.
+                known.covered_seq = seq; // If interrupted, it continues here.
             }
             known.covered_seq = last_seq;
         }
@@ -338,7 +337,7 @@ impl UserIndex {
         Ok(&self.wishes)
     }
 
-    /// What it takes of memory, about.
+    /// Its approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         /// Of an anchor with its values and evidence.
         const ANCHOR_BYTES: usize = 512;
@@ -360,8 +359,8 @@ impl SpaceIndex {
         let dims = self.space.dims;
         self.matrix.reserve(snapshot.vector_bytes(scope, self.space, first)?);
         let damaged = snapshot.vector_blocks(scope, self.space, first, |block| {
-            // Units of a block are in their order, so that what is known is its beginning. While vectors are made anew,
-            // old ones lie behind those that are done.
+            // Units of a block are ordered, so the known ones are its beginning. While vectors are rebuilt, old ones follow
+            // those that are done.
             let count = |until: u32| block.owners().take_while(|(seq, _)| *seq <= until).count();
             let (skip, end) = (count(known), count(embedded_seq));
             if skip < end {

@@ -1,4 +1,4 @@
-//! The indexes of users in memory: the least recently used one leaves when they hold too many bytes together.
+//! The in-memory indexes of users: the least recently used one is dropped when they exceed the byte limit together.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -11,7 +11,7 @@ use crate::{
     store::{scope::Scope, snapshot::Snapshot},
 };
 
-/// Indexes of users, by their numbers in the file.
+/// Indexes of users, by the users' numbers in the file.
 #[derive(Debug)]
 pub(crate) struct UserIndexes {
     cache: Mutex<IndexCache>,
@@ -25,7 +25,7 @@ struct IndexCache {
     bytes: usize,
 }
 
-/// Its bytes as they were when it was last used: to ask the index itself one would have to wait for whoever uses it.
+/// Its bytes as of its last use: asking the index itself would mean waiting for whoever uses it.
 #[derive(Clone, Debug)]
 struct Slot {
     index: Arc<Mutex<Option<UserIndex>>>,
@@ -37,14 +37,14 @@ impl UserIndexes {
         Self { cache: Mutex::new(IndexCache { slots: LruCache::unbounded(), bytes: 0 }), max_bytes }
     }
 
-    /// The user's index, to be waited for.
+    /// The user's index, which the caller must wait for.
     pub(crate) fn of(&self, scope: &Scope) -> IndexWaiter<'_> {
         let empty = || Slot { index: Arc::default(), bytes: 0 };
         let slot = self.lock().slots.get_or_insert(scope.user_no, empty).clone();
         IndexWaiter { indexes: self, user_no: scope.user_no, index: slot.index }
     }
 
-    /// Forgets what is known of a user.
+    /// Forgets what is known about a user.
     pub(crate) fn forget(&self, scope: &Scope) {
         let mut cache = self.lock();
         let gone = cache.slots.pop(&scope.user_no);
@@ -53,7 +53,7 @@ impl UserIndexes {
 
     fn make_room(&self, user_no: UserNo, bytes: usize) {
         let mut cache = self.lock();
-        // Who was forgotten, or pushed out, while the index was in use holds nothing here.
+        // A user who was forgotten or evicted while the index was in use has no slot here.
         if let Some(slot) = cache.slots.peek_mut(&user_no) {
             let before = std::mem::replace(&mut slot.bytes, bytes);
             cache.bytes = cache.bytes - before + bytes;
@@ -70,14 +70,14 @@ impl UserIndexes {
     }
 }
 
-/// Who is about to use a user's index.
+/// A pending use of a user's index.
 pub(crate) struct IndexWaiter<'i> {
     indexes: &'i UserIndexes,
     user_no: UserNo,
     index: Arc<Mutex<Option<UserIndex>>>,
 }
 
-/// A user's index, and the right to use it alone.
+/// A user's index, and the exclusive right to use it.
 pub(crate) struct IndexLease<'w> {
     waiting: &'w IndexWaiter<'w>,
     held: MutexGuard<'w, Option<UserIndex>>,
@@ -85,7 +85,7 @@ pub(crate) struct IndexLease<'w> {
 
 impl IndexWaiter<'_> {
     /// Recalls of one user wait for each other here, before they take a connection: a large index takes a second to load,
-    /// and other users would find all connections in use meanwhile.
+    /// and otherwise other users would find all connections in use.
     pub(crate) fn wait(&self) -> IndexLease<'_> {
         // A panic under this lock leaves the index half built.
         let held = self.index.lock().unwrap_or_else(|poisoned| {
@@ -99,14 +99,14 @@ impl IndexWaiter<'_> {
 }
 
 impl IndexLease<'_> {
-    /// Uses the index, brought up to a snapshot of the file, and gives it back.
+    /// Uses the index, refreshed to a snapshot of the file, and gives it back.
     pub(crate) fn with<T>(
         mut self,
         snapshot: &Snapshot<'_>,
         scope: &Scope,
         find: impl FnOnce(&mut UserIndex) -> T,
     ) -> Result<T> {
-        // What failed half-way holds some units twice; what is not known any more is of no use either.
+        // A refresh that failed half-way leaves some units in it twice, and an outdated index is useless too.
         let known = self.held.as_mut().map_or(Ok(false), |index| index.refresh(snapshot, scope));
         if !matches!(known, Ok(true)) {
             *self.held = None;

@@ -1,5 +1,5 @@
-//! The standing wishes of a user, and which of them apply to a message: those that are about every answer, and those that
-//! speak of what the message speaks of. A wish holds until a later one is about the same, or ends it.
+//! The standing wishes of a user, and which of them apply to a message: those about every answer, and those about what the
+//! message speaks of. A wish holds until a later one is about the same thing, or ends it.
 
 use std::sync::Arc;
 
@@ -27,18 +27,18 @@ use crate::{
     },
 };
 
-/// No more stand in a context: a reply can heed few.
+/// A context shows no more, because a reply can heed only a few.
 const MOST_SHOWN: usize = 3;
-/// Only the newest turns with wishes are read, and of each the first wishes.
+/// Only the newest turns with wishes are read, and only the first wishes of each.
 const MOST_TURNS: usize = 512;
 const MOST_OF_TURN: usize = 16;
 
 /// What a question for a time asks for.
 const DATES: &str = "date day time deadline timeline schedule";
 
-/// What one about every answer fits any message.
+/// How well a wish about every answer fits any message.
 const GENERAL: f64 = 0.5;
-/// What fits worse does not apply.
+/// A wish that fits worse does not apply.
 const LEAST_FIT: f64 = 0.3;
 
 /// Which wishes are wanted.
@@ -48,20 +48,20 @@ pub(crate) enum WishesWanted<'a> {
     None,
     /// Those that apply to the message.
     Applying,
-    /// Of these, by LLM#1's choice.
+    /// Of these, the ones that LLM#1 chose.
     Chosen(&'a [WishId]),
 }
 
-/// A wish by its turn and its place among the wishes of that.
+/// A wish by its turn and its index among that turn's wishes.
 pub(crate) type WishId = (Seq, usize);
 
-/// A wish as it was said, and where.
+/// A wish, verbatim, and its turn.
 #[derive(Clone, Debug)]
 pub(crate) struct StandingWish {
     pub(crate) seq: Seq,
-    /// The user says nothing else in that turn.
+    /// Whether the user says nothing else in that turn.
     pub(crate) is_all: bool,
-    /// Its place among the wishes of its turn.
+    /// Its index among the wishes of its turn.
     pub(crate) number: usize,
     pub(crate) turn_id: TurnId,
     pub(crate) session_id: SessionId,
@@ -72,19 +72,19 @@ pub(crate) struct StandingWish {
     pub(crate) text: String,
     /// The line that shows it.
     pub(crate) line: String,
-    /// Who wishes, if that has a name.
+    /// The name of the person who wishes it, if known.
     speaker: Option<String>,
     about: About,
 }
 
-/// What a wish is about, as words that can be compared.
+/// What a wish is about, as comparable words.
 #[derive(Clone, Debug)]
 struct About {
     does: Does,
     is_general: bool,
     what: Vec<Word>,
     occasion: Vec<Word>,
-    /// Of the occasion, and of all of it.
+    /// Of the occasion, and of the whole wish.
     meanings: Vec<Vector>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Applying {
 /// The wishes of a user that hold, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
-    /// The turns with wishes among those that are known, oldest first.
+    /// The known turns with wishes, oldest first.
     turns: Vec<u32>,
     covered_seq: u32,
     standing: Vec<Arc<StandingWish>>,
@@ -107,7 +107,7 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// Reads the wishes of the units that are new.
+    /// Reads the wishes of new units.
     pub(crate) fn refresh(
         &mut self,
         snapshot: &Snapshot<'_>,
@@ -119,7 +119,7 @@ impl Wishes {
         let mut originals = snapshot.originals(scope);
         for unit in &new[new.len().saturating_sub(MOST_TURNS)..] {
             let Owner::Turn(place) = unit.owner() else { continue };
-            self.covered_seq = unit.seq - 1; // Cut short, it goes on here.
+            self.covered_seq = unit.seq - 1; // If interrupted, it continues here.
             self.turns.push(unit.seq);
             let turn = match originals.turn_at(place) {
                 Err(error) if error.kind() == ErrorKind::Corrupt => {
@@ -128,7 +128,7 @@ impl Wishes {
                 }
                 turn => turn?,
             };
-            // Of a turn whose original was deleted nothing is left in its own words.
+            // If a turn's original was deleted, none of its own words are left.
             let Some(turn) = turn.filter(|turn| turn.said.user_origin == Origin::User) else { continue };
             for (number, wish) in
                 wishes(&statements(&turn.said.user_message)).into_iter().take(MOST_OF_TURN).enumerate()
@@ -158,7 +158,7 @@ impl Wishes {
         Ok(())
     }
 
-    /// Adds a wish, which ends those before it that it replaces.
+    /// Adds a wish, which ends the earlier ones that it replaces.
     fn hear(&mut self, new: StandingWish) {
         self.standing.retain(|old| old.speaker != new.speaker || !new.about.ends(&old.about));
         if !new.about.does.only_ends() {
@@ -171,13 +171,13 @@ impl Wishes {
         self.damaged.len()
     }
 
-    /// Those that hold and may be shown, the newest first. `passing` says of each unit, by number, from 1, whether it may.
+    /// The wishes that hold and may be shown, newest first. `passing` says for each unit, by number, from 1, whether it may.
     pub(crate) fn passing(&self, passing: &[bool]) -> Vec<Arc<StandingWish>> {
         let may_be_shown = |wish: &&Arc<StandingWish>| passing.get(wish.seq.0 as usize - 1) == Some(&true);
         self.standing.iter().rev().filter(may_be_shown).cloned().collect()
     }
 
-    /// What it takes of memory, about.
+    /// Its approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         /// Of a wish with its words and its vector.
         const WISH_BYTES: usize = 1_536;
@@ -185,7 +185,7 @@ impl Wishes {
     }
 }
 
-/// These wishes, of which the newest come first, by how well they fit what is sought: the best first, the newer of equals.
+/// Orders these wishes, given newest first, by how well they fit what is searched for: best first, the newer on a tie.
 pub(crate) fn ranked<'s>(
     wishes: Vec<Arc<StandingWish>>,
     (sought, asks_when): (impl Iterator<Item = &'s SubQuery>, bool),
@@ -200,11 +200,11 @@ pub(crate) fn ranked<'s>(
     let fit = |wish: &StandingWish| asked.iter().map(|asked| asked.fit(&wish.about)).fold(0.0, f64::max);
     let ranked = wishes.into_iter().map(|wish| Applying { fit: fit(&wish), wish });
     let mut ranked: Vec<Applying> = ranked.collect();
-    ranked.sort_by(|a, b| b.fit.total_cmp(&a.fit)); // Stable: equals keep their order.
+    ranked.sort_by(|a, b| b.fit.total_cmp(&a.fit)); // Stable: equal scores keep their order.
     ranked
 }
 
-/// What of ranked wishes a context is to show.
+/// The ranked wishes that a context shows.
 pub(crate) fn shown(mut ranked: Vec<Applying>, wanted: WishesWanted<'_>) -> Vec<Applying> {
     match wanted {
         WishesWanted::None => ranked.clear(),
@@ -240,8 +240,8 @@ impl About {
         Self { does: wish.does, is_general: wish.is_general, what, occasion, meanings }
     }
 
-    /// Whether this, said later, has the other one hold no longer. The opposite ends all that is wished for of what it speaks
-    /// of, on the same occasion or on any; another wish takes the place of one of the same things.
+    /// Whether this later wish ends the other one. The opposite ends every wish about the same thing, on the same occasion
+    /// or on any; another wish replaces one about the same things.
     fn ends(&self, old: &Self) -> bool {
         let are_in = |words: &[Word], all: &[Word]| words.iter().all(|word| all.contains(word));
         let fits =
@@ -263,7 +263,7 @@ impl About {
 /// One thing that a message asks, as wishes are compared with it.
 struct WishQuestion<'s> {
     sought: &'s SubQuery,
-    /// What it asks for without its words: `when?` asks for dates.
+    /// What it asks for without naming it: `when?` asks for dates.
     besides: &'s [Word],
     meaning: Option<Vector>,
 }
@@ -273,12 +273,12 @@ impl<'s> WishQuestion<'s> {
         Self { sought, besides, meaning: BuiltIn::default().embed_text(&sought.meaning) }
     }
 
-    /// How well a wish fits, from 0 to 1: by the words that it is about, the rarer the more, or words of like meaning; and by
-    /// its meaning. Where it names an occasion, what it wishes for counts half.
+    /// How well a wish fits, from 0 to 1: by the words that it is about, rarer ones more, or words of like meaning; and by
+    /// its meaning. If it names an occasion, what it wishes for counts half.
     fn fit(&self, about: &About) -> f64 {
-        /// What the words of a topic weigh together.
+        /// The weight that the words of a topic need in total.
         const TOPIC_WEIGHT: f64 = 10.0;
-        /// What is no nearer has nothing in common.
+        /// Anything less near has nothing in common.
         const FAR: f64 = 0.2;
         if about.is_general {
             return GENERAL;
@@ -293,9 +293,9 @@ impl<'s> WishQuestion<'s> {
         ((words / TOPIC_WEIGHT).min(1.0) + (nearness - FAR).max(0.0)).min(1.0)
     }
 
-    /// What a word of a wish weighs, if it is asked for.
+    /// The weight of a word of a wish, if it is asked for.
     fn weight(&self, word: Word) -> f64 {
-        /// A common word names a topic too, beside others that were left out as they say nothing.
+        /// A common word names a topic too, next to others that were left out because they say nothing.
         const LEAST_RARITY: f64 = 3.0;
         let asked = |word: Word| self.sought.words.iter().find(|asked| asked.word == word && !asked.is_told);
         let itself = asked(word).map(|asked| asked.weight);

@@ -1,12 +1,12 @@
-//! The control tokens of chat templates, which a model's tokenizer may take for what they name wherever they stand in
-//! its input; and text in which none is left.
+//! Control tokens of chat templates, which a model's tokenizer may act on wherever they occur in its input; and rewriting
+//! text so that none is left.
 
 use std::borrow::Cow;
 
-/// Tokens of the common families, in lower case; they are matched in any case. Those that begin with `<|`, `<｜` and
-/// `[|` are found by these marks, whatever they name.
+/// Tokens of the common families, in lower case, matched case-insensitively. Those that begin with `<|`, `<｜` and `[|` are
+/// detected by these prefixes, whatever follows.
 const TOKENS: [&str; 57] = [
-    // Llama, Mistral and what came of them.
+    // Llama, Mistral and their derivatives.
     "<s>",
     "</s>",
     "<unk>",
@@ -29,7 +29,7 @@ const TOKENS: [&str; 57] = [
     "[args]",
     "[think]",
     "[/think]",
-    // Gemma, Cohere, and others with names for where a text begins and ends.
+    // Gemma, Cohere, and others that name the beginning and end of a text.
     "<bos>",
     "<eos>",
     "<bos_token>",
@@ -60,7 +60,7 @@ const TOKENS: [&str; 57] = [
     "]~b]",
     "]~!b[",
     "[e~[",
-    // Thoughts and tools, as Qwen, DeepSeek and others mark them.
+    // Thoughts and tools, as marked by Qwen, DeepSeek and others.
     "<think>",
     "</think>",
     "<tool_call>",
@@ -69,7 +69,7 @@ const TOKENS: [&str; 57] = [
     "</tool_response>",
 ];
 
-/// Where control tokens begin. No token has a blank in it, and each begins with one of `<`, `[` and `]`.
+/// Where control tokens begin. No token contains a blank, and each begins with one of `<`, `[` and `]`.
 pub(crate) fn starts(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices(['<', '[', ']']).map(|(at, _)| at).filter(|&at| is_token(&text[at..]))
 }
@@ -85,15 +85,15 @@ fn is_token(text: &str) -> bool {
         })
 }
 
-/// The text with a blank behind the first character of each control token: `<|im_end|>` is shown as `< |im_end|>`.
+/// The text with a blank after the first character of each control token: `<|im_end|>` is shown as `< |im_end|>`.
 ///
-/// A blank is in no token, so putting one in can break tokens and never makes one, however they are nested: nothing
-/// is taken away that parts could close up over.
+/// No token contains a blank, so inserting one can break tokens but never create one, however they are nested. Nothing is
+/// removed, so parts cannot close up into a token.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     rewritten(text, |first| format!("{first} "))
 }
 
-/// The text with something else in the place of the first character of each control token.
+/// The text with the first character of each control token replaced.
 pub(crate) fn rewritten(text: &str, mut written: impl FnMut(char) -> String) -> Cow<'_, str> {
     let mut starts = starts(text).peekable();
     if starts.peek().is_none() {

@@ -1,19 +1,19 @@
-//! Marks of what is left out of what was said. Each tells its reader something else.
+//! Marks for what is left out of what was said. Each tells its reader something different.
 
-/// In an extract of a turn, a line of the frame: something is left out before, between or behind what is shown. As short
-/// as a mark can be, since it stands two or three times in a turn of 70 tokens.
+/// In an extract of a turn, a line of the frame: something is left out before, between or after what is shown. As short as
+/// possible, since it occurs two or three times in a turn of 70 tokens.
 pub(crate) const GAP: &str = "<...>\n";
 
-/// In a context, behind the beginning of a turn, a line of the frame: the turn goes on, and so much of it had no room. It
-/// stands once, and says how much the reader does not see.
+/// In a context, after the beginning of a turn, a line of the frame: the turn continues, and this many tokens had no room.
+/// It occurs once, and says how much the reader does not see.
 pub(crate) fn left_out_line(tokens: u32) -> String {
     format!("<{tokens} tokens of this turn left out>\n")
 }
 
-/// That line never has more tokens than this.
+/// The most tokens of that line.
 pub(crate) const LEFT_OUT_LINE_TOKENS: u32 = 12;
 
-/// In a built-in summary, at the end of the words that it quotes: the sentence goes on.
+/// In a built-in summary, at the end of the words that it quotes: the sentence continues.
 pub(crate) const ELLIPSIS: &str = "...";
 
 /// In a prompt to LLM#1, between the head and the tail of a giant side.

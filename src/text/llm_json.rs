@@ -1,21 +1,22 @@
-//! JSON to an LLM and back: what others wrote, quoted so that it cannot forge what stands around it; and an answer without
-//! what models put around it.
+//! JSON to and from an LLM: text by others, quoted so that it cannot forge the text around it; and an answer without what
+//! models put around it.
 
 use serde::Serialize;
 
 use crate::text::{control, render};
 
-/// A value as one line of JSON. Nothing in it can be taken for a tag of a chat template, nothing hides.
+/// A value as one line of JSON, without anything that could be taken for a chat template's tag or that is hidden.
 pub(crate) fn quoted(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string(value).expect("strings and lists of them are JSON");
-    // Escaped, not changed: quotes are to be copied to the letter. No token begins with what JSON itself needs.
+    // Escaped, not changed, because quotes must be copied verbatim. No control token begins with a character that JSON
+    // itself needs.
     text = text.replace('<', "\\u003c");
     text = control::rewritten(&text, |first| format!("\\u{:04x}", u32::from(first))).into_owned();
     text.replace(|c: char| render::is_hidden(c) || (render::is_line_break(c) && c != '\n'), "\u{fffd}")
 }
 
-/// An answer without a byte order mark, blanks, a code fence around all, and the thoughts that reasoning models put in
-/// front. Prose around it stays: there it often says that something is wrong.
+/// An answer without a byte order mark, blanks, a code fence around everything, and the leading thoughts of reasoning
+/// models. Prose around it stays, because it often says that something is wrong.
 pub(crate) fn bare(answer: &str) -> &str {
     let mut text = answer.trim_start_matches('\u{feff}').trim();
     if let Some(thoughts) = text.strip_prefix("<think>")

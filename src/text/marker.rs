@@ -1,13 +1,13 @@
-//! LLM#2's own wish to remember: a marker in its reply, which marks the turn and is no part of what was said.
+//! LLM#2's own request to remember: a marker in its reply, which marks the turn and is removed from the text.
 
 use crate::model::turn::{NewTurn, Origin};
 
-/// No longer run of blanks is looked at around a marker.
+/// The longest run of blanks examined around a marker.
 const GAP_BYTES: usize = 64;
 
 impl NewTurn {
-    /// The turn with its reply without this marker, and marked if that was there. A reply that is a tool's, a document's or
-    /// the backend's wishes nothing, nor does a user's message.
+    /// Removes this marker from the reply, and marks the turn if it was there. A reply by a tool, a document or the backend
+    /// cannot mark a turn, nor can a user's message.
     pub(crate) fn heeding(mut self, marker: Option<&str>) -> Self {
         let is_own = self.said.assistant_origin == Origin::Assistant;
         let marker = marker.filter(|_| is_own);
@@ -19,8 +19,8 @@ impl NewTurn {
     }
 }
 
-/// The text without the marker, wherever it stands, and without the hole that it leaves in the blanks around it. `None`: it
-/// has none. The marker is not empty, and does not begin or end with a blank.
+/// The text without the marker, wherever it is, and without the gap in the blanks around it. `None` if it has no marker. The
+/// marker must not be empty, or begin or end with a blank.
 fn without(text: &str, marker: &str) -> Option<String> {
     if !text.contains(marker) {
         return None;
@@ -30,7 +30,7 @@ fn without(text: &str, marker: &str) -> Option<String> {
     while let Some(c) = rest.chars().next() {
         kept.push(c);
         rest = &rest[c.len_utf8()..];
-        // Looked for behind each character: what is left around one may make up another.
+        // Checked after each character: removing one marker may form another.
         if kept.ends_with(marker) {
             kept.truncate(kept.len() - marker.len());
             rest = close(&mut kept, rest);
@@ -39,8 +39,8 @@ fn without(text: &str, marker: &str) -> Option<String> {
     Some(kept)
 }
 
-/// Closes the hole between what is kept and the rest: of the blanks on both sides those stay that break more lines. Gives
-/// what is left of the rest.
+/// Closes the gap between what is kept and the rest: of the blanks on both sides, those with more line breaks stay. Returns
+/// the remaining rest.
 fn close<'t>(kept: &mut String, rest: &'t str) -> &'t str {
     let near = kept.ceil_char_boundary(kept.len().saturating_sub(GAP_BYTES));
     let body = near + kept[near..].trim_end().len();

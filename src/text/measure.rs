@@ -1,4 +1,4 @@
-//! What is known of a turn before it is written: that it is within bounds, how long it is, which words it has.
+//! What is computed about a turn before it is written: that it is within bounds, its length, and its words.
 
 use sha2::{Digest, Sha256};
 
@@ -16,16 +16,16 @@ use crate::{
     },
 };
 
-/// The longest name or id of a caller, in bytes.
+/// The longest name or id from a caller, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
-/// The most bytes of the name of who made something: what an import takes.
+/// The most bytes that an import accepts for the name of who made something.
 pub(crate) const MAX_MAKER_BYTES: usize = 200;
 
-/// Proves the text of a turn: the first 16 bytes of SHA-256 over the length of the first side (u64,
-/// little-endian), the first side and the second.
+/// Verifies the text of a turn: the first 16 bytes of SHA-256 over the length of the first side (u64, little-endian), the
+/// first side and the second.
 pub(crate) type ContentHash = [u8; 16];
 
-/// A turn that may be recorded, and what was worked out from its text before anyone had to wait for it.
+/// A turn that may be recorded, and what was computed from its text before anyone had to wait for it.
 #[derive(Debug)]
 pub(crate) struct MeasuredTurn {
     pub(crate) turn: NewTurn,
@@ -35,7 +35,7 @@ pub(crate) struct MeasuredTurn {
     pub(crate) content_hash: ContentHash,
 }
 
-/// Refuses what breaks a bound; measures the rest.
+/// Measures a turn. Errors: it exceeds a bound.
 pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize) -> Result<MeasuredTurn> {
     turn.check(max_side_bytes)?;
     let said = &turn.said;
@@ -47,11 +47,11 @@ pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize
     })
 }
 
-/// The counts of a turn by this tokenizer and the present piece format.
+/// The counts of a turn by this tokenizer and the current piece format.
 pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
     let user_line = render::user_line(said, &said.user_message);
     let assistant_line = render::assistant_line(said, &said.ai_response);
-    // The piece is both lines, whose counts may be added up.
+    // The piece is both lines, whose counts add up.
     let [user_message_tokens, user_line_tokens] = tokenizer.count_quoted(&said.user_message, &user_line);
     let [ai_response_tokens, assistant_line_tokens] =
         tokenizer.count_quoted(&said.ai_response, &assistant_line);
@@ -64,13 +64,13 @@ pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
     }
 }
 
-/// What stored counts name: `o200k_base/2`.
+/// The name of the method in stored counts: `o200k_base/2`.
 pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
     format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
 }
 
-/// Whether the counts are this tokenizer's, of the turn as it is rendered now. In format 1 control tokens stood in a piece
-/// as they were said; a turn without any is the same piece in both.
+/// Whether the counts are this tokenizer's, for the turn as it is rendered now. In format 1, pieces contained control tokens
+/// verbatim; a turn without any is the same piece in both.
 pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
     let format = turn.tokens.counted_by.strip_prefix(tokenizer.as_str());
     let format: Option<u32> = format.and_then(|format| format.strip_prefix('/')?.parse().ok());
@@ -81,8 +81,8 @@ pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
         || format == Some(1) && texts.all(|text| control::starts(text).next().is_none())
 }
 
-/// Whether the counts are right. Those of another tokenizer or piece format cannot be told here; they are counted
-/// again whenever they are read.
+/// Whether the counts are right. Those of another tokenizer or piece format cannot be checked here; they are counted again
+/// whenever they are read.
 pub(crate) fn has_its_counts(turn: &Turn) -> bool {
     Tokenizer::ALL
         .into_iter()
@@ -103,9 +103,9 @@ pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash
 }
 
 impl NewTurn {
-    /// Refuses what [`record`](crate::Session::record) refuses of a turn by itself, with
-    /// [`max_side_bytes`](crate::Config::max_side_bytes) as its bound: for callers who must know before they
-    /// start a session for it.
+    /// Checks what [`record`](crate::Session::record) would refuse about this turn by itself, with
+    /// [`max_side_bytes`](crate::Config::max_side_bytes) as its bound. For callers who must know before they start a session
+    /// for it.
     pub fn check(&self, max_side_bytes: usize) -> Result<()> {
         let said = &self.said;
         if said.user_message.is_empty() && said.ai_response.is_empty() {
@@ -122,7 +122,7 @@ impl NewTurn {
     }
 }
 
-/// A name or id of the caller: 1 to 256 bytes, no NUL.
+/// Checks a name or id from a caller: 1 to 256 bytes, no NUL.
 pub(crate) fn check_name(what: &str, name: Option<&str>) -> Result<()> {
     match name {
         Some("") => Err(Error::invalid(format!("the {what} is empty; leave it out instead"))),
@@ -131,7 +131,7 @@ pub(crate) fn check_name(what: &str, name: Option<&str>) -> Result<()> {
     }
 }
 
-/// A text of the caller: at most so many bytes, no NUL.
+/// Checks a text from a caller: at most `max_bytes`, no NUL.
 pub(crate) fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {
     if text.len() > max_bytes {
         return Err(Error::invalid(format!("the {what} has {} bytes; {max_bytes} are allowed", text.len())));

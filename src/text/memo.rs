@@ -1,7 +1,7 @@
-//! Remembers what was worked out for a short string: people repeat themselves.
+//! Caches what was computed for short strings: people repeat themselves.
 //!
-//! Memory is bounded: one slot for each value of a hash, in which the last comer stays, and a fixed number of
-//! memos kept in the process, however many threads count words and tokens.
+//! Memory is bounded: one slot for each value of a hash, which the latest entry takes, and a fixed number of memos kept in
+//! the process, however many threads count words and tokens.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
@@ -10,18 +10,18 @@ pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Where FNV-1a begins.
+/// FNV-1a's offset basis.
 pub(crate) const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// More than the different words of long talks (49,000 in those that were counted). A memo of counts has 1.3 MB: of a
-/// quarter of that, which a core's cache would hold, long turns take nearly twice as long to count.
+/// More than the different words of long conversations (49,000 in those that were counted). A memo of counts has 1.3 MB;
+/// with a quarter of that, which would fit a core's cache, long turns take nearly twice as long to count.
 const SLOTS: usize = 65_536;
-/// The longest string that is remembered, in bytes: a slot holds it in place, and is read in one go.
+/// The longest string that is cached, in bytes: a slot holds it inline, and is read at once.
 const MAX_KEY: usize = 15;
-/// A string of at most 15 bytes, zeros, and its length + 1: an empty slot is no string's.
+/// A string of at most 15 bytes, zeros, and its length + 1: an empty slot matches no string.
 type MemoKey = [u8; MAX_KEY + 1];
 
-/// Values of short strings, as many as there are slots at most.
+/// Values of short strings, at most as many as there are slots.
 pub(crate) struct Memo<V> {
     slots: Box<[(MemoKey, V)]>,
 }
@@ -31,7 +31,7 @@ impl<V: Copy + Default> Memo<V> {
         Self { slots: vec![(MemoKey::default(), V::default()); SLOTS].into_boxed_slice() }
     }
 
-    /// The value of `text`: as remembered, else made, and remembered unless `text` is long.
+    /// The cached value of `text`; otherwise makes it, and caches it unless `text` is long.
     pub(crate) fn get(&mut self, text: &str, make: impl FnOnce() -> V) -> V {
         let Some(key) = key_of(text) else { return make() };
         let slot = &mut self.slots[slot_of(key)];
@@ -61,7 +61,7 @@ fn slot_of(key: MemoKey) -> usize {
 /// Enough for the cores of a small machine.
 const PLACES: usize = 4;
 
-/// A few of a costly thing, shared by all threads.
+/// A few instances of something costly, shared by all threads.
 pub(crate) struct Pool<T> {
     places: [OnceLock<Mutex<T>>; PLACES],
     make: fn() -> T,
@@ -72,8 +72,8 @@ impl<T> Pool<T> {
         Self { places: [const { OnceLock::new() }; PLACES], make }
     }
 
-    /// Lends one to `work`. Never waits for others at work, who may take a second over a large text: who finds
-    /// all in use gets one of his own, which is gone afterwards.
+    /// Lends one to `work`. Never waits for other threads, which may take a second over a large text: if all are in use, a
+    /// temporary one is created.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         match self.free_place() {
             Some(mut place) => work(&mut place),
@@ -85,7 +85,7 @@ impl<T> Pool<T> {
         self.places.iter().find_map(|place| {
             match place.get_or_init(|| Mutex::new((self.make)())).try_lock() {
                 Ok(guard) => Some(guard),
-                // What is remembered is true even if a panic passed by.
+                // Cached values are correct even after a panic.
                 Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) => None,
             }
@@ -97,7 +97,7 @@ impl<T> Pool<T> {
 mod tests {
     use super::*;
 
-    /// Holds `depth` of them at once, and notes how often each was used.
+    /// Holds `depth` of them at once, and records how often each was used.
     fn nest(pool: &Pool<u32>, depth: usize, uses_seen: &mut Vec<u32>) {
         pool.with(|uses| {
             *uses += 1;

@@ -1,4 +1,4 @@
-//! What is done to text: counted, folded into words, ranked, rendered. Pure functions; no file, no clock.
+//! Operations on text: counting, folding into words, ranking, rendering. Pure functions; no file, no clock.
 
 pub(crate) mod bm25;
 pub(crate) mod control;

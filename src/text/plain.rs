@@ -1,9 +1,9 @@
-//! Marked-up text of several lines as one line of plain text.
+//! Turns marked-up text of several lines into one line of plain text.
 
 use crate::text::render::{is_hidden, is_line_break};
 
-/// One line: blanks and breaks become single spaces, hidden characters and the marks of Markdown and TeX go, a link
-/// `[text](address)` is its text. What remains stands in the source in this order.
+/// One line: blanks and breaks become single spaces, hidden characters and the marks of Markdown and TeX are removed, and a
+/// link `[text](address)` becomes its text. The rest is in the source in this order.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -35,8 +35,8 @@ fn push(out: &mut String, c: char, behind: &str) {
     }
 }
 
-/// The stars of `*so*` are marks, those of `3 * 4` and `3*4` are not: a mark has a letter on one side at most, and
-/// no blanks on both.
+/// The stars of `*so*` are marks, those of `3 * 4` and `3*4` are not: a mark has a letter on at most one side, and no blanks
+/// on both.
 fn is_mark(before: &str, behind: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
@@ -46,11 +46,11 @@ fn is_mark(before: &str, behind: &str) -> bool {
     !(is_inside || is_alone)
 }
 
-/// The longest text and the longest address of a link, in bytes: what is longer is shown as it is, and a text full
-/// of brackets is not searched to its end for each of them.
+/// The longest text and the longest address of a link, in bytes: anything longer is shown as it is, and a text full of
+/// brackets is not searched to its end for each of them.
 const MAX_LINK_BYTES: usize = 300;
 
-/// The text of a link, or of an image, that stands at the start; and what follows it.
+/// The text of a link or image at the start, and what follows it.
 fn link(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("![").or_else(|| text.strip_prefix('['))?;
     let label = &inner[..inner[..inner.floor_char_boundary(MAX_LINK_BYTES)].find("](")?];
@@ -60,7 +60,7 @@ fn link(text: &str) -> Option<(&str, &str)> {
     is_one.then(|| (label, &behind[address.len() + 1..]))
 }
 
-/// Behind `\(`, `\)`, `\[` or `\]`, which begin and end a formula.
+/// The rest after `\(`, `\)`, `\[` or `\]`, which begin and end a formula.
 fn tex_bracket(text: &str) -> Option<&str> {
     text.strip_prefix('\\')?.strip_prefix(['(', ')', '[', ']'])
 }

@@ -1,15 +1,15 @@
 //! Splits ASCII text as the tokenizers' regular expressions do, five times as fast (benchmark `tokens`).
 //!
-//! A tokenizer first splits text by a regular expression, then looks up each piece by itself; so a count is the
-//! sum over the pieces, and pieces repeat: words do. The library's splitter runs a backtracking machine over the
-//! general expression. For ASCII, which is most of what is counted, the same rules are the few lines below;
-//! other text stays with the library. A property test holds the two against each other.
+//! A tokenizer first splits text by a regular expression, then looks up each piece separately; so a count is the sum over
+//! the pieces, and pieces repeat, because words do. The library's splitter runs a backtracking machine over the general
+//! expression. For ASCII, which is most of the text, the same rules are the few lines below; other text is left to the
+//! library. A property test compares the two.
 
 /// How the two expressions differ on ASCII.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PretokenRules {
-    /// `o200k_base`: an upper-case run and the lower-case run behind it, with its contraction; `/` behind line
-    /// breaks joins the punctuation before them.
+    /// `o200k_base`: an upper-case run and the lower-case run after it, with its contraction; `/` after line breaks joins
+    /// the punctuation before them.
     O200k,
     /// `cl100k_base`: any letters; contractions stand alone.
     Cl100k,
@@ -25,20 +25,20 @@ pub(super) fn for_each(text: &str, rules: PretokenRules, mut each: impl FnMut(&s
     }
 }
 
-/// A text beside the same text as a line quotes it: a blank before it and behind each of its line breaks that another line
-/// follows, no blanks at its end, and a line break.
+/// A text together with its quoted form: a blank at the start and after each line break that another line follows, no blanks
+/// at its end, and a line break.
 ///
-/// A piece depends on nothing before it, so wherever both are at the same place of the text, the same piece comes next,
+/// A piece depends on nothing before it, so wherever both are at the same position of the text, the next piece is the same,
 /// until a line ends.
 pub(super) struct SideBySide<'t> {
     text: &'t str,
-    /// Where its blanks at the end begin.
+    /// Where its trailing blanks begin.
     trimmed: usize,
     quoted: &'t str,
 }
 
 impl<'t> SideBySide<'t> {
-    /// `None`: it is not ASCII, or is quoted in another way, since characters in it are not shown as they are.
+    /// `None` if it is not ASCII, or is quoted differently because some characters are not shown as they are.
     pub(super) fn new(text: &'t str, quoted: &'t str) -> Option<Self> {
         let is_plain = |b: u8| matches!(b, b' '..=b'~' | b'\t' | b'\n');
         if !text.bytes().all(is_plain) {
@@ -46,21 +46,21 @@ impl<'t> SideBySide<'t> {
         }
         let side_by_side = Self { text, trimmed: text.trim_end().len(), quoted };
         let breaks = (0..side_by_side.trimmed).filter(|&at| side_by_side.is_followed_by_blank(at)).count();
-        // What would be a control token is shown with a blank more.
+        // A control token is shown with an additional blank.
         (quoted.len() == 1 + side_by_side.trimmed + breaks + 1 && quoted.is_ascii()).then_some(side_by_side)
     }
 
-    /// Whether this is a line break behind which the quoted line has a blank.
+    /// Whether this is a line break that the quoted line follows with a blank.
     fn is_followed_by_blank(&self, at: usize) -> bool {
         let text = self.text.as_bytes();
         text[at] == b'\n' && at + 1 < self.trimmed && text[at + 1] != b'\n'
     }
 
-    /// Calls `each` with the pieces of both, those that both have once: and whether the text has it, and the quoted line.
+    /// Calls `each` with the pieces of both, shared ones once, and whether the text and the quoted line have it.
     pub(super) fn for_each(&self, rules: PretokenRules, mut each: impl FnMut(&str, [bool; 2])) {
         let (mut at, mut quoted_at, mut blanks) = (0, 0, 1);
         while at < self.text.len() || quoted_at < self.quoted.len() {
-            // Where the quoted line has what comes next in the text.
+            // The position in the quoted line of what comes next in the text.
             let next_at = at + blanks;
             if quoted_at < self.quoted.len() && (quoted_at < next_at || at == self.text.len()) {
                 let piece = first_piece(&self.quoted[quoted_at..], rules);
@@ -91,7 +91,7 @@ fn piece_len(text: &[u8], rules: PretokenRules) -> usize {
     {
         return len;
     }
-    // Letters, with at most one character before them that is no letter, digit or line break.
+    // Letters, with at most one character before them that is not a letter, digit or line break.
     let lead = usize::from(!first.is_ascii_alphanumeric() && !is_line_break(first));
     let letters = letters_len(&text[lead..], rules);
     if letters > 0 {
@@ -102,7 +102,7 @@ fn piece_len(text: &[u8], rules: PretokenRules) -> usize {
     if first.is_ascii_digit() {
         return run_len(&text[..text.len().min(3)], |b| b.is_ascii_digit());
     }
-    // Punctuation, with one blank before it and line breaks behind it.
+    // Punctuation, with one blank before it and line breaks after it.
     let blank = usize::from(first == b' ');
     let marks = run_len(&text[blank..], |b| !is_space(b) && !b.is_ascii_alphanumeric());
     if marks > 0 {
@@ -110,7 +110,7 @@ fn piece_len(text: &[u8], rules: PretokenRules) -> usize {
         return len
             + run_len(&text[len..], |b| is_line_break(b) || (b == b'/' && rules == PretokenRules::O200k));
     }
-    // Blanks: up to the last line break among them, else all but the one that leads what follows.
+    // Blanks: up to the last line break among them, otherwise all but the one that belongs to what follows.
     let blanks = run_len(text, is_space);
     if let Some(last) = text[..blanks].iter().rposition(|&b| is_line_break(b)) {
         return last + 1;
@@ -147,7 +147,7 @@ fn is_line_break(b: u8) -> bool {
     matches!(b, b'\r' | b'\n')
 }
 
-/// `\s` of the expressions.
+/// `\s` in the expressions.
 fn is_space(b: u8) -> bool {
     matches!(b, b'\t'..=b'\r' | b' ')
 }

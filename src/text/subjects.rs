@@ -1,4 +1,5 @@
-//! Whom the sides of a turn may speak of, and how a name becomes the subject of anchors: the same for all who find them.
+//! Whom the sides of a turn may speak about, and how a name becomes the subject of anchors: the same for everything that
+//! finds them.
 
 use crate::{
     model::{
@@ -8,10 +9,10 @@ use crate::{
     text::words,
 };
 
-/// Whom the user's side and the assistant's side may speak of; none, if they prove nothing about anyone.
+/// Whom the user's side and the assistant's side may speak about; `None` if a side proves nothing about anyone.
 ///
-/// A person speaks of themself: by their name, or as `user` or `assistant`, the side they stand on. LLM#2 is
-/// `assistant` whatever it is called. Tools, documents and the system prove nothing.
+/// People speak about themselves: by their name, or as `user` or `assistant`, according to their side. LLM#2 is `assistant`
+/// whatever its name. Tools, documents and the system prove nothing.
 pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
     let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), Anchor::USER));
     let assistant = match said.assistant_origin {
@@ -22,12 +23,12 @@ pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
     [user, assistant]
 }
 
-/// A speaker's name as the subject of anchors: folded, blanks as single spaces.
+/// A speaker's name as the subject of anchors: folded, with single spaces.
 pub(crate) fn folded_name(name: &str) -> String {
     words::fold(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The subject for a speaker. A name that is the word of a role is only that role's own.
+/// The subject for a speaker. The word of a role is only accepted as a name for that role.
 fn subject(name: Option<&str>, role: &str) -> String {
     let name = folded_name(name.unwrap_or_default());
     if name.is_empty() || Origin::from_word(&name).is_some() { role.to_owned() } else { name }

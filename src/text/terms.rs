@@ -1,4 +1,4 @@
-//! The terms of a text as a person would mark them: words, numbers and links, to the letter.
+//! The terms of a text as a person would mark them: words, numbers and links, verbatim.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -6,21 +6,21 @@ use unicode_normalization::char::is_combining_mark;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
-    /// Where it starts in the text, in bytes.
+    /// Its position in the text, in bytes.
     pub(crate) at: usize,
     pub(crate) kind: TermKind,
 }
 
-/// What a term is.
+/// The kind of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermKind {
     /// Letters first; digits, and `'`, `-`, `.`, `_`, `&` between letters or digits; `C++`, `C#`.
     Word,
     /// Digits first: `3.5`, `1,000`, `15:30`, `4th`, `2024-03-15`.
     Number,
-    /// An address in the web, or of a mailbox.
+    /// A web or e-mail address.
     Link,
-    /// A run of Han, Kana or of a script that puts no spaces between words: a phrase rather than a word.
+    /// A run of Han, Kana or of another script without spaces between words: a phrase rather than a word.
     Run,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn for_each_term<'a>(text: &'a str, mut each: impl FnMut(Term<'a>)) {
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
         let kind = match c {
-            // First: some of these are numerals too, and no part of a word.
+            // First, because some of these are numerals too, and not part of a word.
             _ if script_of(c).is_some() => TermKind::Run,
             _ if c.is_numeric() => TermKind::Number,
             _ if c.is_alphabetic() => TermKind::Word,
@@ -49,8 +49,8 @@ pub(crate) fn for_each_term<'a>(text: &'a str, mut each: impl FnMut(Term<'a>)) {
     }
 }
 
-/// Whether what follows `before` begins a run without blanks, a bracket or quote aside: only there can a link begin,
-/// so that each run is looked through once.
+/// Whether what follows `before` begins a run without blanks, apart from a bracket or quote: only there can a link begin, so
+/// that each run is examined once.
 fn starts_chunk(before: &str) -> bool {
     before
         .strip_suffix(['(', '<', '[', '"', '\''])
@@ -60,9 +60,9 @@ fn starts_chunk(before: &str) -> bool {
         .is_none_or(char::is_whitespace)
 }
 
-/// A link's length if one starts here.
+/// The length of a link, if one starts here.
 fn link_len(text: &str) -> Option<usize> {
-    /// What is longer is shown to nobody as an address.
+    /// Nobody is shown anything longer as an address.
     const LONGEST: usize = 2_048;
     let head = &text[..text.floor_char_boundary(LONGEST)];
     let chunk = &head[..head.find(|c: char| c.is_whitespace() || "<>\"`".contains(c)).unwrap_or(head.len())];
@@ -104,7 +104,7 @@ fn word_len(text: &str) -> usize {
     len
 }
 
-/// Whether `c` stands inside a word: `don't`, `e-mail`; `1,000` and `15:30` are one, `a,b` is two.
+/// Whether `c` is inside a word: `don't`, `e-mail`; `1,000` and `15:30` are one, `a,b` is two.
 fn joins(c: char, before: &str, next: char) -> bool {
     match c {
         ',' | ':' => next.is_numeric() && before.ends_with(char::is_numeric),
@@ -112,7 +112,7 @@ fn joins(c: char, before: &str, next: char) -> bool {
     }
 }
 
-/// Scripts without spaces between words, each a number; `None` for all others.
+/// A number for each script without spaces between words; `None` for all others.
 fn script_of(c: char) -> Option<u8> {
     match c {
         '\u{3041}'..='\u{309f}' => Some(0),                           // Hiragana
@@ -132,7 +132,7 @@ pub(crate) fn is_hiragana(run: &str) -> bool {
     run.chars().next().and_then(script_of) == Some(0)
 }
 
-/// Whether words of this character's script stand without spaces between them.
+/// Whether this character's script has no spaces between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
     script_of(c).is_some()
 }

@@ -1,4 +1,4 @@
-//! Token counts: exact, and named after the tokenizer that made them.
+//! Token counts: exact, and named after their tokenizer.
 
 use std::{
     sync::{
@@ -15,17 +15,17 @@ use crate::text::{
     pretokens::{self, PretokenRules, SideBySide},
 };
 
-/// What a tokenizer counts with, and what it keeps while the process lives.
+/// A tokenizer's tables, and what it keeps for the life of the process.
 struct Counter {
-    /// As the file names it.
+    /// Its name in the file.
     name: &'static str,
     /// How it splits ASCII.
     rules: PretokenRules,
     load: fn() -> CoreBPE,
     tables: OnceLock<CoreBPE>,
-    /// Somebody has asked for them ahead.
+    /// Whether loading ahead was requested.
     is_preloaded: AtomicBool,
-    /// The counts of pieces met of late.
+    /// The counts of recently met pieces.
     known: Pool<Memo<u32>>,
 }
 
@@ -42,10 +42,10 @@ impl Counter {
     }
 }
 
-/// Declares the tokenizers: each with its name, how it splits ASCII, and what loads its tables.
+/// Declares the tokenizers: each with its name, its splitting rules for ASCII, and its loader.
 macro_rules! tokenizers {
     ($($(#[$doc:meta])* $tokenizer:ident = $name:literal, $rules:expr, $load:path;)*) => {
-        /// A tokenizer of `OpenAI`'s models. Text that looks like a special token is counted as the text it is.
+        /// A tokenizer of `OpenAI`'s models. Text that looks like a special token is counted as ordinary text.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Tokenizer {
@@ -75,12 +75,12 @@ tokenizers! {
     Cl100kBase = "cl100k_base", PretokenRules::Cl100k, tiktoken_rs::cl100k_base;
 }
 
-/// Longer runs of blanks are counted in parts: tiktoken's regex overflows its stack at 999,999 of them. A part's
+/// Longer runs of blanks are counted in parts, because tiktoken's regex overflows its stack at 999,999 of them. A part's
 /// edge may add a token; shorter runs are exact.
 const MAX_BLANKS: usize = 500_000;
 
 impl Tokenizer {
-    /// What counts where nobody says otherwise.
+    /// The default tokenizer.
     pub(crate) const DEFAULT: Self = Self::O200kBase;
 
     /// The name in the file.
@@ -88,8 +88,8 @@ impl Tokenizer {
         self.counter().name
     }
 
-    /// The tokens of `text`. The first call in a process loads the tables, or waits until they are loaded
-    /// (0.1-0.9 s).
+    /// The number of tokens in `text`. The first call in a process loads the tables, or waits until they are loaded (0.1-0.9
+    /// s).
     pub fn count(self, text: &str) -> u32 {
         let tables = self.tables();
         let Counter { rules, known, .. } = self.counter();
@@ -110,7 +110,7 @@ impl Tokenizer {
     }
 
     /// The tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the start of
-    /// each further line, and a line break. Most of the one is in the other, and is counted once.
+    /// each further line, and a line break. They mostly coincide, so the shared part is counted once.
     pub(crate) fn count_quoted(self, side: &str, line: &str) -> [u32; 2] {
         let (label, body) = line.split_at(line.find(':').map_or(0, |at| at + 1));
         let Some(walk) = SideBySide::new(side, body) else { return [self.count(side), self.count(line)] };
@@ -129,10 +129,10 @@ impl Tokenizer {
         [of_side, of_body.saturating_add(self.count(label))]
     }
 
-    /// Starts loading the tables on a thread of its own, once, so that nobody has to wait for them later.
+    /// Starts loading the tables on a separate thread, once, so that nobody has to wait for them later.
     pub(crate) fn preload(self) {
         if !self.counter().is_preloaded.swap(true, Ordering::Relaxed) {
-            // Without a thread the first count loads them: later, and as right.
+            // If no thread can be started, the first count loads them: later, but with the same result.
             let _ = thread::Builder::new().name("thermocline-tokens".into()).spawn(move || {
                 self.tables();
             });
@@ -154,8 +154,8 @@ fn counted_by_library(tables: &CoreBPE, text: &str) -> u32 {
     clamp_u32(parts(text).map(|part| tables.encode_ordinary(part).len()).sum())
 }
 
-/// Cuts text where it turns from ASCII into something else and back: behind a line break and before a letter,
-/// where every tokenizer splits whatever stands around.
+/// Splits text where it changes between ASCII and non-ASCII: after a line break and before a letter, where every tokenizer
+/// splits, whatever the surrounding text.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -168,7 +168,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The end of the lines that are, like the first one, all ASCII or all not.
+/// The end of the lines that are, like the first one, either all ASCII or not.
 fn end_of_block(text: &[u8]) -> usize {
     let mut line_start = 0;
     let mut first_is_ascii = None;
@@ -189,7 +189,7 @@ fn clamp_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The text in one part, unless it has a run of blanks that has to be cut.
+/// The text in one part, unless it has a run of blanks that must be split.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

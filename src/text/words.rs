@@ -1,12 +1,12 @@
 //! The words of a text: folded, stemmed, hashed and counted.
 //!
-//! A turn's words are written with it as one small BLOB, the forward list, and the index is made of
-//! these. Query strings pass through the same functions and become numbers: no text ever reaches SQL.
+//! A turn's words are stored with it as one small BLOB, the forward list, from which the index is built. Query strings pass
+//! through the same functions and become numbers: no text ever reaches SQL.
 //!
-//! Folding: Unicode NFKC, lower case, Latin, Greek and Cyrillic accents off. A word is a run of letters, digits
-//! and marks; an apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay behind one or two letters
-//! (`c++`, `c#`). Scripts written without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) give each
-//! character and each pair of neighbours. English words are stemmed (Snowball); English stop words are left out.
+//! Folding: Unicode NFKC, lower case, without Latin, Greek and Cyrillic accents. A word is a run of letters, digits and
+//! marks; an apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay after one or two letters (`c++`, `c#`).
+//! Scripts written without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) produce each character and each pair of
+//! neighbours. English words are stemmed (Snowball); English stop words are left out.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{
@@ -24,29 +24,29 @@ use crate::{
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
-/// Version of how a turn becomes its words and traits, and the time of what it speaks of (`times::EventDays`): raised when that
-/// changes for any turn, so that forward lists and the index are written anew.
+/// Version of how a turn's words, traits and the time it speaks of (`times::EventDays`) are derived: increased when they
+/// change for any turn, so that forward lists and the index are rewritten.
 pub(crate) const RULES_VERSION: i64 = 4;
 
-/// The most distinct words of a query that are looked for; the first ones count.
+/// The most distinct words of a query that are looked up; the first ones count.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
-/// No more of a query is read, for its words as for what it points at: people ask in a sentence or two. Enough for 64 words
-/// of any natural language; a longer query is cut here, on a character's edge.
+/// How much of a query is read, for its words and for what it points to: people ask in a sentence or two. Enough for 64
+/// words of any natural language; a longer query is cut here, at a character boundary.
 pub(crate) const MAX_QUERY_BYTES: usize = 4_096;
 
 /// A folded and stemmed word: FNV-1a over its UTF-8, 64 bits folded to 32 by xor
 /// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
 pub(crate) type Word = u32;
 
-/// Words at the beginning of the user's side and of the reply, stop words left out, that count as the head of a turn:
+/// How many words at the beginning of the user's side and of the reply, without stop words, count as the head of a turn:
 /// people say there what it is about.
 pub(crate) const HEAD_WORDS: [usize; 2] = [40, 20];
 const MAX_HEAD_COUNT: u8 = 63;
 
-/// How often a word stands in each field of a turn. Counts stop at 63 in the head, at 255 in the rest.
+/// How often a word occurs in each field of a turn. Counts stop at 63 in the head, at 255 in the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldCounts {
-    /// Whether it is part of the name of who writes the user's side: people ask what somebody said.
+    /// Whether it is part of the name of the author of the user's side: people ask what somebody said.
     pub(crate) name: bool,
     /// In the first words of both sides ([`HEAD_WORDS`]).
     pub(crate) head: u8,
@@ -55,7 +55,7 @@ pub(crate) struct FieldCounts {
 }
 
 impl FieldCounts {
-    /// How often the word stands there, all fields together.
+    /// How often the word occurs in all fields together.
     pub(crate) fn total(self) -> u32 {
         u32::from(self.name) + u32::from(self.head) + u32::from(self.rest)
     }
@@ -70,19 +70,19 @@ impl FieldCounts {
     }
 }
 
-/// What a turn is, beside its words.
+/// Properties of a turn other than its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
 pub(crate) struct TurnTraits {
-    /// A question that the turn itself does not answer.
+    /// Whether it contains a question that the turn itself does not answer.
     pub(crate) asks: bool,
-    /// It has a word of what holds for good.
+    /// Whether it has a word for what holds permanently.
     pub(crate) wishes: bool,
-    /// It has a reply.
+    /// Whether it has a reply.
     pub(crate) has_reply: bool,
-    /// Who writes the user's side has a name.
+    /// Whether the author of the user's side has a name.
     pub(crate) is_named: bool,
-    /// The user states a standing wish, or ends one.
+    /// Whether the user states or ends a standing wish.
     pub(crate) states_wish: bool,
 }
 
@@ -112,7 +112,7 @@ impl TurnTraits {
     }
 }
 
-/// Whether there is a question mark near the end: what follows a question is often one more word.
+/// Whether there is a question mark near the end: often one more word follows a question.
 fn ends_in_question(text: &str) -> bool {
     const NEAR_BYTES: usize = 80;
     let end = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR_BYTES))..];
@@ -126,7 +126,7 @@ pub(crate) struct WordCount {
     pub(crate) counts: FieldCounts,
 }
 
-/// The forward list of one turn: its words, ascending, each once, how many there are, and what the turn is.
+/// The forward list of one turn: its words, ascending, each once, how many there are, and the turn's traits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WordCounts {
     pub(crate) traits: TurnTraits,
@@ -136,7 +136,7 @@ pub(crate) struct WordCounts {
 }
 
 impl WordCounts {
-    /// Counts the words of a turn, and those of the name of who writes the user's side.
+    /// Counts the words of a turn, and those of the name of the author of its user side.
     pub(crate) fn of(said: &Said) -> Self {
         let name = said.user_name.as_deref().unwrap_or_default();
         Self {
@@ -145,7 +145,7 @@ impl WordCounts {
         }
     }
 
-    /// Counts the words of a text that stands alone.
+    /// Counts the words of a text without a turn.
     pub(crate) fn of_text(text: &str) -> Self {
         Self::of_fields("", [text, ""])
     }
@@ -154,7 +154,7 @@ impl WordCounts {
         const HEAD: u64 = 0;
         const REST: u64 = 1;
         const NAME: u64 = 2;
-        // The field stands in the lowest bits, so that sorting groups by word and, within a word, by field.
+        // The field is in the lowest bits, so that sorting groups by word and, within a word, by field.
         let mut found: Vec<u64> = Vec::with_capacity((sides[0].len() + sides[1].len()) / 8);
         let (mut head_len, mut rest_len) = (0_u32, 0_u32);
         for (side, head_words) in sides.into_iter().zip(HEAD_WORDS) {
@@ -209,14 +209,14 @@ const ENTRY: usize = 6;
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedWords<'a> {
     pub(crate) traits: TurnTraits,
-    /// Words of the head and of the rest, stop words left out.
+    /// Words of the head and of the rest, without stop words.
     pub(crate) head_len: u32,
     pub(crate) rest_len: u32,
     entries: &'a [[u8; ENTRY]],
 }
 
 impl<'a> EncodedWords<'a> {
-    /// `None` if these bytes are no forward list of a version known here.
+    /// `None` if these bytes are not a forward list of a known version.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (header, entries) = bytes.split_at_checked(HEADER)?;
         let (entries, rest) = entries.as_chunks::<ENTRY>();
@@ -228,17 +228,17 @@ impl<'a> EncodedWords<'a> {
         Some(Self { traits: TurnTraits::from_byte(header[1]), head_len, rest_len, entries })
     }
 
-    /// Words in the turn, stop words left out.
+    /// How many words the turn has, without stop words.
     pub(crate) fn len(&self) -> u32 {
         self.head_len.saturating_add(self.rest_len)
     }
 
-    /// How often `word` stands in the turn, all fields together.
+    /// How often `word` occurs in the turn, all fields together.
     pub(crate) fn count(&self, word: Word) -> u32 {
         self.field_counts(word).map_or(0, FieldCounts::total)
     }
 
-    /// How often `word` stands in each field; `None`: nowhere.
+    /// How often `word` occurs in each field; `None` if nowhere.
     pub(crate) fn field_counts(&self, word: Word) -> Option<FieldCounts> {
         let at = self.entries.binary_search_by_key(&word, |entry| word_of(*entry)).ok()?;
         Some(counts_of(self.entries[at]))
@@ -269,7 +269,7 @@ pub(crate) fn query_words(query: &str) -> Vec<Word> {
     words
 }
 
-/// Calls `each` with every word of `text`, in order, stop words left out.
+/// Calls `each` with every word of `text` except stop words, in order.
 pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(Word)) {
     SCRATCH.with(|scratch| {
         let Scratch { folded, word, stems } = scratch;
@@ -320,14 +320,14 @@ fn emit(word: &mut String, stems: &mut Stems, each: &mut impl FnMut(Word)) {
     }
 }
 
-/// The text as its words are compared: compatible forms unified, lower case, Latin, Greek and Cyrillic accents off.
+/// The text normalized for comparing words: compatible forms unified, lower case, without Latin, Greek and Cyrillic accents.
 pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
     folded
 }
 
-/// Appends nothing but what folding leaves of `text`.
+/// Appends what folding leaves of `text`.
 fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
     if text.is_ascii() {
@@ -356,7 +356,7 @@ fn is_hangul_syllable(c: char) -> bool {
     matches!(c, '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Characters of scripts that put no spaces between words, and Hangul, whose words carry their particles.
+/// Characters of scripts without spaces between words, and Hangul, whose words include their particles.
 fn is_unspaced(c: char) -> bool {
     is_hangul_syllable(c)
         || matches!(c,
@@ -384,7 +384,7 @@ fn fold_hash(hash: u64) -> Word {
 
 static SCRATCH: Pool<Scratch> = Pool::new(Scratch::new);
 
-/// What counting words needs again and again.
+/// Reusable buffers for counting words.
 struct Scratch {
     folded: String,
     word: String,
@@ -398,13 +398,13 @@ impl Scratch {
     }
 }
 
-/// Stems, and those of late; a look-up costs a tenth of a stemming.
+/// The stemmer and a cache of recent stems; a look-up costs a tenth of a stemming.
 struct Stems {
     stemmer: Stemmer,
     known: Memo<Option<Word>>,
 }
 
-/// Longer "words" are data, not language: they are neither stemmed nor remembered.
+/// Longer "words" are data, not language: they are neither stemmed nor cached.
 const MAX_STEMMED_BYTES: usize = 32;
 
 impl Stems {
@@ -424,7 +424,7 @@ mod tests {
     use super::*;
     use crate::model::turn::NewTurn;
 
-    /// Every query finds a text if and only if `finds`.
+    /// Checks that the query finds the text if and only if `finds`.
     #[track_caller]
     fn check(text: &str, query: &str, finds: bool) {
         let encoded = WordCounts::of_text(text).encode();

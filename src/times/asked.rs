@@ -1,4 +1,4 @@
-//! What a query asks of times: what happened in one, or when something was.
+//! What a query asks about times: what happened then, or when something was.
 
 use crate::{
     english::lists::{List, is_in, list},
@@ -15,7 +15,7 @@ pub(crate) fn asks_of_events(query: &str) -> bool {
     has(is_of_events) && !has(|word| TALK.contains(word))
 }
 
-/// Whether a query asks when something was, or will be: `when did I see the dentist?`, not `what did I say when I left?`
+/// Whether a query asks when something was or will be: `when did I see the dentist?`, not `what did I say when I left?`
 pub(crate) fn asks_when(query: &str) -> bool {
     const WHICH: &str = "what which";
     const PERIODS: &str = "day date month year";

@@ -1,10 +1,10 @@
-//! Days, weeks, months, years and seasons as spans of instants, in UTC, held inside the years 1 to 9999.
+//! Days, weeks, months, years and seasons as spans of instants, in UTC, clamped to the years 1 to 9999.
 
 use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
 
 use crate::model::instant;
 
-/// From an instant up to another, which is not part of it.
+/// From one instant up to, but not including, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CalendarSpan {
     pub(super) from: DateTime<Utc>,
@@ -21,7 +21,7 @@ impl CalendarSpan {
         Self::days(date, plus_days(date, 1))
     }
 
-    /// Between two hours counted from the start of a day.
+    /// Between two hours, counted from the start of a day.
     pub(super) fn hours(date: NaiveDate, first: i64, behind: i64) -> Self {
         let hour = |hours| plus(midnight(date), TimeDelta::hours(hours));
         Self { from: hour(first), until: hour(behind) }
@@ -36,7 +36,7 @@ impl CalendarSpan {
     }
 }
 
-/// What people count time in.
+/// Units of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeUnit {
     Day,
@@ -69,7 +69,7 @@ impl TimeUnit {
     }
 }
 
-/// The day so many units from this one: before it, if there are fewer than none.
+/// The day this many units from this one; negative counts go back.
 pub(super) fn shifted(date: NaiveDate, count: i32, unit: TimeUnit) -> NaiveDate {
     let ahead = count.unsigned_abs();
     match unit {
@@ -81,7 +81,7 @@ pub(super) fn shifted(date: NaiveDate, count: i32, unit: TimeUnit) -> NaiveDate 
     }
 }
 
-/// The day so many units before this one.
+/// The day this many units before this one.
 pub(super) fn back(date: NaiveDate, count: u32, unit: TimeUnit) -> NaiveDate {
     match unit {
         TimeUnit::Day => plus_days(date, -i64::from(count)),
@@ -91,7 +91,7 @@ pub(super) fn back(date: NaiveDate, count: u32, unit: TimeUnit) -> NaiveDate {
     }
 }
 
-/// The period of the calendar in which a day lies; weeks begin on Monday, weekends on Saturday.
+/// The calendar period that contains a day; weeks begin on Monday, weekends on Saturday.
 pub(super) fn containing(date: NaiveDate, unit: TimeUnit) -> CalendarSpan {
     let monday = plus_days(date, -i64::from(date.weekday().num_days_from_monday()));
     match unit {
@@ -103,26 +103,25 @@ pub(super) fn containing(date: NaiveDate, unit: TimeUnit) -> CalendarSpan {
     }
 }
 
-/// So many whole months: twelve are a year, three a season of the northern half of the world, where winter begins in
-/// December.
+/// This many whole months: twelve are a year, three a season of the northern hemisphere, where winter begins in December.
 pub(super) fn months(year: i32, first: u32, count: u32) -> CalendarSpan {
     let first = held(NaiveDate::from_ymd_opt(year, first, 1), true);
     CalendarSpan::days(first, held(first.checked_add_months(Months::new(count)), true))
 }
 
-/// The last of these days before `date`.
+/// The last such weekday before `date`.
 pub(super) fn weekday_before(date: NaiveDate, weekday: Weekday) -> NaiveDate {
     let yesterday = plus_days(date, -1);
     plus_days(yesterday, -i64::from(yesterday.weekday().days_since(weekday)))
 }
 
-/// The first of these days after `date`.
+/// The first such weekday after `date`.
 pub(super) fn weekday_after(date: NaiveDate, weekday: Weekday) -> NaiveDate {
     let tomorrow = plus_days(date, 1);
     plus_days(tomorrow, i64::from(weekday.days_since(tomorrow.weekday())))
 }
 
-/// The week of a period by its place: the first is its first seven days, the last one its last seven.
+/// A week of a period: the first is its first seven days, the last one its last seven.
 pub(super) fn week_of(period: CalendarSpan, place: WeekPlace) -> CalendarSpan {
     let first = match place {
         WeekPlace::Nth(nth) => plus_days(period.first_day(), 7 * (i64::from(nth) - 1)),
@@ -134,12 +133,12 @@ pub(super) fn week_of(period: CalendarSpan, place: WeekPlace) -> CalendarSpan {
 /// Which week of a month or year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WeekPlace {
-    /// From 1.
+    /// Counted from 1.
     Nth(u32),
     Last,
 }
 
-/// A day that may not exist: 30 February.
+/// A date that may not exist: 30 February.
 pub(super) fn date(year: i32, month: u32, day: u32) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(year, month, day).filter(|_| (1..=9_999).contains(&year))
 }
@@ -153,7 +152,7 @@ pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
     instant::clamped(at.checked_add_signed(delta).unwrap_or(end))
 }
 
-/// A date held inside the calendar; one that fell out of it is its end, or its start.
+/// A date clamped to the calendar's start or end.
 fn held(date: Option<NaiveDate>, at_end: bool) -> NaiveDate {
     let [first, last] =
         [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC].map(|at| instant::clamped(at).date_naive());

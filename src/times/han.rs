@@ -1,5 +1,5 @@
-//! Chinese and Japanese: `2024年6月3日`, `昨天`, `上周五`, `先週の金曜日`, `三天前`. Read character by character, since no
-//! blank stands between words.
+//! Chinese and Japanese: `2024年6月3日`, `昨天`, `上周五`, `先週の金曜日`, `三天前`. Read character by character, since there are no blanks
+//! between words.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Days by their distance from today; of two that begin alike the longer one stands first.
+/// Days by distance from today; if two begin alike, the longer one comes first.
 const DAYS: &[(&str, i32)] = &[
     ("大前天", -3),
     ("前天", -2),
@@ -37,7 +37,7 @@ const DAYS: &[(&str, i32)] = &[
     ("明日", 1),
     ("あした", 1),
 ];
-/// Parts of a day by the distance of the day, and their hours.
+/// Parts of a day, with the distance of the day and their hours.
 const PARTS: &[(&str, i32, (i64, i64))] = &[
     ("昨晚", -1, (17, 30)),
     ("昨夜", -1, (17, 30)),
@@ -50,7 +50,7 @@ const PARTS: &[(&str, i32, (i64, i64))] = &[
     ("明晚", 1, (17, 30)),
     ("明早", 1, (0, 12)),
 ];
-/// Which one of its kind, by its distance from the one that is going on.
+/// Which one of its kind, by distance from the current one.
 const WHICH: &[(&str, i32)] = &[
     ("上上个", -2),
     ("上上個", -2),
@@ -88,7 +88,7 @@ const YEARS: &[(&str, i32)] = &[
     ("后年", 2),
     ("後年", 2),
 ];
-/// In Chinese the days of a week are counted.
+/// Chinese numbers the days of the week.
 const CHINESE_DAYS: &str = "一二三四五六";
 const JAPANESE_DAYS: &str = "月火水木金土日";
 const UNITS: &[(&str, TimeUnit)] = &[
@@ -114,7 +114,7 @@ const AGO: &[&str] = &["之前", "以前", "前"];
 const AHEAD: &[&str] = &["之后", "之後", "以后", "以後", "后", "後"];
 const NUMERALS: &str = "〇一二三四五六七八九十";
 
-/// Every time that the text names, in its order, and where it stands, in bytes.
+/// Every time that the text names, in order, with its position in bytes.
 pub(super) fn read(text: &str, reader: ExpressionReader<'_>) -> Vec<(CalendarSpan, Range<usize>)> {
     let mut found = Vec::new();
     if text.is_ascii() || !text.contains(is_unspaced) {
@@ -137,7 +137,7 @@ pub(super) fn read(text: &str, reader: ExpressionReader<'_>) -> Vec<(CalendarSpa
     found
 }
 
-/// A number is read from its first digit; `每周五` is any Friday.
+/// A number must be read from its first digit; `每周五` means any Friday.
 fn may_begin(first: char, before: char) -> bool {
     let is_digit = |c: char| c.is_numeric() || NUMERALS.contains(c);
     (is_unspaced(first) || first.is_numeric())
@@ -145,7 +145,7 @@ fn may_begin(first: char, before: char) -> bool {
         && !matches!(before, '每' | '毎')
 }
 
-/// A reading, and the text behind it.
+/// A reading, and the rest of the text.
 type HanReading<'t, T> = Option<(T, &'t str)>;
 
 fn time<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
@@ -156,7 +156,7 @@ fn time<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanRea
         .or_else(|| date(text, reader))
 }
 
-/// The first of these that stands here.
+/// The first of these that matches here.
 fn one_of<'t, T: Copy>(text: &'t str, list: &[(&str, T)]) -> HanReading<'t, T> {
     list.iter().find_map(|(word, meaning)| text.strip_prefix(word).map(|behind| (*meaning, behind)))
 }
@@ -203,7 +203,7 @@ fn without_of(text: &str) -> &str {
     text.strip_prefix(['の', '的']).unwrap_or(text)
 }
 
-/// `周五`, `金曜日`; not in `一周三次`.
+/// `周五`, `金曜日`; but not in `一周三次`.
 fn weekday_alone<'t>(
     text: &'t str,
     before: char,
@@ -230,7 +230,7 @@ fn japanese_weekday(text: &str) -> HanReading<'_, Weekday> {
     Some((weekday(place)?, behind.strip_prefix('日').unwrap_or(behind)))
 }
 
-/// From Monday on.
+/// Counted from Monday.
 fn weekday(place: usize) -> Option<Weekday> {
     Weekday::try_from(u8::try_from(place).ok()?).ok()
 }
@@ -258,7 +258,7 @@ fn date<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, Calen
         let of_year = |year| month_and_day(text, year).map(|(span, _)| span);
         return Some((reader.in_some_year(of_year)?, behind));
     }
-    // `三日` may be three days.
+    // `三日` may mean three days.
     let is_in_digits = text.starts_with(char::is_numeric) && !text.starts_with(|c| NUMERALS.contains(c));
     let (_, behind) = day_of_month(text, NaiveDate::from_ymd_opt(2000, 1, 1)?).filter(|_| is_in_digits)?;
     let first_of = |count| shifted(reader.today().with_day(1).unwrap_or_default(), count, TimeUnit::Month);
@@ -271,7 +271,7 @@ fn date<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, Calen
     spans.map(|(span, _)| span).find(is_meant).map(|span| (span, behind))
 }
 
-/// `6月3日`, `六月`, of this year.
+/// `6月3日`, `六月`, in this year.
 fn month_and_day(text: &str, year: i32) -> HanReading<'_, CalendarSpan> {
     let (month, behind) = number(text)?;
     let behind = behind.strip_prefix('月').filter(|_| (1..=12).contains(&month))?;
@@ -280,7 +280,7 @@ fn month_and_day(text: &str, year: i32) -> HanReading<'_, CalendarSpan> {
         .or_else(|| Some((months(year, month, 1), behind.strip_prefix('份').unwrap_or(behind))))
 }
 
-/// `3日`, `3号`, of the month that begins then.
+/// `3日`, `3号`, in the month that begins then.
 fn day_of_month(text: &str, first: NaiveDate) -> HanReading<'_, CalendarSpan> {
     let (day, behind) = number(text)?;
     let behind = behind.strip_prefix(['日', '号', '號']).filter(|behind| !is_length(behind))?;
@@ -288,7 +288,7 @@ fn day_of_month(text: &str, first: NaiveDate) -> HanReading<'_, CalendarSpan> {
     Some((CalendarSpan::days(date, plus_days(date, 1)), behind))
 }
 
-/// Whether what was counted before is how long something takes: `3日間`.
+/// Whether the preceding number is a duration: `3日間`.
 fn is_length(behind: &str) -> bool {
     behind.starts_with(['间', '間', '前', '后', '後', '以', '之', '目', '楼', '线', '線', '店'])
 }

@@ -1,19 +1,19 @@
-//! When a text is about: expressions such as `last week`, `im März`, `two days ago` or `先週`, as ranges of instants.
+//! The times that a text names: expressions such as `last week`, `im März`, `two days ago` or `先週`, as ranges of instants.
 //!
-//! In UTC, relative to a `now` that the caller gives. Weeks begin on Monday; a month, day or season without a year is
-//! the last one that has begun; seasons are those of the northern half of the world. In doubt there is no time in a
-//! word: `may` and `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` is no year.
+//! Times are in UTC, relative to a `now` given by the caller. Weeks begin on Monday; a month, day or season without a year
+//! is the last one that has begun; seasons are those of the northern hemisphere. In doubt a word is not a time: `may` and
+//! `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` contains no year.
 //!
-//! A question is about times in which something was said ([`find`]), or in which that happens of which a turn speaks
+//! A question is about times when something was said ([`find`]), or when something happens that a turn speaks of
 //! ([`find_ahead`], [`EventDays`]).
 //!
-//! Who reads what: [`english`] most of all, whole phrases and what leads to them; [`tongues`] the names of months and
-//! weekdays of other languages that put blanks between words, with a few relative words; [`han`] Chinese and Japanese;
-//! [`numeric`] dates in digits, of any language.
+//! [`english`] reads most: whole phrases and what leads to them; [`tongues`] reads the names of months and weekdays of other
+//! languages that separate words by blanks, with a few relative words; [`han`] reads Chinese and Japanese; [`numeric`] reads
+//! dates in digits, in any language.
 //!
-//! Own code, since no crate seen (2026-11) does it: `chrono-english`, `interim` and `natural-date-parser` read a
-//! string that is nothing but a date, and give an instant; `two_timer` gives ranges, also of whole strings alone;
-//! `date_time_parser` finds a date in a sentence, the first one, as a day, relative to the system's clock.
+//! This is our own code, since no crate that we found (2026-11) does it: `chrono-english`, `interim` and
+//! `natural-date-parser` read a string that is nothing but a date, and return an instant; `two_timer` returns ranges, also
+//! only for whole strings; `date_time_parser` finds the first date in a sentence, as a day, relative to the system's clock.
 
 mod asked;
 mod calendar;
@@ -51,20 +51,20 @@ pub(crate) use tongues::month_in_any_language;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeSpan {
     pub(crate) from: DateTime<Utc>,
-    /// The first instant behind it.
+    /// The first instant after it.
     pub(crate) until: DateTime<Utc>,
-    /// Where in the query its words stand, in bytes. Two readings of one date stand in the same place.
+    /// The position of its words in the query, in bytes. Two readings of one date have the same position.
     pub(crate) text: Range<usize>,
 }
 
 impl TimeSpan {
-    /// Whether this instant lies in it, or so shortly after it.
+    /// Whether this instant is in it, or at most this long after it.
     pub(crate) fn contains(&self, at_ms: i64, or_after: TimeDelta) -> bool {
         let until_ms = self.until.timestamp_millis().saturating_add(or_after.num_milliseconds());
         (self.from.timestamp_millis()..until_ms).contains(&at_ms)
     }
 
-    /// Whether what a turn speaks of, that was said then, falls into it.
+    /// Whether the event that a turn speaks of, said at this moment, falls into it.
     pub(crate) fn holds(&self, event: EventDays, said_at_ms: i64) -> bool {
         event::falls_into(&event.span_ms(said_at_ms), self.from, self.until)
     }
@@ -73,8 +73,8 @@ impl TimeSpan {
 /// More times than this are a list, not a question.
 const MAX_SPANS: usize = 16;
 
-/// The times that a query names, in its order. Their instants lie in the years 1 to 9999, none is empty, and each
-/// begins at `now` or before: nothing was said in what lies ahead.
+/// The times that a query names, in order. Their instants are in the years 1 to 9999, none is empty, and each begins at or
+/// before `now`: nothing was said in the future.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
     let mut found = spans(query, now, TimeSpeaker::Asking);
@@ -83,7 +83,7 @@ pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     found
 }
 
-/// The times ahead that a query names: nothing was said in them, but what was said may happen then.
+/// The future times that a query names: nothing was said then, but something that was said may happen then.
 pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
     let mut found = spans(query, now, TimeSpeaker::Telling);
@@ -97,10 +97,10 @@ fn spans(query: &str, now: DateTime<Utc>, voice: TimeSpeaker) -> Vec<TimeSpan> {
     found.map(|(CalendarSpan { from, until }, text)| TimeSpan { from, until, text }).collect()
 }
 
-/// What people say around a time when they ask for nothing but what was said then.
+/// What people say around a time if they only ask what was said then.
 static AROUND: List = list!("around_times");
 
-/// Whether a query asks for what was said in these times of its, and for nothing else: `remember last week?`
+/// Whether a query asks only for what was said in its times: `remember last week?`
 pub(crate) fn is_only_time(query: &str, spans: &[TimeSpan]) -> bool {
     if spans.is_empty() || query.len() > MAX_QUERY_BYTES {
         return false;

@@ -1,4 +1,4 @@
-//! Dates in digits: `2024-06-03`, `2024/6/3`, `3.6.2024`, and `3/6/2024`, which may be two days.
+//! Dates in digits: `2024-06-03`, `2024/6/3`, `3.6.2024`, and `3/6/2024`, which may mean two different days.
 
 use crate::{
     english::numbers::digits,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl ExpressionReader<'_> {
-    /// A date in digits, or a month of a year: `2023-03`.
+    /// A date in digits, or a month with its year: `2023-03`.
     pub(super) fn numeric(self, at: usize) -> Option<ReadExpression> {
         let word = self.words.get(at).filter(|word| word.is_number)?;
         let slashed = |at: usize| {
@@ -30,7 +30,7 @@ impl ExpressionReader<'_> {
         };
         let mut spans: Vec<CalendarSpan> = match parts[..] {
             [first, second, third] => {
-                // With points the day comes first.
+                // With dots the day comes first.
                 let american = if day.contains('.') { None } else { date(third, first, second) };
                 let readings = [date(first, second, third), date(third, second, first), american];
                 readings.into_iter().flatten().collect()
@@ -46,7 +46,7 @@ impl ExpressionReader<'_> {
     }
 }
 
-/// A year that people speak of.
+/// A year that people talk about.
 pub(super) fn year(text: &str) -> Option<i32> {
     let year = i32::try_from(digits(text, 4, 4)?).ok()?;
     (1900..=2100).contains(&year).then_some(year)

@@ -1,4 +1,4 @@
-//! Every time that a text names, whatever its language.
+//! Every time that a text names, in any language.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::times::{
     words::QueryWords,
 };
 
-/// Every time that a text names, what lies ahead too, with the place of its words, in bytes, in the text's order. None is
-/// empty.
+/// Every time that a text names, including future ones, with the position of its words in bytes, in the order of the text.
+/// None is empty.
 pub(super) fn all(text: &str, now: DateTime<Utc>, voice: TimeSpeaker) -> Vec<(CalendarSpan, Range<usize>)> {
     let words = QueryWords::of(text);
     let directions = directions(&words, voice);

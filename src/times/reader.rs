@@ -1,5 +1,5 @@
-//! What every language's expressions are read with: the words, the moment that they are relative to, and the periods
-//! that are counted from it.
+//! Shared by all languages for reading expressions: the words, the moment that they are relative to, and the periods counted
+//! from it.
 
 use chrono::{DateTime, Datelike, NaiveDate, Utc, Weekday};
 
@@ -11,16 +11,16 @@ use crate::times::{
 /// An expression that was read.
 #[derive(Clone, Debug)]
 pub(super) struct ReadExpression {
-    /// The word behind its last.
+    /// The position after its last word.
     pub(super) end: usize,
-    /// None if it names no time; two for a date that can be read in two ways.
+    /// Empty if it names no time; two entries for a date that can be read in two ways.
     pub(super) spans: Vec<CalendarSpan>,
-    /// Whether its year, or its week, is a guess.
+    /// Whether its year or its week is a guess.
     pub(super) is_yearless: bool,
 }
 
 impl ReadExpression {
-    /// With no span it was understood, and is no time to look in.
+    /// Without spans it was understood, but is not a time to search in.
     pub(super) fn of(end: usize, spans: impl IntoIterator<Item = CalendarSpan>) -> Self {
         Self { end, spans: spans.into_iter().collect(), is_yearless: false }
     }
@@ -37,7 +37,7 @@ impl ReadExpression {
     }
 }
 
-/// Where a time without a year, or a day without a week, lies.
+/// In which direction a time without a year, or a day without a week, lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Toward {
     /// The last one that has begun: people ask about what was said.
@@ -46,7 +46,7 @@ pub(super) enum Toward {
     Future,
 }
 
-/// Reads expressions from words; each reading looks at a bounded number of them.
+/// Reads expressions from words; each reading examines a bounded number of them.
 #[derive(Clone, Copy)]
 pub(super) struct ExpressionReader<'w> {
     pub(super) words: &'w QueryWords,
@@ -59,7 +59,7 @@ impl ExpressionReader<'_> {
         self.now.date_naive()
     }
 
-    /// An end of all that has been said so far.
+    /// The end of everything said so far.
     pub(super) fn tomorrow(self) -> DateTime<Utc> {
         CalendarSpan::day(self.today()).until
     }
@@ -68,7 +68,7 @@ impl ExpressionReader<'_> {
         self.words.lower(at)
     }
 
-    /// Of the same time in each year the one that is meant: the last that has begun by now, or the next.
+    /// Chooses between the occurrences in each year: the last that has begun, or the next.
     pub(super) fn in_some_year(self, of_year: impl Fn(i32) -> Option<CalendarSpan>) -> Option<CalendarSpan> {
         /// 29 February comes every fourth year, or eighth.
         const YEARS: i32 = 8;
@@ -89,27 +89,28 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// The week, month ... so many from this one. On a weekend, the one of minus 1 is the weekend before.
+    /// The week, month and so on that is this many from the current one. On a weekend, -1 means the previous weekend.
     pub(super) fn period(self, count: i32, unit: TimeUnit) -> CalendarSpan {
         containing(shifted(self.today(), count, unit), unit)
     }
 
-    /// The weekday in the week so many from this one.
+    /// The weekday in the week that is this many from the current one.
     pub(super) fn in_week(self, count: i32, weekday: Weekday) -> NaiveDate {
         plus_days(self.period(count, TimeUnit::Week).first_day(), weekday.num_days_from_monday().into())
     }
 
-    /// Up to the end of today, for so many units.
+    /// The given number of units up to the end of today.
     pub(super) fn rolling(self, count: u32, unit: TimeUnit) -> CalendarSpan {
         CalendarSpan::days(back(self.today(), count, unit), plus_days(self.today(), 1))
     }
 
-    /// From the most to the least units ago, and half a unit around; a guessed number of days by one more.
+    /// From the maximum to the minimum of units ago, extended by half a unit on both sides, and by one more for a guessed
+    /// number of days.
     pub(super) fn ago(self, (least, most): (u32, u32), unit: TimeUnit) -> CalendarSpan {
         self.around(-signed(most), -signed(least), unit)
     }
 
-    /// The same ahead.
+    /// The same in the future.
     pub(super) fn ahead(self, (least, most): (u32, u32), unit: TimeUnit) -> CalendarSpan {
         self.around(signed(least), signed(most), unit)
     }

@@ -1,4 +1,4 @@
-//! Whether a sentence looks ahead or back: `the dentist is on Friday`, `I saw the dentist on Friday`.
+//! Whether a sentence refers to the future or the past: `the dentist is on Friday`, `I saw the dentist on Friday`.
 
 use crate::{
     english::lists::is_in,
@@ -8,23 +8,23 @@ use crate::{
     },
 };
 
-/// Who speaks of a time.
+/// Whose text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeSpeaker {
-    /// Who asks what was said: whatever has no year is over.
+    /// Somebody asks what was said: any time without a year is past.
     Asking,
-    /// Who tells of something: the sentence says whether it is over.
+    /// Somebody tells something: the sentence shows whether it is past.
     Telling,
 }
 
-/// Words of what is to come, in English and in German, Spanish and French.
+/// Words that refer to the future, in English and in German, Spanish and French.
 const FUTURE: &str = "will won't shall going gonna upcoming plan plans planning scheduled appointment deadline due remind \
     reminder werde werden wird muss voy vamos vais vas irai aurai tengo";
 const PAST: &str = "was were went did had saw met got came took made ate bought said told spoke been ago";
 const PRESENT: &str = "is are am i'm it's that's there's we're have has do does don't what's when's";
 const HAN_FUTURE: [char; 7] = ['将', '將', '要', '会', '會', '予', '算'];
 
-/// For each word, where a time lies that its sentence names without a year.
+/// For each word, the direction of a time that its sentence names without a year.
 pub(super) fn directions(words: &QueryWords, voice: TimeSpeaker) -> Vec<Toward> {
     let mut directions = vec![Toward::Past; words.len()];
     if voice == TimeSpeaker::Asking {
@@ -51,7 +51,7 @@ fn direction(sentence: &[&QueryWord]) -> Toward {
     if is_to_come || (!is_over() && is_now()) { Toward::Future } else { Toward::Past }
 }
 
-/// The same of a whole text in Chinese or Japanese.
+/// The same for a whole text in Chinese or Japanese.
 pub(super) fn han_direction(text: &str, voice: TimeSpeaker) -> Toward {
     let is_to_come = voice == TimeSpeaker::Telling && text.contains(HAN_FUTURE);
     if is_to_come { Toward::Future } else { Toward::Past }

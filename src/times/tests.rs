@@ -1,4 +1,4 @@
-//! Which times a query names, by tables.
+//! Tables of the times that queries name.
 
 use chrono::{SecondsFormat, Timelike};
 
@@ -13,7 +13,7 @@ fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// `2023-11-15`, or `2023-11-15T17:00` where it is not midnight.
+/// `2023-11-15`, or `2023-11-15T17:00` if it is not midnight.
 fn show(at: DateTime<Utc>) -> String {
     let text = at.to_rfc3339_opts(SecondsFormat::Secs, true);
     if at.hour() + at.minute() == 0 { text[..10].to_owned() } else { text[..16].to_owned() }

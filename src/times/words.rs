@@ -1,4 +1,4 @@
-//! The words of a query as time expressions are read from them.
+//! The words of a query, for reading time expressions.
 
 use crate::{
     english::{lists::without_possessive, stop_words::is_stop_word},
@@ -14,13 +14,13 @@ pub(super) struct QueryWord {
     pub(super) end: usize,
     pub(super) is_number: bool,
     pub(super) is_capital: bool,
-    /// What stands between it and the word before.
+    /// What separates it from the previous word.
     pub(super) gap: Gap,
-    /// Whether a sign of money or measure follows at once: `2000€`.
+    /// Whether a sign of money or measure follows directly: `2000€`.
     pub(super) is_measured: bool,
 }
 
-/// What stands before a word.
+/// What precedes a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
     Blank,
@@ -33,7 +33,7 @@ pub(super) enum Gap {
     Break,
 }
 
-/// Words for times are short, in bytes; of data the start is enough.
+/// Words for times are short, in bytes; only the start of data is needed.
 const LONGEST: usize = 64;
 
 pub(super) fn words(text: &str) -> Vec<QueryWord> {
@@ -68,7 +68,7 @@ fn gap(between: &str) -> Gap {
     }
 }
 
-/// The words of one query, by their places; beyond the end stands nothing.
+/// The words of one query, by position; positions beyond the end are empty.
 pub(super) struct QueryWords {
     list: Vec<QueryWord>,
 }
@@ -90,7 +90,7 @@ impl QueryWords {
         self.get(at).map_or("", |word| &word.lower)
     }
 
-    /// The word before; nothing, if a mark stands between.
+    /// The word before; empty if a mark is in between.
     pub(super) fn before(&self, at: usize) -> &str {
         match at.checked_sub(1) {
             Some(before) if self.get(at).is_some_and(|word| word.gap == Gap::Blank) => self.lower(before),
@@ -98,7 +98,7 @@ impl QueryWords {
         }
     }
 
-    /// The word here, if a blank and nothing else stands before it.
+    /// The word here, if only a blank precedes it.
     pub(super) fn next(&self, at: usize) -> &str {
         if self.get(at).is_some_and(|word| word.gap == Gap::Blank) { self.lower(at) } else { "" }
     }
@@ -107,7 +107,7 @@ impl QueryWords {
         self.get(at).is_some_and(|word| word.is_capital)
     }
 
-    /// Whether what stands here goes on with a number as its noun: `2000 words`, `5 people`.
+    /// Whether the number before is followed by its noun here: `2000 words`, `5 people`.
     pub(super) fn is_noun(&self, at: usize) -> bool {
         let next = self.next(at);
         let is_plain = |word: &QueryWord| !word.is_number && !word.is_capital;

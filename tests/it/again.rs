@@ -1,4 +1,4 @@
-//! What the built-in summarizer did while LLM#1 was down can be done again, and nothing is lost on the way.
+//! Summaries that the built-in summarizer made while LLM#1 was down can be made again, and nothing is lost in the process.
 
 use std::sync::{
     Arc,
@@ -30,7 +30,7 @@ fn flaky(is_down: &Arc<AtomicBool>) -> Arc<Scripted> {
     })
 }
 
-/// A file whose summarizer gives up at its first failure, and whether it is down.
+/// A file whose summarizer gives up at its first failure, and a switch that says whether it is down.
 fn fixture() -> (Fixture, Arc<AtomicBool>, Arc<Scripted>) {
     let mut fixture = Fixture::new();
     let is_down = Arc::new(AtomicBool::new(false));
@@ -55,7 +55,7 @@ fn run(memory: &Thermocline) -> u64 {
     memory.run_jobs(RunJobs::default().only(JobKind::Compress)).unwrap().done
 }
 
-/// Who wrote its summaries.
+/// The summarizers of its summaries.
 fn summarizers(session: &Session) -> Vec<String> {
     let mut by: Vec<String> =
         session.summaries(None, 1_000).unwrap().into_iter().map(|one| one.summarizer).collect();
@@ -63,7 +63,7 @@ fn summarizers(session: &Session) -> Vec<String> {
     by
 }
 
-/// Every turn is there as it was said.
+/// Checks that every turn has its original text.
 #[track_caller]
 fn check_texts(session: &Session) {
     for n in 1..=TURNS {

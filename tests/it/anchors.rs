@@ -1,4 +1,4 @@
-//! Who the user is: folded from what turns say, strengthened by each turn once, corrected by people.
+//! Who the user is: folded from what turns say, strengthened once by each turn, corrected by people.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -12,7 +12,7 @@ use crate::{
     transfer::export,
 };
 
-/// A memory whose summarizer reads what is said outright, as `likes is tea.`, `home is no longer Oslo.`
+/// A memory whose summarizer reads explicit statements, such as `likes is tea.`, `home is no longer Oslo.`
 fn memory(fixture: &mut Fixture) -> (Thermocline, User) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     let memory = fixture.open();
@@ -20,7 +20,7 @@ fn memory(fixture: &mut Fixture) -> (Thermocline, User) {
     (memory, user)
 }
 
-/// Says these, a turn each, in a session of its own, and compresses it.
+/// Says these lines, one turn each, in a separate session, and compresses it.
 fn say(memory: &Thermocline, user: &User, lines: &[&str]) -> Session {
     let session = user.new_session().unwrap();
     for &line in lines {
@@ -31,7 +31,7 @@ fn say(memory: &Thermocline, user: &User, lines: &[&str]) -> Session {
     session
 }
 
-/// Every anchor as `key value strength`, behind a `-` if it does not hold.
+/// Every anchor as `key value strength`, with a leading `-` if it no longer holds.
 fn shown(user: &User) -> Vec<String> {
     let show = |anchor: thermocline::Anchor| {
         let mark = if anchor.is_current() { "" } else { "- " };
@@ -155,7 +155,7 @@ fn what_was_said_before_a_retraction_and_compressed_after_it_does_not_count() {
     assert_eq!(shown(&user), ["- user.likes tea 0"]);
 }
 
-/// Claims of everybody whatever a turn says, wherever it comes from.
+/// Claims everything that a turn says about everybody, whatever its source.
 fn gullible(turn: &Turn) -> Verdict {
     let said = &turn.said;
     let claims = [&said.user_message, &said.ai_response].into_iter().flat_map(|text| {

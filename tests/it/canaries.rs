@@ -1,11 +1,11 @@
-//! Words that no language has, and where they are found in bytes.
+//! Words that exist in no language, and finding them in bytes.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Bytes of a canary that are searched for: a part of it that is left behind is found too.
+/// How many bytes of a canary are searched for, so that partial remains are found too.
 const PART: usize = 8;
 
-/// The n-th word that no language has: twelve letters.
+/// The n-th such word: twelve letters.
 fn canary(n: usize) -> String {
     // A linear congruential generator (Knuth's MMIX).
     let mut state = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -16,7 +16,7 @@ fn canary(n: usize) -> String {
     (0..12).map(|_| letter()).collect()
 }
 
-/// Gives canaries one after the other.
+/// Returns canaries one after the other.
 #[derive(Default)]
 pub struct Words(pub usize);
 
@@ -26,7 +26,7 @@ impl Words {
         canary(self.0 - 1)
     }
 
-    /// One that looks like a name.
+    /// A canary that looks like a name.
     pub fn name(&mut self) -> String {
         let word = self.next();
         word[..1].to_uppercase() + &word[1..]
@@ -37,8 +37,8 @@ impl Words {
     }
 }
 
-/// Which of the first canaries stand in these bytes: in any case, with one or two bytes a letter, or inside of what zstd has
-/// compressed.
+/// Which of the first canaries are in these bytes: in any case, with one or two bytes per letter, or inside data compressed
+/// with zstd.
 pub fn found_in(bytes: &[u8], canaries: usize) -> BTreeSet<usize> {
     let mut parts: HashMap<Vec<u8>, usize> = HashMap::new();
     for n in 0..canaries {
@@ -59,7 +59,7 @@ pub fn found_in(bytes: &[u8], canaries: usize) -> BTreeSet<usize> {
     found
 }
 
-/// What can be decompressed, from anywhere in these bytes.
+/// Everything that can be decompressed, from any position in these bytes.
 fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let starts = bytes.windows(4).enumerate().filter(|(_, window)| *window == MAGIC);

@@ -1,5 +1,5 @@
-//! What has changed: asked how things are, a context shows what was said last, and marks what was said before it. Long
-//! histories, in which the same things are told of other people, too.
+//! What has changed: if a message asks how things are, a context shows the latest statement, and marks earlier ones. Also
+//! with long histories in which the same things are said about other people.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use thermocline::{Context, ContextOptions, Filter, NewTurn, RecallOptions, RunJobs, blocking::User};
@@ -9,7 +9,7 @@ use crate::{
     support::Fixture,
 };
 
-/// A question, what was said first and its value, what was said later and its value, and what somebody else has.
+/// A question, the first statement and its value, the later statement and its value, and somebody else's statement.
 type Change = [&'static str; 6];
 
 #[rustfmt::skip]
@@ -117,7 +117,7 @@ const CHANGES: &[Change] = &[
     ["What is the colour of our front door?", "Our front door is red.", "red", "We painted our front door black.", "black", "The front door of the parsonage is white."],
 ];
 
-/// A question, what was said first, and what tells later that it is another way.
+/// A question, the first statement, and a later one that says it is different.
 #[rustfmt::skip]
 const NEWS: &[[&str; 3]] = &[
     ["Where is my drill?", "My drill is in the shed.", "I put the drill in the basement."],
@@ -139,7 +139,7 @@ const NEWS: &[[&str; 3]] = &[
     ["How much insulin do I take?", "I take 12 units of insulin in the morning.", "My doctor lowered my insulin to 9 units."],
 ];
 
-/// A question, what was said first, and what was said later: of the same thing, of what was or would be, of others.
+/// A question, the first statement, and a later one: about the same thing, about the past or a possibility, or about others.
 #[rustfmt::skip]
 const MENTIONS: &[[&str; 3]] = &[
     ["Where is my drill?", "My drill is in the shed.", "My drill is very loud."],
@@ -198,7 +198,7 @@ const MENTIONS: &[[&str; 3]] = &[
     ["What am I allergic to?", "I am allergic to penicillin.", "I am allergic to meetings, haha."],
 ];
 
-/// Of users who said two things, those to whom a context marks the first as outdated.
+/// The cases in which a context marks the first of two statements as outdated.
 fn marked(said: &[[&str; 3]]) -> Vec<String> {
     let fixture = Fixture::new();
     let memory = fixture.open();
@@ -267,7 +267,7 @@ impl Chance {
     }
 }
 
-/// Talks of 300 turns in twelve sessions, in which these things are told and change.
+/// Conversations of 300 turns in twelve sessions, in which these things are told and change.
 fn talks(alex: &User, changes: &[Change], are_ended: bool) -> DateTime<Utc> {
     let (count, mut chance) = (300, Chance(7));
     let mut said: Vec<(usize, &str)> = Vec::new();
@@ -294,7 +294,7 @@ fn talks(alex: &User, changes: &[Change], are_ended: bool) -> DateTime<Utc> {
     start() + TimeDelta::days(101)
 }
 
-/// What is wrong with a context that answers a question about what has changed; none: nothing is.
+/// What is wrong with a context that answers a question about a change; `None` if nothing is.
 fn flaw(context: &Context, [question, first, _, second, ..]: &Change) -> Option<String> {
     let at = |said: &str| context.text.find(said);
     let is_marked = |at: usize| {
@@ -327,7 +327,7 @@ fn flaws(changes: &[Change], are_ended: bool) -> Vec<String> {
     flaws
 }
 
-/// What is known to go wrong: my chess rating was said later, and is of chess, too.
+/// A known failure: my chess rating was said later, and is about chess, too.
 const KNOWN: &str = "Where do we meet for chess?: the newest is marked";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The example of a whole backend, against an endpoint that answers by a script.
+//! Runs the example of a whole backend against an endpoint with scripted answers.
 
 #[path = "../../examples/chat_backend.rs"]
 #[allow(dead_code, reason = "main is for those who run it")]

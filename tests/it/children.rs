@@ -1,6 +1,6 @@
-//! Other processes: this test binary runs itself, with the name of what to do.
+//! Other processes: this test binary runs itself, with the name of the task.
 //!
-//! A child prints lines that start with a mark, since the test harness prints lines of its own.
+//! A child's lines start with a mark, since the test harness prints lines of its own.
 
 use std::{
     env,
@@ -19,14 +19,14 @@ pub struct Running {
 }
 
 impl Running {
-    /// The next line that the child says; `None` once it has ended.
+    /// The next line that the child prints; `None` once it has ended.
     pub fn line(&mut self) -> Option<String> {
         self.lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.split_once(MARK).map(|(_, said)| said.to_owned()) // The harness may have begun the line.
         })
     }
 
-    /// All that it says until it ends, which must be in peace.
+    /// All lines until it ends; it must end normally.
     pub fn lines(&mut self) -> Vec<String> {
         let said: Vec<String> = std::iter::from_fn(|| self.line()).collect();
         assert!(self.process.wait().unwrap().success(), "the child failed after {said:?}");
@@ -52,8 +52,8 @@ pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
     Running { process, stdin, lines: BufReader::new(stdout).lines() }
 }
 
-/// Starts a child that owns none of the files. Root may do all: then the child runs as nobody, from a copy of this binary
-/// that nobody may run.
+/// Starts a child that owns none of the files. Root can access everything, so in that case the child runs as nobody, from a
+/// copy of this binary that nobody may execute.
 #[cfg(unix)]
 pub fn as_nobody(what: &str, args: &[&str]) -> Running {
     use std::os::unix::{
@@ -73,14 +73,14 @@ pub fn as_nobody(what: &str, args: &[&str]) -> Running {
     spawn(command, what, args) // It runs: its binary may go.
 }
 
-/// Tells the parent.
+/// Sends a line to the parent.
 pub fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{MARK}{line}").unwrap();
     stdout.flush().unwrap();
 }
 
-/// Not a test by itself: what a child does. Without a parent there is nothing to do.
+/// Not a test by itself: what a child does. Without a parent it does nothing.
 #[test]
 fn child() {
     let Ok(told) = env::var(WHAT) else { return };

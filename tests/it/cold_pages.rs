@@ -1,4 +1,4 @@
-//! Pages of what is cold: turns and summaries of all sessions, by time.
+//! Pages of cold turns and summaries of all sessions, by time.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::{
     support::{Fixture, at},
 };
 
-/// Two talks that were recorded the other way round than they were said, and some turns at one instant; compressed. One
-/// turn in five is kept verbatim. Behind them one that is not cold.
+/// Two conversations recorded in the reverse of the order in which they were said, and some turns at one instant;
+/// compressed. One turn in five is kept verbatim. After them there is one that is not cold.
 fn told(fixture: &Fixture) -> User {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();

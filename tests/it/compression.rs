@@ -1,4 +1,4 @@
-//! What becomes of an ended session, and that no turn is lost on the way, whatever LLM#1 answers.
+//! How an ended session is compressed, and that no turn is lost in the process, whatever LLM#1 answers.
 
 use std::sync::{
     Arc,
@@ -31,13 +31,13 @@ fn ended(fixture: &Fixture, turns: usize) -> (Thermocline, Session) {
     (memory, session)
 }
 
-/// Like [`first_words`], and different for turns that say nothing but x.
+/// Like [`first_words`], but different for turns that contain only x.
 fn told_apart(turn: &Turn) -> Verdict {
     let is_of_x = turn.said.user_message.starts_with("x x");
     if is_of_x { says(turn, &"x ".repeat(turn.turn_number as usize)) } else { first_words(turn) }
 }
 
-/// Every turn can be read as it was said, and is found by its number.
+/// Checks that every turn has its original text, and is found by its number.
 #[track_caller]
 fn check_all_there(session: &Session, turns: usize) {
     for n in 1..=turns {
@@ -218,7 +218,7 @@ fn only(dump: &crate::dump::Dump, table: &str) -> crate::dump::Dump {
     [(table.to_owned(), dump[table].clone())].into()
 }
 
-/// A week in which the jobs run every hour with this summarizer, for a session of 20 turns.
+/// Runs the jobs every hour for a week with this summarizer, for a session of 20 turns.
 #[track_caller]
 fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
     let mut fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! What LLM#2 is handed.
+//! What LLM#2 gets.
 
 use proptest::prelude::*;
 use thermocline::{
@@ -22,7 +22,7 @@ fn within(budget_tokens: u32) -> ContextOptions {
     ContextOptions::default().budget_tokens(budget_tokens)
 }
 
-/// The places of the turns in a context, in its order.
+/// The numbers of the turns in a context, in its order.
 fn places(session: &Session, message: &str, options: ContextOptions) -> Vec<u32> {
     session.context(message, options).unwrap().items.iter().filter_map(|item| item.turn_number).collect()
 }
@@ -62,7 +62,7 @@ Assistant: answer 7
     assert!(context.missing.is_empty() && context.left_out.is_empty());
 }
 
-/// Of a session with a turn said then, and one recorded behind it in another session, which was said long before.
+/// With a turn said at that time, and one recorded later in another session, which was said long before.
 #[test]
 fn the_last_line_says_how_long_the_user_was_away() {
     let now = at("2026-03-01T12:00:00Z");

@@ -1,4 +1,4 @@
-//! Nothing acknowledged is lost, whatever kills the process or fails under it.
+//! Nothing acknowledged is lost, whatever kills the process or fails underneath it.
 
 use std::{collections::HashSet, path::Path, process::Command};
 
@@ -16,7 +16,7 @@ fn talk(name: &str, n: usize) -> thermocline::NewTurn {
     thermocline::NewTurn::new(format!("question {name} {n}"), words).caller_id(format!("{name}/{n}"))
 }
 
-/// Two talks at once, the ends of some sessions between them, each acknowledgement told to the parent.
+/// Two concurrent conversations, with sessions ending in between; each acknowledgement is reported to the parent.
 pub fn child_records_until_killed(path: &str, name: &str) {
     let memory = Thermocline::open(path).unwrap();
     std::thread::scope(|scope| {
@@ -38,7 +38,7 @@ pub fn child_records_until_killed(path: &str, name: &str) {
     });
 }
 
-/// The hot tiers of all sessions in memory are those of the file, and within their limits.
+/// Checks that the hot tiers of all sessions in memory equal those in the file, and are within their limits.
 fn tiers_agree(memory: &Thermocline, path: &Path) {
     let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut in_file = conn
@@ -141,7 +141,7 @@ fn what_another_opening_of_the_file_writes_is_seen() {
     assert_eq!(here.record(turn(9)).unwrap_err().kind(), ErrorKind::SessionEnded);
 }
 
-/// Records until the disk is full, waits until there is room, and goes on with the same handle.
+/// Records until the disk is full, waits until there is room, and continues with the same handle.
 pub fn child_records_on_a_full_disk(path: &str) {
     let session = Thermocline::open(path).unwrap().user("alex").unwrap().session().unwrap();
     let mut n = 0;

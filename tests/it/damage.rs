@@ -1,5 +1,5 @@
-//! Bits change on disks: what is damaged is never shown as if it were what was said, doctor sees it wherever it is, and
-//! everything else goes on without it.
+//! Disks flip bits: damaged data is never shown as if it were what was said, doctor finds it wherever it is, and everything
+//! else continues without it.
 
 use std::{
     collections::BTreeSet,
@@ -27,8 +27,8 @@ fn writable(path: &Path) -> Connection {
     conn
 }
 
-/// Changes one bit of a column, in the first row of a table that `which` takes and that has a value there. False: there
-/// is none, or the schema does not let it.
+/// Changes one bit of a column, in the first row that `which` selects and that has a value there. Returns false if there is
+/// none, or the schema does not allow it.
 fn flip(conn: &Connection, table: &str, column: &str, which: &str) -> bool {
     let key: Vec<String> = rows(conn, &format!("SELECT name FROM pragma_table_info('{table}') WHERE pk > 0"));
     let key = if key.is_empty() { vec!["rowid".to_owned()] } else { key };
@@ -67,7 +67,7 @@ fn rows(conn: &Connection, sql: &str) -> Vec<String> {
     stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// Where doctor says that rows are damaged: their tables.
+/// The tables in which doctor reports damaged rows.
 fn damaged_tables(path: &Path) -> BTreeSet<String> {
     let places = doctor(path).checks.into_iter().flat_map(|check| check.places);
     places.filter_map(|place| place.split([' ', ':']).next().map(str::to_owned)).collect()
@@ -235,7 +235,7 @@ fn an_index_that_leads_to_another_turn_is_damage_and_not_that_turn() {
     assert_eq!(fixture.alex().turn_by_caller_id("c1").unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
-/// A talk of 200 turns in four sessions, compressed, indexed, embedded, with anchors.
+/// A conversation of 200 turns in four sessions, compressed, indexed, embedded, with anchors.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let memory = fixture.open();
@@ -269,7 +269,7 @@ fn asked(alex: &User) -> (Vec<String>, Vec<String>, Context) {
     (texts, recall.missing, alex.context(QUESTION, ContextOptions::default()).unwrap())
 }
 
-/// What is damaged of `told`, what recall says if it meets that, whether it always does, and whether a job makes it anew.
+/// What is damaged in `told`, what recall reports if it meets that, whether it always does, and whether a job repairs it.
 const PLANTED: &[(&str, &str, &str, bool, bool)] = &[
     ("archived_frames", "body", "turn ", false, false),
     ("conversation_summaries", "summary_text", "the summary of turn ", false, false),
@@ -338,7 +338,7 @@ fn one_damaged_thing_costs_that_thing_and_no_recall() {
     assert!(said.len() >= 5, "{said:?}");
 }
 
-/// Fills the first page of a table that has rows with bytes that are no page.
+/// Fills the first page of a non-empty table with bytes that are not a valid page.
 fn break_page(path: &Path, table: &str) {
     let sql =
         format!("SELECT min(pageno) FROM dbstat WHERE name = '{table}' AND pagetype = 'leaf' AND ncell > 0");

@@ -1,4 +1,4 @@
-//! Doctor finds what is broken, names it, and never gives up on a damaged file.
+//! Doctor finds what is broken, names it, and never stops at a damaged file.
 
 use std::{
     collections::BTreeSet,
@@ -84,7 +84,7 @@ const TERMS: &str = "the tags and entities of a memory are counted, and folded a
 const MEMORY_WORDS: &str = "the words of a memory's unit are those of its text";
 const SUCCESSORS: &str = "what took a memory's place is another memory of its user, and none its own";
 
-/// What breaks `seed`, and the checks that say so. `{s}` stands for a session's turns by its key.
+/// Changes that break `seed`, and the checks that report them. `{s}` stands for a session's turns, by its key.
 const BREAKS: &[(&str, &[&str])] = &[
     (
         "INSERT INTO jobs (kind, user_id, dedupe_key, next_run_at, created_at)
@@ -348,7 +348,7 @@ pub fn seed() -> Fixture {
     fixture
 }
 
-/// The name of a copy of a sound file, and the folder that it is gone with.
+/// A copy of a sound file, and the folder that it is deleted with.
 fn copy_of(fixture: &Fixture) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("copy.db");
@@ -356,7 +356,7 @@ fn copy_of(fixture: &Fixture) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Runs a row of the table above.
+/// Applies a row of the table above.
 fn run(path: &Path, sql: &str) {
     let user = |name| format!("(SELECT id FROM users WHERE name = '{name}')");
     let mut sql = sql.replace("{mira}", &user("mira")).replace("{nobody}", &user("nobody"));

@@ -1,4 +1,4 @@
-//! All rows of a file as text: what two states of it are compared by.
+//! All rows of a file as text, for comparing two states of it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,10 +7,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
-/// Each row of each table, sorted, by the table's name.
+/// The rows of each table, sorted, by the table's name.
 pub type Dump = BTreeMap<String, Vec<String>>;
 
-/// What differs between two files to which the same happened: ids and numbers drawn on the way, and when it was done.
+/// What differs between two files with the same history: random ids and numbers, and times.
 pub const DRAWN: &[&str] = &[
     "sqlite_sequence.*",
     "archived_frames.*",
@@ -30,18 +30,18 @@ pub fn reader(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
-/// The one value that a query gives.
+/// The single value that a query returns.
 pub fn ask<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
     reader(path).query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{error}: {sql}"))
 }
 
-/// Changes the file behind the library's back.
+/// Changes the file without the library.
 pub fn meddle(path: &Path, sql: &str) {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     Connection::open_with_flags(path, flags).unwrap().execute_batch(sql).unwrap();
 }
 
-/// Changes the file as a migration would: its rows are given their checksums when it is opened next.
+/// Changes the file as a migration would: its rows get their checksums when it is next opened.
 pub fn rewrite(path: &Path, sql: &str) {
     meddle(path, sql);
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
@@ -104,7 +104,7 @@ fn strings(conn: &Connection, sql: &str) -> Vec<String> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Says which rows differ, shortly: whole dumps fill screens.
+/// Reports briefly which rows differ: whole dumps fill screens.
 #[track_caller]
 pub fn assert_same(left: &Dump, right: &Dump, what: &str) {
     let tables: BTreeSet<&String> = left.keys().chain(right.keys()).collect();

@@ -1,4 +1,4 @@
-//! What is erased is gone: out of every answer, out of every table, out of the bytes of the file and its log.
+//! What is erased is gone: from every answer, from every table, from the bytes of the file and its log.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -23,14 +23,14 @@ use crate::{
     support::{Cut, Fixture, at, long_turn, turn},
 };
 
-/// Which of the first canaries stand in the bytes of the file, its log and its index.
+/// Which of the first canaries are in the bytes of the file, its log and its index.
 pub fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
     let files = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display()));
     let bytes = files.iter().filter_map(|file| fs::read(file).ok());
     bytes.flat_map(|bytes| found_in(&bytes, canaries)).collect()
 }
 
-/// A true sentence with the turn's first words, keywords that are its first words, and its anchors.
+/// A true sentence with the turn's first words, keywords from its first words, and its anchors.
 pub fn tells(turn: &Turn) -> Verdict {
     let words: Vec<&str> = turn.said.user_message.split_whitespace().take(6).collect();
     let verdict =
@@ -38,7 +38,7 @@ pub fn tells(turn: &Turn) -> Verdict {
     stated_anchors(turn).into_iter().fold(verdict, Verdict::anchor)
 }
 
-/// Records `turns` turns full of canaries, each beside one of another user.
+/// Records `turns` turns full of canaries, each followed by one of another user.
 fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
     for n in 0..turns {
         let said =
@@ -53,7 +53,7 @@ fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
     }
 }
 
-/// A user named by a canary, with canaries wherever a word can stand, and beside it blake.
+/// A user named by a canary, with canaries wherever words can be, and another user, blake.
 fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
     fixture.config.summarizer = Some(Scripted::each(tells));
     let name = words.next();
@@ -134,7 +134,7 @@ fn of_an_erased_user_no_byte_is_left_between_the_rows_of_others() {
     assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
 }
 
-/// A small memory of alex: who it is, in two sessions that are compressed and one that is open.
+/// A small memory of alex: who alex is, in two compressed sessions and an open one.
 fn alex(fixture: &mut Fixture) -> (Thermocline, User, [Session; 3]) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     let memory = fixture.open();
@@ -150,7 +150,7 @@ fn alex(fixture: &mut Fixture) -> (Thermocline, User, [Session; 3]) {
     (memory, user, sessions)
 }
 
-/// Every anchor as `key value strength`, with a `-` before what does not hold.
+/// Every anchor as `key value strength`, with a leading `-` if it no longer holds.
 fn anchors(user: &User) -> Vec<String> {
     let shown = user.anchors(None, 1_000).unwrap().into_iter().map(|anchor| {
         let mark = if anchor.is_current() { "" } else { "- " };

@@ -1,4 +1,4 @@
-//! Of one turn that is erased nothing is left, and everything of its neighbours.
+//! Of an erased turn nothing is left, and all of its neighbours.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ enum Place {
     Replaced,
 }
 
-/// Two hundred words on both sides, a name for an anchor, names, an id, and queries that repeat some of it.
+/// Two hundred words on both sides, a name for an anchor, names, an id, and queries that repeat some of them.
 fn record_canaries(user: &User, session: &Session, words: &mut Words, is_kept: bool) -> TurnId {
     let said = format!("{} and the name is {}. {}", words.some(10), words.name(), words.some(120));
     let query = format!("{} {}", words.some(3), said.split(' ').next().unwrap());
@@ -39,7 +39,7 @@ fn record_canaries(user: &User, session: &Session, words: &mut Words, is_kept: b
     id
 }
 
-/// A talk of nine turns with canaries in the fifth, at its place.
+/// A conversation of nine turns with canaries in the fifth, which is in this place.
 fn talk(fixture: &mut Fixture, words: &mut Words, place: Place) -> (Thermocline, User, Session, TurnId) {
     fixture.config.summarizer = Some(Scripted::each(tells));
     fixture.config.originals = if place == Place::Deleted { Originals::Delete } else { Originals::Archive };

@@ -1,5 +1,5 @@
-//! What an operator hears of through the hook, and sees in reports, counts and the list of jobs: what a provider's failure
-//! did to which job, what waits for another configuration, and that the writer or a scrub had trouble.
+//! What an operator learns from the hook, and sees in reports, counts and the list of jobs: how a provider's failure
+//! affected which job, what waits for another configuration, and that the writer or a scrub had trouble.
 
 use std::sync::{
     Arc, Mutex,
@@ -19,7 +19,7 @@ use crate::{
     support::{Cut, Fixture, long_turn, turn},
 };
 
-/// The events that were told, and not looked at yet.
+/// The events that were sent and not examined yet.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<Event>>>);
 
@@ -40,7 +40,7 @@ impl Heard {
         events
     }
 
-    /// Each as a word, those about compressions and providers alone.
+    /// Each event as a word, only those about compressions and providers.
     fn words(&self) -> Vec<String> {
         let is_wanted = |event: &Event| match event {
             Event::JobStarted { job, .. } | Event::JobDone { job, .. } => job.kind == JobKind::Compress,
@@ -64,7 +64,7 @@ fn word(event: &Event) -> String {
     }
 }
 
-/// A session of so many long turns, ended.
+/// An ended session with this many long turns.
 fn end_a_session(memory: &Thermocline, key: &str, turns: usize) -> Session {
     let session = memory.user("alex").unwrap().session_named(key).unwrap();
     for n in 1..=turns {
@@ -168,7 +168,7 @@ fn what_the_summarizer_leaves_out_waits_and_at_last_falls_back_alone() {
     assert_eq!(heard.words(), ["started", "fell back 5", "done 10"]);
 }
 
-/// A summarizer with a wrong key, until it is right.
+/// A summarizer with a wrong key, until it is corrected.
 fn with_key(is_right: &Arc<AtomicBool>) -> Arc<Scripted> {
     let is_right = Arc::clone(is_right);
     Scripted::new(move |_, turns| {
@@ -246,7 +246,7 @@ fn a_job_that_waits_for_another_configuration_goes_on_when_it_is_retried_or_the_
     }
 }
 
-/// An embedder that fails like this: its jobs wait, and a query goes on without it.
+/// Checks an embedder that fails like this: its jobs wait, and a query continues without it.
 #[track_caller]
 fn check_embedder_waits(failure: fn() -> Error, calls_of_a_job: usize) {
     let mut fixture = Fixture::new();

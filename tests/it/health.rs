@@ -1,4 +1,4 @@
-//! Whether a file can be read and written is said at once, whatever the writer does.
+//! Whether a file can be read and written is reported at once, whatever the writer is doing.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,7 +18,7 @@ use crate::{
     support::{Fixture, turn},
 };
 
-/// Looks until it is so.
+/// Polls until it is so.
 #[track_caller]
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     #[expect(clippy::disallowed_methods, reason = "a test that would wait for ever has failed")]

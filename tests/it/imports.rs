@@ -1,8 +1,8 @@
 //! Which file imports which: the graph of a crate's files, read from its code.
 //!
-//! A file imports the file that defines an item which its code names, by whatever path: a `pub use` on the way is
-//! followed. To declare a module is no import, nor is to show an item by `pub use`; so a `mod.rs` may show its
-//! children's items while they use its own. If its code uses theirs too, that is a circle.
+//! A file imports the file that defines an item named in its code, by whatever path: `pub use` is followed. Declaring a
+//! module is not an import, nor is re-exporting an item with `pub use`; so a `mod.rs` may re-export its children's items
+//! while they use its own. If its code uses theirs too, that is a circle.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,20 +10,20 @@ use std::{
     path::Path,
 };
 
-/// For each file the files that it imports, with the names that tie them.
+/// For each file, the files that it imports, with the names that connect them.
 pub type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// The files of a crate by their modules: `recall::pack`; the root is "".
+/// The files of a crate by module: `recall::pack`; the root is "".
 pub struct Crate(BTreeMap<String, File>);
 
 struct File {
     path: String,
     uses: Vec<Use>,
-    /// The paths that the code names, lone names among them; what only tests have is left out.
+    /// The paths that the code names, including single names, without test code.
     named: Vec<Vec<String>>,
 }
 
-/// One name that a `use` brings in.
+/// One name that a `use` imports.
 struct Use {
     name: String,
     path: Vec<String>,
@@ -31,7 +31,7 @@ struct Use {
 }
 
 impl Crate {
-    /// The crate whose sources lie in this folder of the repository.
+    /// The crate whose sources are in this folder of the repository.
     pub fn of_sources(folder: &str, root: &str) -> Self {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let sources = Self::new(root, |path| fs::read_to_string(src.join(path)).ok());
@@ -39,7 +39,7 @@ impl Crate {
         sources
     }
 
-    /// The file `root` and those of all modules that are declared from there on.
+    /// The file `root` and those of all modules declared from there.
     pub fn new(root: &str, read: impl Fn(&str) -> Option<String>) -> Self {
         let folder = root.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         let mut files = BTreeMap::new();
@@ -59,7 +59,7 @@ impl Crate {
         Self(files)
     }
 
-    /// Who needs whom.
+    /// Which file imports which.
     pub fn imports(&self) -> Imports {
         self.ties(|file| {
             let private = file.uses.iter().filter(|used| !used.is_pub).map(|used| &used.path);
@@ -67,7 +67,7 @@ impl Crate {
         })
     }
 
-    /// Who shows whose items as its own.
+    /// Which file re-exports which items.
     pub fn shown(&self) -> Imports {
         self.ties(|file| file.uses.iter().filter(|used| used.is_pub).map(|used| &used.path).collect())
     }
@@ -85,7 +85,7 @@ impl Crate {
         ties
     }
 
-    /// The file that defines what `path` names in a module. None for a module, which is no item: what is named in it is.
+    /// The file that defines what `path` names in a module. `None` for a module, which is not an item itself.
     fn definer(&self, module: &str, path: &[String]) -> Option<String> {
         let (name, rest) = path.split_first()?;
         match name.as_str() {
@@ -130,7 +130,7 @@ fn join(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
-/// The words and marks of Rust code; `::` is one mark. Comments and literals are left out.
+/// The words and marks of Rust code; `::` is one mark. Comments and literals are skipped.
 fn tokens(code: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = code;
@@ -153,7 +153,7 @@ fn tokens(code: &str) -> Vec<String> {
     tokens
 }
 
-/// What stands behind the text or character that begins here, if one does.
+/// The rest after the string or character literal that begins here, if one does.
 fn behind_literal(rest: &str) -> Option<&str> {
     let mut chars = rest.chars();
     let quote = chars.next().filter(|c| matches!(c, '"' | '\''))?;
@@ -169,7 +169,7 @@ fn behind_literal(rest: &str) -> Option<&str> {
     Some(chars.as_str())
 }
 
-/// The tokens but for each item behind `#[cfg(test)]`.
+/// The tokens without the items after `#[cfg(test)]`.
 fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = tokens;
@@ -184,7 +184,7 @@ fn without_tests(tokens: &[String]) -> Vec<String> {
     kept
 }
 
-/// What stands behind an item: behind its semicolon, or the brace that closes its body.
+/// The rest after an item: after its semicolon, or the brace that closes its body.
 fn behind_item(tokens: &[String]) -> &[String] {
     let is_use = tokens.iter().take_while(|token| *token != ";" && *token != "{").any(|token| token == "use");
     let mut depth = 0;
@@ -201,7 +201,7 @@ fn behind_item(tokens: &[String]) -> &[String] {
     &[]
 }
 
-/// The names that `use`s bring in, and the code without them.
+/// The names that `use`s import, and the code without them.
 fn split_uses(tokens: Vec<String>) -> (Vec<Use>, Vec<String>) {
     let (mut uses, mut code) = (Vec::new(), Vec::new());
     let mut tokens = tokens.into_iter().peekable();
@@ -249,7 +249,7 @@ fn add_uses(tree: &[String], before: &[String], is_pub: bool, uses: &mut Vec<Use
     uses.push(Use { name: path.last().unwrap().clone(), path, is_pub });
 }
 
-/// Every path in the code, lone names among them; but no method and no field.
+/// Every path in the code, including single names, but no methods and no fields.
 fn paths(code: &[String]) -> Vec<Vec<String>> {
     let mut paths: Vec<Vec<String>> = Vec::new();
     let mut before = "";

@@ -1,4 +1,4 @@
-//! A user is a scope: nothing of one user is reached through another.
+//! A user is a scope: nothing of one user can be reached through another.
 
 use thermocline::{Attribute, ContextOptions, ErrorKind, NewTurn, RecordOutcome, RunJobs};
 

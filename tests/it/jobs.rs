@@ -1,4 +1,4 @@
-//! Work that outlives a process: queued with what it follows from, held by one, tried again, never lost.
+//! Work that outlives a process: queued together with what causes it, held by one, retried, never lost.
 
 use std::time::Duration;
 
@@ -109,7 +109,7 @@ fn a_run_does_all_that_is_due_or_as_many_as_it_was_told_and_says_how_far_it_is()
     assert_eq!((jobs_due, jobs_ended, turns), (&2, &2, &60));
 }
 
-/// A summarizer that says when it is asked, and answers when it is told to.
+/// A summarizer that reports when it is asked, and answers when told to.
 #[derive(Debug)]
 struct Waits {
     asked: Sender<()>,
@@ -176,7 +176,7 @@ fn two_openings_of_a_file_never_work_on_the_same_job_and_who_lost_it_writes_noth
     assert!(other.doctor().unwrap().is_healthy());
 }
 
-/// When a job is to be tried next, in seconds from now.
+/// When a job will be retried, in seconds from now.
 fn wait_s(job: &JobInfo, now: DateTime<Utc>) -> i64 {
     (job.next_run_at - now).num_seconds()
 }

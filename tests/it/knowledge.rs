@@ -1,4 +1,5 @@
-//! An export with memories that has something in every column, written by hand: what no operation may write yet, too.
+//! An export with memories that has a value in every column, written by hand, including values that no operation can write
+//! yet.
 
 use serde_json::{Value, json};
 use thermocline::NewTurn;
@@ -8,7 +9,7 @@ use crate::{
     transfer::export,
 };
 
-/// What no error may say.
+/// Text that no error may contain.
 pub const CANARY: &str = "qwcanaryqw";
 
 const FORMAT: u64 = 4;
@@ -21,7 +22,7 @@ pub fn memory_id(number: u8) -> String {
     format!("mem_{}", uuid(number))
 }
 
-/// A memory that says nothing beyond what it must.
+/// A memory with only the required fields.
 fn knowledge(number: u8, status: &str, title: &str) -> Value {
     let at = "2026-03-01T12:00:00Z";
     let change = json!({
@@ -49,7 +50,7 @@ fn knowledge(number: u8, status: &str, title: &str) -> Value {
     with(line, &beside)
 }
 
-/// The same with these fields.
+/// The same with these additional fields.
 fn with(mut line: Value, fields: &Value) -> Value {
     for (field, value) in fields.as_object().unwrap() {
         line[field] = value.clone();
@@ -57,7 +58,7 @@ fn with(mut line: Value, fields: &Value) -> Value {
     line
 }
 
-/// Memories with something in every column, of a user with these turns and this session.
+/// Memories with a value in every column, for a user with these turns and this session.
 fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
     let at = "2026-03-02T09:30:00.123Z";
     let source = |from: Value, quote: &str| json!({ "from": from, "origin": "user", "made_by": "caller", "said_at": at, "quote": quote });
@@ -151,7 +152,7 @@ fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
     lines
 }
 
-/// An export without memories, with some.
+/// Adds memories to an export without any.
 pub fn with_memories(exported: &str) -> Vec<Value> {
     let mut lines: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let turns: Vec<&Value> = lines.iter().filter(|line| line["line"] == "turn").collect();
@@ -163,7 +164,7 @@ pub fn with_memories(exported: &str) -> Vec<Value> {
     counted(lines)
 }
 
-/// The lines with a last one that counts those of memories.
+/// The lines, with the memories included in the counts of the last one.
 pub fn counted(mut lines: Vec<Value>) -> Vec<Value> {
     let count = |kind: &str| lines.iter().filter(|line| line["line"] == kind).count();
     let counts = json!({
@@ -179,7 +180,7 @@ pub fn as_text(lines: &[Value]) -> String {
     lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// What a user exports who has said a little.
+/// The export of a user with a few turns.
 pub fn turns_alone() -> String {
     let fixture = Fixture::new();
     let user = fixture.alex();
@@ -189,7 +190,7 @@ pub fn turns_alone() -> String {
     export(&user)
 }
 
-/// What a user exports who has said a little and knows something.
+/// The export of a user with a few turns and memories.
 pub fn seed() -> Vec<Value> {
     with_memories(&turns_alone())
 }

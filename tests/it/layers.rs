@@ -1,10 +1,10 @@
-//! How the house is built: imports point one way and in no circle, SQL stands in one place, every statement names its user.
+//! The architecture: imports point one way and form no circle, SQL is in one place, every statement names its user.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
 use crate::imports::{Crate, Imports, circles};
 
-/// From the ground up. A module may import its own layer and those before it.
+/// Bottom-up. A module may import its own layer and those before it.
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
     &["clock", "cooldown", "endpoint", "english", "event", "faults", "own_thread", "rerank", "text", "times"],
@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["handles"],
 ];
 
-/// Every file under `src`, with its text up to its tests.
+/// Every file in `src`, with its text up to its tests.
 fn sources() -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -49,7 +49,7 @@ fn layer_of(module: &str) -> usize {
         .unwrap_or_else(|| panic!("{module} is in no layer"))
 }
 
-/// The crates: where the sources of each lie, and the file that declares its modules.
+/// The crates: the folder with the sources of each, and the file that declares its modules.
 const CRATES: [(&str, &str); 2] = [("src", "lib.rs"), ("crates/thermocline-cli/src", "main.rs")];
 
 #[test]
@@ -76,7 +76,7 @@ fn no_files_import_one_another_in_a_circle() {
     }
 }
 
-/// A circle, a line for each import in it.
+/// A circle, one line for each import in it.
 fn told(circle: &BTreeSet<String>, imports: &Imports) -> String {
     let mut told = String::new();
     for file in circle {

@@ -1,5 +1,5 @@
-//! Files that are deleted or replaced while they are open: nothing is acknowledged that nobody would find, and what was
-//! put in their place stays as it is.
+//! Files that are deleted or replaced while they are open: nothing is acknowledged that nobody would find, and files in
+//! their place stay as they are.
 #![cfg(unix)]
 
 use std::{fs, path::PathBuf};
@@ -14,7 +14,7 @@ use crate::{
     support::{Fixture, turn},
 };
 
-/// Twenty turns of alex, of which the log has most.
+/// Twenty turns of alex, most of them in the log.
 fn twenty(fixture: &Fixture) -> (Thermocline, Session) {
     let memory = fixture.open();
     let session = memory.user("alex").unwrap().session_named("talk").unwrap();
@@ -28,7 +28,7 @@ fn beside(fixture: &Fixture, suffix: &str) -> PathBuf {
     fixture.folder.path().join(format!("memory.db{suffix}"))
 }
 
-/// A restored backup, in which eve has a turn, takes the place of the file.
+/// Replaces the file with a restored backup in which eve has a turn.
 fn replace(fixture: &Fixture) {
     let backup = Fixture::new();
     let memory = backup.open();
@@ -47,7 +47,7 @@ fn check_lost<T>(answer: thermocline::Result<T>, what: &str) {
     assert!(error.to_string().contains("was deleted or replaced while it was open"), "{what}: {error}");
 }
 
-/// Every call says so.
+/// Checks that every call reports it.
 #[track_caller]
 fn check_all_lost(fixture: &Fixture, memory: &Thermocline, session: &Session) {
     check_lost(session.record(turn(21)), "record");
@@ -63,7 +63,7 @@ fn check_all_lost(fixture: &Fixture, memory: &Thermocline, session: &Session) {
     check_lost(memory.close(), "close");
 }
 
-/// A new opening of the file finds these users, is healthy, and takes turns.
+/// Checks that a new opening finds these users, is healthy, and accepts turns.
 #[track_caller]
 fn check_opens(fixture: &Fixture, there: &[&str], not_there: &[&str]) {
     let memory = fixture.open();

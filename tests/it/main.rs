@@ -5,7 +5,7 @@
 mod support;
 
 mod dump;
-/// The crate's own endpoint that does what a test says.
+/// The crate's own scripted endpoint for tests.
 #[cfg(feature = "llm")]
 #[path = "../../src/endpoint/scripted.rs"]
 #[allow(dead_code, reason = "the crate's own tests need more of it")]

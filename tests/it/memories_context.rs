@@ -1,4 +1,4 @@
-//! Memories in a context: what is known has a section of its own, says what is to be minded, and is not said twice.
+//! Memories in a context: they have their own section, show their warnings, and are not repeated.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -11,7 +11,7 @@ use crate::support::Fixture;
 
 const QUERY: &str = "Which sealant do we use for the skylight?";
 
-/// Alex, who said something of a skylight in another session; and the session that goes on.
+/// Alex, who mentioned a skylight in another session; and the session that continues.
 fn told() -> (Fixture, User, Session) {
     let fixture = Fixture::new();
     let alex = fixture.alex();

@@ -1,4 +1,4 @@
-//! Memories go out of one file and into another with all that stands beside them, and hostile ones are refused.
+//! Memories are moved from one file to another with everything that belongs to them, and hostile ones are refused.
 
 use std::collections::BTreeSet;
 
@@ -143,7 +143,7 @@ fn what_goes_with_its_session_stays_behind() {
     assert!(memory.doctor().unwrap().is_healthy());
 }
 
-/// An import that is refused, changes no row, and says nothing of what it read.
+/// Checks that an import is refused, changes no row, and does not reveal what it read.
 #[track_caller]
 fn check_refused(memory: &Thermocline, what: &str, lines: &[Value], kind: ErrorKind) {
     let before = dump(memory.path());
@@ -153,7 +153,7 @@ fn check_refused(memory: &Thermocline, what: &str, lines: &[Value], kind: ErrorK
     assert_same(&dump(memory.path()), &before, what);
 }
 
-/// The line that a pointer leads into, by its place among those of its kind: `knowledge/0/state/usage_count`.
+/// The line that a path refers to, by its index among those of its kind: `knowledge/0/state/usage_count`.
 fn field<'l>(lines: &'l mut [Value], path: &str) -> &'l mut Value {
     let mut parts = path.splitn(3, '/');
     let (kind, at) = (parts.next().unwrap(), parts.next().unwrap().parse().unwrap());
@@ -405,7 +405,7 @@ fn an_id_that_anybodys_memory_has_is_refused() {
     assert!(memory.doctor().unwrap().is_healthy());
 }
 
-/// What another value may be.
+/// Other values to try in the place of this one.
 fn others(value: &Value) -> Vec<Value> {
     let mut others = vec![json!("superseded"), json!("low"), json!("tool"), json!("use"), json!("success")];
     others.extend([json!(null), json!(0), json!(2), json!(true), json!([]), json!({})]);

@@ -1,4 +1,4 @@
-//! Contexts for chat APIs: what is recalled as one block, recent turns as messages; and what the caller sends itself.
+//! Contexts for chat APIs: recalled items as one block, recent turns as messages; and what the caller sends itself.
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn messages() -> ContextOptions {
     ContextOptions::default().now(asked_at()).for_messages()
 }
 
-/// Talks that have ended, one that goes on with 5 hot and 15 warm turns, and an anchor.
+/// Ended conversations, one in progress with 5 hot and 15 warm turns, and an anchor.
 fn told(fixture: &Fixture) -> (User, Session) {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();
@@ -39,14 +39,14 @@ fn contents(context: &Context) -> Vec<(ChatRole, String)> {
     context.messages().into_iter().map(|message| (message.role, message.content)).collect()
 }
 
-/// The callers' ids of what is shown, and of what the receipt says was considered at all.
+/// The callers' ids of what is shown, and the units that the receipt lists as considered.
 fn considered(user: &User, context: &Context) -> (Vec<String>, Vec<i64>) {
     let shown = context.items.iter().filter_map(|item| item.caller_id.clone()).collect();
     let receipt = user.receipt(context.receipt).unwrap();
     (shown, receipt.items.iter().filter_map(|item| item.seq).collect())
 }
 
-/// Budgets hold, by the tokenizer's own count and the stated number for each message.
+/// Checks the budget by the tokenizer's own count and the documented number for each message.
 #[track_caller]
 fn check_budget(context: &Context) {
     let tokens =
@@ -288,7 +288,7 @@ fn a_section_that_is_left_out_is_neither_shown_nor_recalled() {
     assert!(receipt.items.iter().all(|item| item.seq.is_some()), "no anchor was considered");
 }
 
-/// What the contents say together.
+/// The contents concatenated.
 trait ConcatAll {
     fn concat_all(&self) -> String;
 }

@@ -1,5 +1,5 @@
-//! Titles of sessions, and what callers keep beside turns and sessions: it goes where the turn or session goes, and
-//! nobody searches it or shows it to an LLM.
+//! Titles of sessions, and what callers store with turns and sessions: it moves with the turn or session, and is never
+//! searched or shown to an LLM.
 
 use std::{
     path::Path,
@@ -19,7 +19,7 @@ use crate::{
     support::{Fixture, long_turn, turn},
 };
 
-/// No other text has it.
+/// No other text contains it.
 const CANARY: &str = "qwcanaryqw";
 
 fn kept(session: &Session, turn_number: u32) -> Option<Value> {
@@ -130,7 +130,7 @@ fn a_session_has_a_title_and_metadata_that_a_talk_keeps_when_it_goes_on() {
     assert!(fixture.open().doctor().unwrap().is_healthy());
 }
 
-/// Keeps what it is asked, and never answers.
+/// Records what it is asked, and never answers.
 #[derive(Debug, Default)]
 struct Listener(Mutex<String>);
 
@@ -186,7 +186,7 @@ fn titles_and_metadata_are_neither_found_nor_shown_to_an_llm() {
     assert!(asked.contains("lamp") && !asked.contains(CANARY), "LLM#1 was asked");
 }
 
-/// The file as an older version would have left it: the schema up to a migration, and of the rows what it has.
+/// The file as an older version would have left it: the schema up to a migration, and the matching columns of the rows.
 pub fn older(fixture: &Fixture, version: u32, path: &Path) {
     let conn = Connection::open_with_flags(path, OpenFlags::default()).unwrap();
     conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();

@@ -1,4 +1,4 @@
-//! Any sequence of records, ends, silences, kills and reopenings keeps the invariants, against a simple model.
+//! Any sequence of records, ends, silences, kills and reopenings keeps the invariants, compared with a simple model.
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
@@ -8,25 +8,25 @@ use crate::support::{Fixture, hot, turn_of, warm};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Records a turn of so many tokens.
+    /// Records a turn of this many tokens.
     Record(usize),
     /// Records an earlier turn again.
     Repeat(usize),
-    /// Records a message of so many tokens, whose reply is to come.
+    /// Records a message of this many tokens, without its reply.
     Message(usize),
-    /// Gives the message that waits a reply of so many tokens.
+    /// Adds a reply of this many tokens to the waiting message.
     Complete(usize),
-    /// Replaces one of the last turns, that many before the newest, by one of so many tokens.
+    /// Replaces one of the last turns, this many before the newest, with one of this many tokens.
     Replace(usize, usize),
     End,
     New,
-    /// Nothing is said for so many hours.
+    /// This many hours of silence.
     Silence(i64),
     /// All handles are dropped and the file is opened again.
     Reopen,
-    /// The process dies: only the bytes that are in the files now are left.
+    /// The process dies: only the bytes that are in the files by now remain.
     Kill,
-    /// The other handle on the same session goes on.
+    /// The other handle of the same session takes over.
     Other,
 }
 
@@ -47,11 +47,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..50)
 }
 
-/// What a session must look like.
+/// The expected state of a session.
 #[derive(Clone, Debug, Default)]
 struct Expected {
     sizes: Vec<u32>,
-    /// How many of these are not hot any more.
+    /// How many of these are no longer hot.
     evicted: usize,
     /// The message that waits for its reply.
     waiting: Option<u32>,
@@ -59,7 +59,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// A turn or a message comes; the rule as the papers state it says which others leave.
+    /// Adds a turn or a message; the rule from the papers decides which others are evicted.
     fn push(&mut self, size: usize, waits: bool) {
         self.settle();
         let size = u32::try_from(size).unwrap();
@@ -81,7 +81,7 @@ impl Expected {
         }
     }
 
-    /// Turns were taken out: the newest of the others are hot, as many as the limits let.
+    /// After turns were removed, the newest of the others become hot again, as many as the limits allow.
     fn refill(&mut self) {
         self.evicted = self.evicted.min(self.sizes.len());
         while self.evicted > 0 {

@@ -1,4 +1,4 @@
-//! The newest turns of a session are shown without a hole, and what is left out is named.
+//! The newest turns of a session are shown without a hole, and what is left out is listed.
 
 use proptest::prelude::*;
 use thermocline::{
@@ -8,7 +8,7 @@ use thermocline::{
 
 use crate::support::{Fixture, Kept, turn_of};
 
-/// A part of a turn has at least this many tokens; no lines of the frame that come with it have more than the other.
+/// The smallest part of a turn, and the most tokens of the frame lines that come with it.
 const LEAST_PART_TOKENS: u32 = 48;
 const MOST_FRAME_TOKENS: u32 = 32;
 
@@ -22,12 +22,12 @@ fn session_of(sizes: &[usize]) -> Kept {
     Kept { session, _fixture: fixture }
 }
 
-/// A message of so many tokens, like which nobody ever said anything.
+/// A message of this many tokens that is unlike anything ever said.
 fn message_of(tokens: usize) -> String {
     " zebra".repeat(tokens)
 }
 
-/// Turns are shown for their places only.
+/// Shows turns only for their places.
 fn by_place() -> ContextOptions {
     ContextOptions::default().min_confidence(1.0)
 }
@@ -123,8 +123,8 @@ fn a_turn_of_another_session_that_is_at_hand_is_not_left_out_of_this_one() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The turns that are shown for their places are the newest of the session, and none is missing between them; what is
-    /// left out is all that is not shown; and of the newest of these not even a part has room in what is free.
+    /// The turns shown for their places are the newest of the session, without a gap. Everything not shown is listed as left
+    /// out, and of the newest of these not even a part would fit into the free tokens.
     #[test]
     fn whatever_their_lengths_the_newest_turns_have_no_hole_that_had_room(
         sizes in prop::collection::vec(prop_oneof![4 => 1_usize..300, 2 => 300_usize..1_800, 1 => 1_800_usize..6_000], 1..24),

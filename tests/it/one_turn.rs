@@ -1,4 +1,4 @@
-//! One turn by itself: its message before its reply, another one in its place, and none at all.
+//! A single turn: its message before its reply, replaced, or without any.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -435,7 +435,7 @@ fn a_session_that_is_restored_meanwhile_does_not_bring_an_erased_turn_back() {
     check_healthy(&fixture);
 }
 
-/// Records, completes, replaces, edits and erases until it is killed; says what it is about to do, and what was
+/// Records, completes, replaces, edits and erases until it is killed; reports what it is about to do, and what was
 /// acknowledged.
 pub fn child_changes_turns_until_killed(path: &str, seed: &str) {
     let user = Thermocline::open(path).unwrap().user("alex").unwrap();
@@ -482,12 +482,12 @@ pub fn child_changes_turns_until_killed(path: &str, seed: &str) {
     }
 }
 
-/// How often a child is killed: many more by hand.
+/// How often a child is killed; set it much higher by hand.
 fn kills() -> u64 {
     std::env::var("THERMOCLINE_TEST_KILLS").map_or(12, |kills| kills.parse().unwrap())
 }
 
-/// The first words of the turns that the session has.
+/// The first words of the session's turns.
 fn kept_texts(session: &Session) -> BTreeSet<String> {
     let mut kept = BTreeSet::new();
     let mut after = None;

@@ -12,7 +12,7 @@ use crate::{
     support::{Fixture, hot, turn},
 };
 
-/// Opening is refused with `kind`, and the file stays as it was.
+/// Checks that opening is refused with `kind`, and the file stays as it was.
 #[track_caller]
 fn check_refused(path: &Path, kind: ErrorKind) {
     let before = fs::read(path).ok();
@@ -21,14 +21,14 @@ fn check_refused(path: &Path, kind: ErrorKind) {
     assert_eq!(fs::read(path).ok(), before, "{error}");
 }
 
-/// A database made by plain SQL.
+/// A database created with plain SQL.
 fn database(path: &Path, sql: &str) -> Connection {
     let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
     conn.execute_batch(sql).unwrap();
     conn
 }
 
-/// The names of what lies in the fixture's folder.
+/// The names of everything in the fixture's folder.
 fn files(fixture: &Fixture) -> Vec<std::ffi::OsString> {
     let mut names: Vec<_> =
         fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -79,7 +79,8 @@ fn another_programs_database_is_refused() {
     check_refused(&path("taken.db"), ErrorKind::ForeignFile);
 }
 
-/// A backend whose users have this key is refused, in words that name what was found, what is needed, and a way out.
+/// Checks that a backend whose users have this key is refused, with a message that names what was found, what is needed, and
+/// a way out.
 #[track_caller]
 fn check_users(columns: &str, found: &str) {
     let fixture = Fixture::new();
@@ -146,7 +147,7 @@ fn knobs_out_of_their_limits_are_refused_before_anything_is_made() {
     assert!(!fixture.path().exists());
 }
 
-/// Opened by this name, the file is the one that has this path.
+/// Checks that the file opened by this name is the one at this path.
 #[cfg(unix)]
 #[track_caller]
 fn check_name(fixture: &Fixture, name: &Path, path: &Path) {
@@ -464,7 +465,7 @@ pub fn child_opens_what_it_may_not_write(folder: &str, kind: &str) {
     children::say(&format!("{:?}", Thermocline::open(path).unwrap_err().kind()));
 }
 
-/// A file and a folder that the child may read and not write.
+/// A file and a folder that the child may read but not write.
 #[cfg(unix)]
 fn check_read_only(kind: &str) {
     let fixture = Fixture::new();

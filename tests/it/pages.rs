@@ -1,4 +1,4 @@
-//! History and lists, page by page: whatever the size of its pages, a list is the same, and nothing is in it twice.
+//! History and lists by page: a list is the same whatever its page size, and contains nothing twice.
 
 use std::collections::BTreeSet;
 
@@ -36,8 +36,8 @@ fn texts(n: usize) -> (String, String) {
     if n.is_multiple_of(4) { (format!("question {n}"), format!("answer {n}")) } else { long_texts(n) }
 }
 
-/// The history says of each turn what was said, or its summary where that is `deleted`; in pages of any size, there
-/// and back.
+/// Checks that the history has each turn's text, or its summary if the original is `deleted`; in pages of any size, in both
+/// directions.
 #[track_caller]
 fn check(what: &str, session: &Session, tiers: &[MemoryTier], deleted: impl Fn(u32) -> bool) {
     let whole = session.turns(None, 1_000).unwrap();
@@ -259,7 +259,7 @@ fn a_page_has_1_to_1_000_entries() {
     assert_eq!([kinds(1), kinds(1_000)], [[Ok(()); 6]; 2]);
 }
 
-/// Every page of a list, of so many entries.
+/// All pages of a list, with this many entries each.
 fn pages<T, K>(
     limit: u32,
     page: impl Fn(Option<K>, u32) -> thermocline::Result<Vec<T>>,

@@ -1,4 +1,4 @@
-//! The tiering paper's tables: what a program writes and asks that was made for them runs on a file of ours, as printed.
+//! The tiering paper's tables: a program's statements written for them run on a file of ours, as printed.
 
 use std::{collections::BTreeSet, fs, io::ErrorKind, path::Path, process::Command};
 
@@ -19,7 +19,7 @@ use crate::{
 const USER: u128 = 7;
 const SESSION: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
-/// The statements of a file, without its comments.
+/// The statements of a file, without comments.
 fn statements(file: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/paper").join(file);
     let text = fs::read_to_string(path).unwrap();
@@ -27,12 +27,12 @@ fn statements(file: &str) -> Vec<String> {
     text.join("\n").split_inclusive(";\n").map(str::to_owned).collect()
 }
 
-/// A connection of another program: nothing of ours is set on it.
+/// A connection of another program, without any of our settings.
 fn other_program(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
 }
 
-/// A file of ours with the user of the statements, whom only the library has made.
+/// A file of ours with the user of the statements, created only through the library.
 fn with_user(fixture: &Fixture) -> Thermocline {
     let memory = fixture.open();
     user(&memory);
@@ -47,7 +47,7 @@ fn session(memory: &Thermocline) -> Session {
     user(memory).session_by_id(SessionId::from_uuid(Uuid::from_u128(SESSION))).unwrap()
 }
 
-/// An id as the tables have it.
+/// An id as stored in the tables.
 fn bytes(id: u128) -> [u8; 16] {
     id.to_be_bytes()
 }
@@ -60,7 +60,7 @@ fn insert_all(path: &Path) {
     }
 }
 
-/// The places of the turns that a question recalls.
+/// The numbers of the turns that a question recalls.
 fn recalled(user: &User, query: &str) -> BTreeSet<u32> {
     let recall = user.recall(query, RecallOptions::default()).unwrap();
     assert_eq!(recall.missing, Vec::<String>::new());
@@ -224,7 +224,7 @@ fn a_user_who_has_no_memory_yet_gets_one_with_the_first_session() {
     assert!(memory.doctor().unwrap().is_healthy(), "{:#?}", memory.doctor().unwrap());
 }
 
-/// Each is refused with these words, and leaves nothing behind.
+/// Checks that each is refused with this message, and leaves nothing.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn what_cannot_be_taken_over_is_refused_in_words() {
@@ -383,7 +383,7 @@ fn what_the_papers_indexes_are_for_is_asked_of_an_index() {
     check("SELECT * FROM conversation_sessions WHERE ended_at IS NULL", "idx_sessions_active");
 }
 
-/// Every column of the paper's tables is there, of the same type, and has a default where it has one there.
+/// Every column of the paper's tables exists, with the same type, and with a default if it has one there.
 #[test]
 fn every_column_of_the_paper_has_its_type_and_its_default() {
     let fixture = Fixture::new();

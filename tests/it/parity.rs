@@ -1,8 +1,8 @@
-//! The blocking handles are the async ones: the same methods, arguments and answers, each waiting.
+//! The blocking handles mirror the async ones: the same methods, arguments and results, each blocking.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// The public methods of a handle as its file declares them: `user(&self, name: &str) -> Result<User>`.
+/// The public methods of a handle as declared in its file: `user(&self, name: &str) -> Result<User>`.
 fn methods(file: &str, handle: &str) -> BTreeSet<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/handles").join(file);
     let source = fs::read_to_string(path).unwrap();
@@ -11,7 +11,7 @@ fn methods(file: &str, handle: &str) -> BTreeSet<String> {
     blocks.flat_map(|block| block.split("\n    pub ").skip(1).filter_map(signature)).collect()
 }
 
-/// A declaration without what is only async in it; none for what is no method.
+/// A declaration without its async parts; `None` if it is not a method.
 fn signature(declared: &str) -> Option<String> {
     let declared = declared.strip_prefix("async ").unwrap_or(declared).strip_prefix("fn ")?;
     let head = declared.split(" {\n").next()?;
@@ -20,7 +20,7 @@ fn signature(declared: &str) -> Option<String> {
     Some(words.replace("( ", "(").replace(", )", ")").replace("crate::", ""))
 }
 
-/// The same of a handle whose methods stand in several files.
+/// The same for a handle whose methods are in several files.
 fn methods_in(files: &[&str], handle: &str) -> BTreeSet<String> {
     files.iter().flat_map(|file| methods(file, handle)).collect()
 }

@@ -1,11 +1,12 @@
-//! Every statement about rows is one text that SQLite and `PostgreSQL` both take: prepared here against a file, and held
-//! against the rules by which the two differ, as far as that goes without a server.
+//! Every statement about rows is one text that both SQLite and `PostgreSQL` accept: prepared here against a file, and
+//! checked against the rules in which the two differ, as far as possible without a server.
 
 use std::{collections::HashMap, fs, path::Path};
 
 use crate::{dump, support::Fixture};
 
-/// What a list is ordered by at last, so that its order is never left to chance: each names one row among those listed.
+/// The last terms that lists are ordered by, so that their order is never left to chance: each identifies one row of the
+/// list.
 const KEYS: &[&str] = &[
     "block_no",
     "change_no",
@@ -36,11 +37,11 @@ const KEYS: &[&str] = &[
     "value_key",
 ];
 
-/// What only SQLite knows.
+/// Syntax that only SQLite knows.
 const SQLITES_OWN: &[&str] =
     &["rowid", "last_insert_rowid", "glob", "pragma", "sqlite_schema", "dbstat", "ifnull"];
 
-/// A statement, with the file that it stands in.
+/// A statement, with the file that contains it.
 struct Statement {
     file: String,
     sql: String,
@@ -80,7 +81,7 @@ fn statements() -> Vec<Statement> {
     found
 }
 
-/// The statements that read pages, and what stands on them.
+/// The statements that read pages, and what is on them.
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
         "history.rs" | "memories/lists.rs" => true,
@@ -97,7 +98,7 @@ pub fn statements_of_pages() -> Vec<String> {
     statements().into_iter().filter(is_of_page).map(|statement| statement.sql).collect()
 }
 
-/// The lists of columns that a file gives a name to, over those that others do.
+/// The column lists that a file names, added to the shared ones or in their place.
 fn lists(code: &str, shared: &HashMap<String, String>) -> HashMap<String, String> {
     let mut found = shared.clone();
     for part in code.split("macro_rules! ").skip(1) {
@@ -112,10 +113,10 @@ fn lists(code: &str, shared: &HashMap<String, String>) -> HashMap<String, String
     found
 }
 
-/// What stands in a list for what it is given.
+/// The placeholder for a list's argument.
 const GIVEN: char = '\u{1}';
 
-/// The texts of some code: literals, those that `concat!` makes of literals and lists, and lists that are given one.
+/// The texts in some code: literals, `concat!` of literals and lists, and lists with an argument.
 fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
     // `unread`: from behind the last text on.
     let (mut found, mut rest, mut unread) = (Vec::new(), code, code);
@@ -142,7 +143,7 @@ fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
     found
 }
 
-/// The text of `concat!`, from behind its parenthesis on, and what follows.
+/// The text of `concat!`, after its opening parenthesis, and the rest.
 fn concatenated<'a>(mut rest: &'a str, lists: &HashMap<String, String>) -> (String, &'a str) {
     let mut text = String::new();
     loop {
@@ -166,7 +167,7 @@ fn concatenated<'a>(mut rest: &'a str, lists: &HashMap<String, String>) -> (Stri
     }
 }
 
-/// A literal's text, and what follows.
+/// A literal's text, and the rest.
 fn literal(quoted: &str) -> (String, &str) {
     let (mut text, mut chars) = (String::new(), quoted[1..].char_indices());
     while let Some((at, c)) = chars.next() {
@@ -189,7 +190,7 @@ fn literal(quoted: &str) -> (String, &str) {
     (text, "")
 }
 
-/// The words, numbers, parameters and marks of a statement; a text is one token, `'`.
+/// The words, numbers, parameters and marks of a statement; a string literal is one token, `'`.
 fn tokens(sql: &str) -> Vec<String> {
     let (mut found, chars): (Vec<String>, Vec<char>) = (Vec::new(), sql.chars().collect());
     let mut at = 0;
@@ -244,7 +245,7 @@ fn is(token: Option<&String>, word: &str) -> bool {
     token.is_some_and(|token| token.eq_ignore_ascii_case(word))
 }
 
-/// The place of the parenthesis that closes the one at `open`.
+/// The position of the parenthesis that closes the one at `open`.
 fn closing(tokens: &[String], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -258,7 +259,7 @@ fn closing(tokens: &[String], open: usize) -> usize {
     tokens.len()
 }
 
-/// Which rules a statement breaks.
+/// The rules that a statement breaks.
 fn broken_rules(sql: &str) -> Vec<String> {
     let tokens = tokens(sql);
     let mut broken = Vec::new();
@@ -340,7 +341,7 @@ fn broken_rules(sql: &str) -> Vec<String> {
     broken
 }
 
-/// What an ORDER BY lacks: its last term must name one row.
+/// What an ORDER BY lacks: its last term must identify one row.
 fn unordered(terms: &[String]) -> Option<String> {
     let (mut depth, mut last) = (0, String::new());
     for token in terms {
@@ -357,7 +358,7 @@ fn unordered(terms: &[String]) -> Option<String> {
     (!KEYS.contains(&last.as_str())).then(|| format!("ORDER BY ends in {last}, which is no key"))
 }
 
-/// In an upsert a bare column is ambiguous elsewhere.
+/// In an upsert a bare column is ambiguous in other databases.
 fn unqualified(assignments: &[String]) -> Option<String> {
     const WORDS: &[&str] = &[
         "case", "when", "then", "else", "end", "and", "or", "not", "null", "is", "distinct", "from", "where",
@@ -404,7 +405,7 @@ fn every_statement_can_be_prepared() {
     }
 }
 
-/// A join that goes by all rows of a user to find a few takes seconds where there are very many: recalls did.
+/// A join that visits all rows of a user to find a few takes seconds if there are very many; recalls once had one.
 #[test]
 fn no_join_goes_by_all_rows_of_a_user() {
     let fixture = Fixture::new();

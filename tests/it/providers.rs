@@ -1,5 +1,5 @@
-//! A summarizer or an embedder that hangs, fails or panics holds up no job that does not need it, and others no longer
-//! than its knob says.
+//! A summarizer or an embedder that hangs, fails or panics delays no job that does not need it, and others no longer than
+//! its setting allows.
 
 use std::{
     cell::Cell,
@@ -31,13 +31,13 @@ const SPACE: (&str, &str, u32) = ("own-model", "r1", 8);
 /// How a provider keeps its caller waiting.
 #[derive(Clone, Copy, Debug)]
 enum Hangs {
-    /// Its future does not resolve.
+    /// Its future never resolves.
     Pending,
     /// Its future blocks the thread that polls it.
     Blocking,
 }
 
-/// A provider that says when it is asked, and answers when it is let go.
+/// A provider that reports when it is asked, and answers when released.
 struct Gated {
     hangs: Hangs,
     asked: Sender<()>,
@@ -50,7 +50,7 @@ impl Gated {
         (Arc::new(Self { hangs, asked, let_go: Mutex::new(Some(let_go)) }), is_asked, open)
     }
 
-    /// Only the first who asks waits.
+    /// Only the first caller waits.
     async fn wait(&self) {
         self.asked.send(()).unwrap();
         let Some(let_go) = self.let_go.lock().unwrap().take() else { return };
@@ -102,13 +102,13 @@ fn end_a_session(memory: &Thermocline, user: &str) {
     session.end().unwrap();
 }
 
-/// So many turns that they are indexed, in a session that is open.
+/// Enough turns to be indexed, in an open session.
 fn say_much(memory: &Thermocline, user: &str) {
     let session = memory.user(user).unwrap().session_named("open").unwrap();
     (1..=130).for_each(|n| drop(session.record(turn(n)).unwrap()));
 }
 
-/// An erase that was cut short, so that a job is to end it.
+/// An interrupted erase that a job must finish.
 fn erase_in_part(fixture: &Fixture, memory: &Thermocline, cut: &Cut, user: &str) {
     end_a_session(memory, user);
     cut.after(0, "DELETE FROM conversation_turns");
@@ -117,12 +117,12 @@ fn erase_in_part(fixture: &Fixture, memory: &Thermocline, cut: &Cut, user: &str)
     fixture.clock.advance(TimeDelta::minutes(2)); // Its lease has run out.
 }
 
-/// What jobs there are, and where they stand.
+/// The jobs and their states.
 fn kinds(memory: &Thermocline) -> Vec<(JobKind, JobState)> {
     memory.jobs(None, 1_000).unwrap().iter().map(|job| (job.kind, job.state)).collect()
 }
 
-/// Looks until the jobs are as wanted.
+/// Polls until the jobs are as wanted.
 #[track_caller]
 fn until(memory: &Thermocline, what: &str, is_so: impl Fn(&[(JobKind, JobState)]) -> bool) {
     const MOST_LOOKS: usize = 50_000;
@@ -139,7 +139,7 @@ fn run(memory: &Thermocline) -> JobsReport {
     memory.run_jobs(RunJobs::default()).unwrap()
 }
 
-/// Up to which unit the built-in embedder has come with a user.
+/// The last unit of a user that the built-in embedder has embedded.
 fn built_in_seq(fixture: &Fixture, user: &str) -> u32 {
     ask(
         &fixture.path(),
@@ -235,7 +235,7 @@ fn the_worker_goes_on_while_an_embedder_blocks_its_thread_and_ends_in_time() {
     drop(open);
 }
 
-/// Queues jobs of one user after the other while a provider fails, as `why` says; `calls` is how often it was asked.
+/// Queues jobs of one user after the other while a provider fails with `why`; `calls` is how often it was asked.
 #[track_caller]
 fn check_rests(
     fixture: &Fixture,
@@ -450,7 +450,7 @@ fn closing_the_file_ends_a_run_that_waits_for_a_provider() {
     assert_eq!(run(&fixture.open()).done, 1, "the job was given back");
 }
 
-/// Names nothing.
+/// An embedder and summarizer that panics whenever it is called.
 #[derive(Debug)]
 struct Nameless;
 

@@ -1,4 +1,4 @@
-//! What a record takes, refuses, and gives back the second time.
+//! What a record accepts, refuses, and returns the second time.
 
 use chrono::TimeDelta;
 use thermocline::{CriticalRule, Error, ErrorKind, NewTurn, Origin, RecordOutcome, Recorded, SnapshotId};
@@ -9,7 +9,7 @@ fn record(turn: NewTurn) -> Result<Recorded, Error> {
     Fixture::new().session().record(turn)
 }
 
-/// The turn is refused, with a message that says `why` and none of its text; and nothing is written.
+/// Checks that the turn is refused, with a message that contains `why` and none of its text, and that nothing is written.
 #[track_caller]
 fn check_refused(turn: NewTurn, why: &str) {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! A user's revision says whether anything of the user was written, whoever else writes.
+//! A user's revision shows whether anything of the user was written, whoever else writes.
 
 use std::{cell::Cell, collections::BTreeSet, io::Cursor};
 
@@ -18,7 +18,7 @@ use crate::{
     transfer::export,
 };
 
-/// Two users, and the revisions that they had when they were looked at last.
+/// Two users, and their revisions when last checked.
 struct Two {
     file: Thermocline,
     alex: User,
@@ -40,7 +40,7 @@ impl Two {
         [self.seen.replace(now), now]
     }
 
-    /// Does something that writes of alex alone.
+    /// Does something that writes only for alex.
     #[track_caller]
     fn writes<T>(&self, what: &str, act: impl FnOnce() -> thermocline::Result<T>) -> T {
         let done = act().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -262,7 +262,7 @@ fn a_refused_act_and_opening_the_file_anew_leave_it() {
     assert_eq!(fixture.alex().revision().unwrap(), before);
 }
 
-/// A method that is new has to say which it is.
+/// A new method has to be listed as one or the other.
 #[test]
 fn every_method_of_a_user_is_looked_at() {
     let tested = include_str!("revision.rs");

@@ -1,4 +1,4 @@
-//! Tests that what a handle returns has a JSON Schema, and that the schema says what serde writes.
+//! Everything that a handle returns has a JSON Schema, and the schema matches what serde writes.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const HANDLES: [&str; 6] = [
     include_str!("../../src/handles/sensors.rs"),
     include_str!("../../src/handles/vault.rs"),
 ];
-/// What methods return that is no data of its own: other handles, words and numbers.
+/// Returned types without their own data: other handles, words and numbers.
 const PLAIN: [&str; 15] = [
     "&Path",
     "&str",
@@ -56,7 +56,7 @@ fn short_name<T>() -> &'static str {
     std::any::type_name::<T>().rsplit("::").next().expect("a name has an end")
 }
 
-/// All that the handles return.
+/// Everything that the handles return.
 fn returned() -> Vec<(&'static str, Schema)> {
     vec![
         written::<Anchor>(),
@@ -110,7 +110,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// What of it is asked with.
+/// Those that are also used as arguments.
 fn asked_with() -> Vec<(&'static str, Schema)> {
     vec![
         read::<Attribute>(),
@@ -127,7 +127,7 @@ fn asked_with() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The names of what a signature returns, without what holds it: `Result<Vec<Turn>>` is `Turn`.
+/// The names of a signature's return types, without containers: `Result<Vec<Turn>>` is `Turn`.
 fn returns(source: &str) -> impl Iterator<Item = &str> {
     let public = source
         .split("\n    pub ")
@@ -160,7 +160,7 @@ fn a_schema_says_which_fields_or_words_there_are_and_what_they_mean() {
     }
 }
 
-/// Where serde is told how to write a field, the schema is told the same.
+/// If serde has an attribute for a field, the schema has the same.
 #[test]
 fn a_schema_says_what_serde_writes() {
     let of = |schema: Schema, path: &str| schema.as_value().pointer(path).cloned().unwrap_or(Value::Null);

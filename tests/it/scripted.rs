@@ -1,4 +1,4 @@
-//! LLM#1 as a test wants it: it answers by a script, and counts how often it was asked.
+//! LLM#1 for tests: it gives scripted answers, and counts how often it was asked.
 
 use std::{
     fmt,
@@ -19,12 +19,12 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Answers with what the script says of the n-th question, from 1, and its turns.
+    /// Answers the n-th question, from 1, with what the script returns for its turns.
     pub fn new(answer: impl Fn(usize, &[Turn]) -> Result<Vec<Verdict>> + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { answer: Box::new(answer), calls: AtomicUsize::new(0) })
     }
 
-    /// Gives one verdict for each turn.
+    /// Returns one verdict for each turn.
     pub fn each(verdict: impl Fn(&Turn) -> Verdict + Send + Sync + 'static) -> Arc<Self> {
         Self::new(move |_, turns| Ok(turns.iter().map(&verdict).collect()))
     }
@@ -58,7 +58,7 @@ pub fn first_words(turn: &Turn) -> Verdict {
     Verdict::summary(turn.id, format!("The user said {}", words.join(" ")))
 }
 
-/// Reads anchors out of sentences that say them outright: `name is Alex.`, `likes is no longer tea.`
+/// Reads anchors from explicit sentences: `name is Alex.`, `likes is no longer tea.`
 pub fn stated_anchors(turn: &Turn) -> Vec<FoundAnchor> {
     let said = &turn.said;
     let subject = said.user_name.as_deref().map_or("user".to_owned(), str::to_lowercase);
@@ -78,7 +78,7 @@ fn stated(subject: &str, sentence: &str) -> Option<FoundAnchor> {
     })
 }
 
-/// A true sentence, and every anchor that is said outright.
+/// A true sentence, and every anchor that is stated explicitly.
 pub fn reads_anchors(turn: &Turn) -> Verdict {
     stated_anchors(turn).into_iter().fold(first_words(turn), Verdict::anchor)
 }

@@ -1,4 +1,4 @@
-//! How sessions start, resume, end, and go on.
+//! How sessions start, resume, end, and continue.
 
 use chrono::TimeDelta;
 use thermocline::{ContextOptions, EndReason, ErrorKind, MemoryTier, MoveReason, RecordOutcome};

@@ -1,4 +1,4 @@
-//! The ready questions in `sql/`: each gives the right rows, and runs in the sqlite3 shell.
+//! The prepared queries in `sql/`: each returns the right rows, and runs in the sqlite3 shell.
 
 use std::{
     fs::{self, File},
@@ -20,10 +20,10 @@ use uuid::Uuid;
 use crate::dump::meddle;
 use crate::support::{Fixture, at, turn, turn_of};
 
-/// What the questions with parameters are asked with.
+/// The arguments of queries with parameters.
 const PARAMETERS: [(&str, &str); 2] = [(":now", "2026-03-04 09:30"), (":words", "night train")];
 
-/// The rows for `seed`, cells between bars. `*` is any cell; `...` is any more rows.
+/// The rows for `seed`, with cells separated by bars. `*` is any cell; `...` is any further rows.
 const EXPECTED: &[(&str, &[&str])] = &[
     (
         "anchor_history.sql",
@@ -357,7 +357,7 @@ fn a_job_waits_for_its_next_try_or_for_somebody() {
     }
 }
 
-/// A backend's `users` table may have nothing but an id.
+/// A backend's `users` table may have only an id.
 #[test]
 fn each_question_runs_in_a_backends_own_database() {
     let fixture = Fixture::new();
@@ -379,7 +379,7 @@ fn each_question_runs_in_a_backends_own_database() {
     }
 }
 
-/// While a program uses the file. The shell is not ours: where it is missing there is nothing to show.
+/// Runs while a program uses the file. The shell is not ours: if it is missing, the test is skipped.
 #[test]
 fn each_question_runs_in_the_sqlite3_shell() {
     let fixture = Fixture::new();
@@ -401,7 +401,7 @@ fn each_question_runs_in_the_sqlite3_shell() {
     }
 }
 
-/// Takes a turn's first sentence, and knows nothing of trains.
+/// Takes a turn's first sentence as the summary.
 #[derive(Debug)]
 struct Ferryman;
 
@@ -421,9 +421,9 @@ impl Summarizer for Ferryman {
     }
 }
 
-/// Two users, one without a name. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 goes on from
-/// it. The other's: 3 is long silent, 5 is empty, 6 is recorded late. One turn is critical, one fills the hot tier.
-/// Nora's 7 is compressed; that of 8 was put off, and those of 1 and 2 have waited since they ended.
+/// Two users, one without a name. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 continues it. The
+/// other's: 3 is long silent, 5 is empty, 6 is recorded late. One turn is critical, one fills the hot tier. Nora's 7 is
+/// compressed; the job of 8 was postponed, and those of 1 and 2 have waited since they ended.
 fn seed(fixture: &Fixture) -> Thermocline {
     let mut config = fixture.config.clone();
     config.summarizer = Some(Arc::new(Ferryman));
@@ -484,7 +484,7 @@ fn seed(fixture: &Fixture) -> Thermocline {
     memory
 }
 
-/// Mira, who has no name here, knows a few things; one of them is contradicted by a tool.
+/// Mira, who has no name here, knows a few things, one of which a tool contradicts.
 fn know(fixture: &Fixture, memory: &Thermocline) {
     let mira = memory.user_by_id(UserId::from_uuid(Uuid::from_u128(7))).unwrap();
     let memories = mira.memories().by(Origin::User);
@@ -509,7 +509,7 @@ fn know(fixture: &Fixture, memory: &Thermocline) {
     memories.undo(roses).unwrap();
 }
 
-/// Nora recalls, and Alex asks for a context.
+/// Nora recalls, and Alex requests a context.
 fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
     fixture.clock.set(at("2026-03-04T09:00:00Z"));
     nora.recall("Where does the ferry\u{1b}[2J go from?", RecallOptions::default().k(2)).unwrap();
@@ -565,7 +565,7 @@ fn check(conn: &Connection, file: &Path) {
     assert!(as_expected, "sql/{name} gives\n{}\nexpected\n{}", rows.join("\n"), expected.join("\n"));
 }
 
-/// The rows as lines of text. What people read is never a BLOB.
+/// The rows as lines of text. A column for people is never a BLOB.
 fn ask(conn: &Connection, file: &Path) -> Vec<String> {
     ask_with(conn, file, &PARAMETERS)
 }
@@ -599,7 +599,7 @@ fn connect(fixture: &Fixture, flags: OpenFlags) -> Connection {
     Connection::open_with_flags(fixture.path(), flags).unwrap()
 }
 
-/// Every file with a question, by name.
+/// Every file with a query, by name.
 fn questions() -> Vec<PathBuf> {
     let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "sql")).collect();

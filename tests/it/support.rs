@@ -1,4 +1,4 @@
-//! What every test needs: a file in a folder of its own, a clock that stands still, turns of a known size.
+//! What every test needs: a file in a separate folder, a stopped clock, turns of a known size.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,7 @@ use thermocline::{
     blocking::{Session, Thermocline, User},
 };
 
-/// A file that is gone with the test.
+/// A file that is deleted with the test.
 pub struct Fixture {
     pub folder: TempDir,
     pub clock: Arc<ManualClock>,
@@ -44,7 +44,7 @@ impl Fixture {
         self.open().user("alex").unwrap()
     }
 
-    /// The files as they are now, in a folder of their own: what a process leaves that is killed here.
+    /// The files as they are now, in a separate folder: what a process killed here leaves.
     pub fn copy(&self) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for suffix in ["", "-wal"] {
@@ -62,21 +62,21 @@ impl Fixture {
     }
 }
 
-/// Cuts the writer short: a statement fails, and goes on failing until it is mended.
+/// Interrupts the writer: a statement fails, and keeps failing until [`mend`](Self::mend) is called.
 #[derive(Clone, Default)]
 pub struct Cut(Arc<Mutex<Cutting>>);
 
 #[derive(Default)]
 struct Cutting {
-    /// What is in the statement that fails, and how often it may still run.
+    /// Text in the statement that fails, and how often it may still run.
     fails: Option<(String, usize)>,
     has_failed: bool,
-    /// What ran, in order.
+    /// The statements that ran, in order.
     ran: Vec<String>,
 }
 
 impl Cut {
-    /// Has the files that are opened with this configuration cut short.
+    /// Makes the files that are opened with this configuration interruptible.
     pub fn of(config: &mut Config) -> Self {
         let cut = Self::default();
         let asked = cut.clone();
@@ -99,12 +99,12 @@ impl Cut {
         }
     }
 
-    /// From now on the statement with this in it fails, once it has run so often.
+    /// From now on the statement containing this fails, once it has run this often.
     pub fn after(&self, times: usize, part: &str) {
         self.0.lock().unwrap().fails = Some((part.to_owned(), times));
     }
 
-    /// Lets every statement run again. It is a mistake of the test if none has failed.
+    /// Lets every statement run again. If none has failed, the test is wrong.
     #[track_caller]
     pub fn mend(&self) {
         let mut cutting = self.0.lock().unwrap();
@@ -112,7 +112,7 @@ impl Cut {
         cutting.fails = None;
     }
 
-    /// Each statement that has run since this was asked last, with one in the midst and the last of its times, from 0.
+    /// Each statement that has run since the last call, with one of its middle runs and the last one, counted from 0.
     pub fn places(&self) -> Vec<(String, usize)> {
         let mut times = BTreeMap::new();
         for statement in std::mem::take(&mut self.0.lock().unwrap().ran) {
@@ -125,7 +125,7 @@ impl Cut {
     }
 }
 
-/// A session with the file that it is in: without that, nothing of it could be read.
+/// A session with the file that contains it: without that, nothing of it could be read.
 pub struct Kept {
     pub session: Session,
     pub _fixture: Fixture,
@@ -139,17 +139,17 @@ impl std::ops::Deref for Kept {
     }
 }
 
-/// An instant from its text.
+/// An instant parsed from text.
 pub fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// The n-th turn of a talk: short, and different from all others.
+/// The n-th turn of a conversation: short, and different from all others.
 pub fn turn(n: usize) -> NewTurn {
     NewTurn::new(format!("question {n}"), format!("answer {n}"))
 }
 
-/// Both sides of the n-th turn of a talk that is long enough to be summarized, and says nothing of anybody.
+/// Both sides of the n-th turn of a conversation that is long enough to be summarized, and says nothing about anybody.
 pub fn long_texts(n: usize) -> (String, String) {
     let things = ["lamp", "ladder", "kettle", "bridge", "window", "barrel", "lantern", "basket"];
     let thing = |at: usize| things[(n * 5 + at * 3) % things.len()];
@@ -160,7 +160,7 @@ pub fn long_texts(n: usize) -> (String, String) {
     (user.trim_end().to_owned(), reply.trim_end().to_owned())
 }
 
-/// The turn of these texts.
+/// The turn with these texts.
 pub fn long_turn(n: usize) -> NewTurn {
     let (user, reply) = long_texts(n);
     NewTurn::new(user, reply).caller_id(format!("long/{n}"))
@@ -171,12 +171,12 @@ pub fn turn_of(tokens: usize) -> NewTurn {
     NewTurn::new("x".to_owned() + &" x".repeat(tokens - 1), "")
 }
 
-/// The places of the hot turns.
+/// The numbers of the hot turns.
 pub fn hot(session: &Session) -> Vec<u32> {
     session.hot().unwrap().turns().map(|turn| turn.turn_number).collect()
 }
 
-/// The places of the turns in the warm window.
+/// The numbers of the turns in the warm window.
 pub fn warm(session: &Session) -> Vec<u32> {
     session.warm().unwrap().turns.iter().map(|turn| turn.turn_number).collect()
 }

@@ -1,4 +1,4 @@
-//! Compression that is killed or fails at any point loses no turn, and ends where an undisturbed one ends.
+//! A compression that is killed or fails at any point loses no turn, and ends with the same result as an undisturbed one.
 
 use std::{io::Write, sync::Arc};
 
@@ -12,12 +12,12 @@ use crate::{
     support::{Cut, Fixture, at, long_texts},
 };
 
-/// Of each session: so many that a process is nearly always inside of a job.
+/// The number of sessions: so many that a process is nearly always inside a job.
 const MANY: usize = 160;
-/// Two slices and a half.
+/// Two and a half slices.
 const FEW: usize = 40;
 
-/// Both sides of a turn; some say a name that supersedes the last, some what is liked.
+/// Both sides of a turn; some state a name that supersedes the last, some what the user likes.
 fn texts(n: usize) -> (String, String) {
     let names = ["Alex", "Bo", "Charlie", "Dana"];
     let name = names[n / 4 % 4];
@@ -30,7 +30,7 @@ fn texts(n: usize) -> (String, String) {
     }
 }
 
-/// Sessions that have ended and wait to be compressed.
+/// Ended sessions that wait for compression.
 fn prepare(sessions: usize, turns: usize) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;
@@ -50,7 +50,7 @@ fn prepare(sessions: usize, turns: usize) -> Fixture {
     fixture
 }
 
-/// Compresses everything, and tells of each slice.
+/// Compresses everything, and reports each slice.
 pub fn child_compresses(path: &str, now: &str) {
     let mut config = Config::default();
     config.clock = Arc::new(ManualClock::new(at(now)));
@@ -63,7 +63,7 @@ pub fn child_compresses(path: &str, now: &str) {
     say("done");
 }
 
-/// Each turn is in one place, and the file is sound.
+/// Checks that each turn is in one place, and the file is sound.
 #[track_caller]
 fn check_sound(fixture: &Fixture, turns: usize, with_doctor: bool) {
     let in_one_place = "SELECT count(*) FROM recall_units AS r
@@ -120,7 +120,7 @@ fn killed_at_random_moments_no_turn_is_lost_and_the_end_is_the_same() {
     check_texts(&memory, sessions, MANY);
 }
 
-/// Every turn can be read as it was said.
+/// Checks that every turn has its original text.
 #[track_caller]
 fn check_texts(memory: &Thermocline, sessions: usize, turns: usize) {
     let user = memory.user("alex").unwrap();

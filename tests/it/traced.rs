@@ -1,4 +1,4 @@
-//! What a subscriber of `tracing` sees at its finest level: ids, counts, kinds of errors; no text, key or name.
+//! What a `tracing` subscriber sees at the finest level: ids, counts, kinds of errors; no text, key or name.
 
 use std::{
     fmt::{Debug, Write as _},
@@ -22,7 +22,7 @@ use crate::{
     support::{Fixture, long_texts},
 };
 
-/// Keeps all that it is told, as text: of every thread of this process.
+/// Records everything as text, from every thread of this process.
 struct Keeper {
     kept: Arc<Mutex<String>>,
     spans: AtomicU64,
@@ -73,7 +73,7 @@ impl Subscriber for Keeper {
     fn exit(&self, _: &Id) {}
 }
 
-/// What was told up to now.
+/// What was recorded up to now.
 fn kept() -> Arc<Mutex<String>> {
     static KEPT: OnceLock<Arc<Mutex<String>>> = OnceLock::new();
     let keep = || {
@@ -85,7 +85,7 @@ fn kept() -> Arc<Mutex<String>> {
     Arc::clone(KEPT.get_or_init(keep))
 }
 
-/// Nobody says these words but this test.
+/// Words that only this test says.
 const CANARIES: [&str; 8] = [
     "canarytext",
     "canaryquery",

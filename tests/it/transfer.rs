@@ -1,4 +1,4 @@
-//! A user's memory goes out of one file and into another whole, or not at all.
+//! A user's memory is moved from one file to another entirely, or not at all.
 
 use std::{
     io::{BufReader, Read, Write},
@@ -20,10 +20,10 @@ use crate::{
     support::{Fixture, long_turn, turn, turn_of},
 };
 
-/// What no error may say.
+/// Text that no error may contain.
 const CANARY: &str = "qwcanaryqw";
 
-/// Bytes that are written on another thread.
+/// A buffer that is written on another thread.
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
 
@@ -37,7 +37,7 @@ impl Write for Bytes {
     }
 }
 
-/// All of a user's memory as text.
+/// A user's whole memory as text.
 pub fn export(user: &User) -> String {
     let bytes = Bytes::default();
     let counts = user.export(bytes.clone()).unwrap();
@@ -53,7 +53,7 @@ pub fn import(memory: &Thermocline, name: &str, text: &str) -> thermocline::Resu
     memory.import(name, BufReader::new(std::io::Cursor::new(text.to_owned())))
 }
 
-/// A memory with all that there can be.
+/// A memory with everything that can exist.
 fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     for (originals, key) in [(Originals::Delete, "deleted"), (Originals::Archive, "archived \"ключ\" 鍵")]
@@ -172,7 +172,7 @@ fn an_imported_memory_goes_on_as_the_old_one_would() {
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
 }
 
-/// An import that is refused, changes no row, and says nothing of what it read.
+/// Checks that an import is refused, changes no row, and does not reveal what it read.
 #[track_caller]
 fn check_refused(memory: &Thermocline, what: &str, text: &str, kind: ErrorKind) {
     let before = dump(memory.path());
@@ -182,7 +182,7 @@ fn check_refused(memory: &Thermocline, what: &str, text: &str, kind: ErrorKind) 
     assert_same(&dump(memory.path()), &before, what);
 }
 
-/// Sets a field of the first line of a kind.
+/// Sets a field in the first line of a kind.
 fn with(lines: &[&str], kind: &str, field: &str, new: &Value) -> String {
     let mut is_done = false;
     let lines: Vec<String> = lines
@@ -301,7 +301,7 @@ fn a_file_that_contradicts_itself_changes_nothing() {
     }
 }
 
-/// The lines of an export with one more, and the counts of the last line to match.
+/// The lines of an export with an additional one, and matching counts in the last line.
 fn with_another(mut lines: Vec<Value>, line: Value) -> Vec<Value> {
     let counted = match line["line"].as_str().unwrap() {
         "summary" => "summaries".to_owned(),
@@ -412,7 +412,7 @@ fn an_id_that_anything_in_the_file_has_is_refused_whoever_owns_it() {
     import(&memory, "blake", &renamed_but(&[])).unwrap();
 }
 
-/// What another value of a field may be.
+/// Other values to try for a field.
 fn others(value: &Value) -> Vec<Value> {
     let words =
         ["hot", "warm", "cold", "call", "silence", "holds", "ends", "name", "likes", "user", "caller"];

@@ -1,4 +1,4 @@
-//! The forms that memories have as files: what is written is read as it was, whatever it says.
+//! The file formats of memories: what is written is read back the same, whatever it says.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +37,7 @@ impl Kept {
     }
 }
 
-/// All files below a folder, by their paths, but for those that only we read.
+/// All files in a folder, by path, except those that only we read.
 fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -55,7 +55,7 @@ fn tree(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A name that a file of another program has for something never becomes a name of ours, however it is written.
+/// A name in another program's file never becomes a name of ours, however it is written.
 #[test]
 fn names_of_an_imported_entry_mean_nothing_in_its_file() {
     let noted = Kept::new();
@@ -81,7 +81,7 @@ fn names_of_an_imported_entry_mean_nothing_in_its_file() {
     noted.check_quiet();
 }
 
-/// One thing of a file is edited, and nothing else of the memory changes with it.
+/// Editing one part of a file changes nothing else of the memory.
 #[test]
 fn an_edit_of_one_thing_leaves_all_others_as_they_were_whatever_they_say() {
     let noted = Kept::new();
@@ -141,7 +141,7 @@ fn an_edit_of_one_thing_leaves_all_others_as_they_were_whatever_they_say() {
     noted.check_quiet();
 }
 
-/// The text and the strength of an edge are a person's to edit in its file; the rest of it stands in the memories' files.
+/// People may edit the text and the strength of an edge in its file; the rest of it is in the memories' files.
 #[test]
 fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
     let noted = Kept::new();
@@ -194,7 +194,7 @@ fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
     assert_eq!(noted.sync().refused.len(), 1, "no edge is made of a file");
 }
 
-/// What the continuum paper prints as examples of its files' heads, and what becomes of each as a claim.
+/// The continuum paper's printed examples of file heads, and what each becomes as a claim.
 const OF_C: [(&str, &str); 5] = [
     (
         "workspace/state/context.md",
@@ -235,7 +235,7 @@ const OF_C: [(&str, &str); 5] = [
     ),
 ];
 
-/// Imports files twice: the second time nothing of the file of Thermocline changes.
+/// Imports files twice: the second time nothing in Thermocline's file changes.
 #[track_caller]
 fn import_twice(known: &Known, files: &[(String, String)], saved: u64) {
     let report = known.memories.import_files(files.to_vec(), Origin::Document).unwrap();
@@ -356,7 +356,7 @@ fn c_what_has_settled_stands_in_logs_that_are_read_back() {
     assert_eq!(at(Layout::Continuum).sync().unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
-/// As the entry paper prints it.
+/// As printed in the entry paper.
 const DAY: &str = "## 14:30 - Auth Design Decision
 
 Decided to use JWT with 15-minute expiry instead of session tokens. Refresh tokens will last 7 days.
@@ -586,7 +586,7 @@ fn links_stand_behind_a_text_and_are_no_part_of_it() {
     assert!(plain[&path].ends_with("- SOLVES [[mine]]\n<!-- links: none -->\n"));
 }
 
-/// Numbers that look random, the same each time.
+/// Pseudo-random numbers, the same each time.
 struct Numbers(u64);
 
 impl Numbers {
@@ -625,7 +625,7 @@ impl Numbers {
     }
 }
 
-/// So many memories of all kinds, with whatever may be in them, and edges, uses and notes. How long it took.
+/// Creates this many memories of all kinds, with any content, and edges, uses and notes. Returns how long it took.
 fn generate(known: &Known, count: usize) -> TimeDelta {
     let mut taken = TimeDelta::zero();
     let mut wait = |milliseconds| {
@@ -819,7 +819,7 @@ fn vectors_are_a_file_where_they_are_asked_for() {
     assert!(!noted.folder.join("_embeddings.json").exists(), "nobody asks for it any more");
 }
 
-/// As the cognitive paper prints it; its relations stand at the left edge, and lead to what is not there.
+/// As printed in the cognitive paper; its relations are at the left margin, and refer to memories that do not exist.
 #[test]
 fn g_the_papers_sample_is_imported_and_written_in_its_form() {
     let sample = "---\nid: a1b2c3d4-e5f6-7890-abcd-ef1234567890\ntype: solution\ntitle: \"Fixed Redis connection timeouts\"\n\

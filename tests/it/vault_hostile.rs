@@ -1,5 +1,5 @@
-//! Folders that somebody prepared: what lies there is refused or inert, nothing outside is read or written, and what was known
-//! stays as it was.
+//! Folders prepared by an attacker: their contents are refused or inert, nothing outside is read or written, and what was
+//! known stays as it was.
 
 use std::{
     collections::BTreeMap,
@@ -12,12 +12,12 @@ use thermocline::{MemoryFilter, MemoryId, MemoryStatus, Origin, Trust, VaultOpti
 
 use crate::memories::{Known, fix};
 
-/// What nobody outside of the machine is to learn.
+/// What nobody outside of the machine may learn.
 const SECRET: &str = "The canary of the machine.\n";
-/// A sync of a small folder takes no longer.
+/// The most time that a sync of a small folder may take.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
 
-/// Everything below a folder: what it is, and what it says.
+/// Everything in a folder: types and contents.
 fn all(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -30,7 +30,7 @@ fn all(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A vault of one memory, and what lies outside of it.
+/// A vault with one memory, and files outside of it.
 struct Prepared {
     known: Known,
     id: MemoryId,
@@ -45,7 +45,7 @@ impl Prepared {
         Self { known, id, folder }
     }
 
-    /// A new folder, synced once, in which something is put.
+    /// Checks a new folder, synced once, to which something is added.
     #[track_caller]
     fn check(&self, name: &str, put: impl FnOnce(&Path, &Path)) {
         let (outside, notes) = (self.folder.path().join("outside"), self.folder.path().join(name));
@@ -176,7 +176,7 @@ fn many(count: usize, of: &dyn Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join("\n")
 }
 
-/// Heads that no memory has, beside one with this id.
+/// Heads that no memory has, in addition to one with this id.
 fn heads(id: &str) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("anchor", head("title: &a x")),
@@ -236,7 +236,7 @@ fn heads(id: &str) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What is no text, or too much of it, or looks like more.
+/// Contents that are not text, too long, or look like something else.
 fn texts() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("nul", b"---\ntitle: a\0b\n---\nx\n".to_vec()),

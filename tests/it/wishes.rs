@@ -1,4 +1,4 @@
-//! Standing wishes: what a user wished for good is in the contexts of messages that it is about, until something newer ends it.
+//! Standing wishes: a user's lasting wish is in the contexts of messages that it applies to, until something newer ends it.
 
 use thermocline::{
     Context, ContextOptions, Filter, ItemKind, NewTurn, PackedAs, RecallOptions, Recalled, RunJobs, Section,
@@ -10,7 +10,7 @@ use crate::support::{Fixture, at};
 const ALLERGIES: &str = "Always confirm allergies when I ask about snacks.";
 const SNACKS: &str = "Which snacks could I bring to the party?";
 
-/// Says these to an assistant, each in a session of its own that has ended, a day apart.
+/// Says these sentences to an assistant, each in a separate, ended session, one day apart.
 fn say(alex: &User, sentences: &[&str]) {
     for (n, sentence) in sentences.iter().enumerate() {
         let session = alex.session_named(&format!("{n} {sentence}")).unwrap();
@@ -35,7 +35,7 @@ fn context(alex: &User, message: &str) -> Context {
     context_with(alex, message, ContextOptions::default())
 }
 
-/// What stands in the section of wishes, line by line.
+/// The section of wishes, by line.
 fn lines(context: &Context) -> Vec<&str> {
     let section = context.text.split_once("<wishes of the user>\n").map_or("", |(_, rest)| rest);
     section

@@ -1,4 +1,4 @@
-//! Makes sqlite-vec known to every SQLite connection that this process opens from now on.
+//! Registers sqlite-vec with every SQLite connection that this process opens from now on.
 
 use std::ffi::{c_char, c_int};
 
@@ -6,7 +6,7 @@ use rusqlite::ffi::{SQLITE_OK, sqlite3, sqlite3_api_routines, sqlite3_auto_exten
 
 type EntryPoint = unsafe extern "C" fn(*mut sqlite3, *mut *mut c_char, *const sqlite3_api_routines) -> c_int;
 
-/// Registers sqlite-vec, compiled as its crate compiles it.
+/// Registers sqlite-vec, compiled the way its crate compiles it.
 pub fn register() {
     // SAFETY: `sqlite3_vec_init` has the signature of an extension's entry point; its crate declares it without one.
     let entry: EntryPoint = unsafe { std::mem::transmute(sqlite_vec::sqlite3_vec_init as *const ()) };

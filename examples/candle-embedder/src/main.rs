@@ -4,8 +4,9 @@
 //! cargo run --release -- path/to/gte-modernbert-base "Where does my boat lie?"
 //! ```
 //!
-//! Another family needs an arm of `Network`: candle-transformers has its forward pass, often as a part of a model that
-//! writes text. EmbeddingGemma is not among them: candle's Gemma 3 looks back only, it looks both ways.
+//! Another family needs a new variant of `Network`: candle-transformers has its forward pass, often as a part of a model
+//! that generates text. EmbeddingGemma is not among them: candle's Gemma 3 only looks back, but EmbeddingGemma looks both
+//! ways.
 
 use std::{fmt, fs, path::Path, sync::Arc};
 
@@ -33,11 +34,11 @@ struct Model {
     device: Device,
 }
 
-/// The forward passes, each with how it makes one vector of those of a text's tokens.
+/// The forward passes, each with its way to make one vector from those of a text's tokens.
 enum Network {
-    /// Looks both ways: the first token's, or their mean, as the folder's `1_Pooling/config.json` says.
+    /// Looks both ways: the vector of the first token, or their mean, as the folder's `1_Pooling/config.json` says.
     ModernBert(modernbert::ModernBert, Pooling),
-    /// Looks back only: the last token's.
+    /// Only looks back: the vector of the last token.
     Qwen3(qwen3::Model),
 }
 
@@ -47,7 +48,7 @@ enum Pooling {
 }
 
 impl CandleEmbedder {
-    /// Reads the folder of a model hub, with one file of weights.
+    /// Reads the folder of a model from a hub, with one file of weights.
     fn open(folder: &Path, revision: &str) -> Result<Self, Failure> {
         let device = Device::Cpu; // Or `Device::new_cuda(0)?`, with candle's feature of that name.
         let config = fs::read_to_string(folder.join("config.json"))?;
@@ -71,14 +72,14 @@ impl CandleEmbedder {
         tokenizer.with_truncation(Some(TruncationParams { max_length: MAX_TOKENS, ..Default::default() }))?;
         tokenizer.with_padding(None);
         let dims = settings["hidden_size"].as_u64().ok_or("config.json has no hidden_size")?;
-        // A hash of the weights is better than a name that somebody gives: see `LocalEmbedder`.
+        // A hash of the weights is better than a name chosen by a person: see `LocalEmbedder`.
         let space =
             EmbeddingSpace { model: kind.to_owned(), revision: revision.to_owned(), dims: dims.try_into()? };
         Ok(Self(Arc::new(Model { space, tokenizer, network, device })))
     }
 }
 
-/// The weights under the names that candle asks for: those of some folders lack the `model.` before them.
+/// The weights under the names that candle expects: those of some folders lack the `model.` prefix.
 fn without_prefix<'a>(weights: VarBuilder<'a>, known: &str) -> VarBuilder<'a> {
     if weights.contains_tensor(&format!("model.{known}")) {
         return weights;
@@ -107,13 +108,13 @@ impl Model {
                     Pooling::Mean => rows.mean(0)?,
                 }
             }
-            // A copy shares the weights; what it keeps of one text is not there for the next one.
+            // A clone shares the weights; its cache of one text does not carry over to the next.
             Network::Qwen3(network) => network.clone().forward(&ids, 0)?.squeeze(0)?.get(last)?,
         };
         Ok(vector.to_vec1()?)
     }
 
-    /// What stands before a text; Qwen3 wants its task before queries only.
+    /// The prefix of a text; Qwen3 expects its task before queries only.
     fn prefixed(&self, text: &str, purpose: EmbeddingPurpose) -> String {
         match (&self.network, purpose) {
             (Network::Qwen3(_), EmbeddingPurpose::Query) => format!(

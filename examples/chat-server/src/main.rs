@@ -1,5 +1,5 @@
-//! A chat backend: users and the operator's log are rows of its own, by sqlx; the talks are Thermocline's, in the same
-//! file. Replies are streamed, and can be cut short, made again, edited and erased.
+//! A chat backend: it stores users and the operator's log in its own tables, with sqlx, and conversations in Thermocline, in
+//! the same file. Replies are streamed, and can be stopped, regenerated, edited and erased.
 //!
 //! ```sh
 //! cargo run --manifest-path examples/chat-server/Cargo.toml -- backend.db
@@ -38,12 +38,12 @@ use uuid::Uuid;
 #[cfg(test)]
 mod tests;
 
-/// The backend's own tables. Thermocline finds `users` there, and refers to it; its own tables come beside.
+/// The backend's own tables. Thermocline finds `users` there, and refers to it; its own tables are added next to them.
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (id BLOB PRIMARY KEY, name TEXT UNIQUE, plan TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS operator_log (at TEXT NOT NULL DEFAULT current_timestamp, event TEXT NOT NULL) STRICT";
 
-/// LLM#2: gives its reply part by part. Whoever drops the receiver tells it to stop.
+/// LLM#2: returns its reply part by part. Dropping the receiver tells it to stop.
 type Llm = Arc<dyn Fn(Vec<ChatMessage>) -> mpsc::Receiver<String> + Send + Sync>;
 
 #[derive(Clone)]
@@ -53,14 +53,14 @@ struct Backend {
     llm: Llm,
 }
 
-/// What a client sends: its own id for the message makes sending it again harmless.
+/// What a client sends: because of its own id for the message, sending it again is harmless.
 #[derive(Deserialize)]
 struct Message {
     id: String,
     text: String,
 }
 
-/// What a path names: a user, a chat, a turn.
+/// The path parameters: a user, a chat, a turn.
 type OfChat = Path<(String, String)>;
 type OfTurn = Path<(String, String, u32)>;
 
@@ -70,7 +70,7 @@ struct Page {
     limit: Option<u32>,
 }
 
-/// A failure as its text; a real backend says less.
+/// A failure as its text; a real backend reveals less.
 struct Failed(StatusCode, String);
 
 impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failed {
@@ -93,14 +93,14 @@ impl IntoResponse for Failed {
     }
 }
 
-/// Opens the file by both. The backend's tables come first: Thermocline takes a `users` table that is there.
+/// Opens the file with both. The backend's tables come first: Thermocline uses an existing `users` table.
 async fn open(path: &str, llm: Llm) -> Result<Backend, Box<dyn std::error::Error>> {
     let options = SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let db =
         SqlitePool::connect_with(options.journal_mode(SqliteJournalMode::Wal).foreign_keys(true)).await?;
     sqlx::raw_sql(SCHEMA).execute(&db).await?;
 
-    // The hook runs on Thermocline's threads: it passes events on, and a task of ours writes them down.
+    // The hook runs on Thermocline's threads: it forwards events, and a task of ours writes them.
     let (sender, mut events) = mpsc::unbounded_channel();
     let mut config = Config::default();
     config.on_event = OnEvent::new(move |event| drop(sender.send(event.to_string())));
@@ -123,7 +123,7 @@ fn router(backend: Backend) -> Router {
         .with_state(backend)
 }
 
-/// A row of the backend's own, by sqlx.
+/// Inserts one of the backend's own rows, with sqlx.
 async fn add_user(State(backend): State<Backend>, Path(name): Path<String>) -> Result<StatusCode, Failed> {
     let insert = sqlx::query("INSERT INTO users (id, name, plan) VALUES (?, ?, 'free')");
     insert.bind(Uuid::new_v4()).bind(name).execute(&backend.db).await?;
@@ -135,7 +135,7 @@ async fn log(State(backend): State<Backend>) -> Result<Json<Vec<String>>, Failed
     Ok(Json(newest.fetch_all(&backend.db).await?))
 }
 
-/// A message and the reply to it.
+/// Sends a message and streams the reply.
 async fn send(
     State(backend): State<Backend>,
     Path((user, chat)): OfChat,
@@ -145,7 +145,7 @@ async fn send(
     backend.answer(chat, NewTurn::new(text, "").caller_id(id)).await
 }
 
-/// Another message in the place of one, and the reply to it: what was said behind it is set aside.
+/// Replaces a message and streams the reply; everything said after it is set aside.
 async fn edit(
     State(backend): State<Backend>,
     Path((user, chat, turn)): OfTurn,
@@ -156,7 +156,7 @@ async fn edit(
     backend.answer(chat, NewTurn::new(text, "").caller_id(id).replacing(replaced.id)).await
 }
 
-/// The same message, and another reply.
+/// Regenerates the reply to the same message.
 async fn again(State(backend): State<Backend>, Path((user, chat, turn)): OfTurn) -> Result<Response, Failed> {
     let chat = backend.chat(&user, &chat).await?;
     let Turn { id, said, .. } = turn_of(&chat.1, turn).await?;
@@ -172,7 +172,7 @@ async fn erase(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A page of the chat: the newest turns, or those before one, oldest first.
+/// A page of the chat: the newest turns, or those before a given one, oldest first.
 async fn history(
     State(backend): State<Backend>,
     Path((user, chat)): OfChat,
@@ -196,13 +196,13 @@ impl Backend {
         Ok((user, session))
     }
 
-    /// Records the message, asks LLM#2 with what is remembered, and streams what it says. The message is safe before
-    /// anything is paid for; what has arrived of the reply stays also if the client goes away.
+    /// Records the message, asks LLM#2 with what is remembered, and streams its reply. The message is safe before the LLM
+    /// call is paid for; the part of the reply that has arrived is kept even if the client disconnects.
     async fn answer(&self, (user, session): (User, Session), message: NewTurn) -> Result<Response, Failed> {
         let recorded = session.record_message(message).await?;
         let Turn { state, said, .. } = user.turn(recorded.turn_id).await?;
         if state != TurnState::Incomplete {
-            return Ok(said.ai_response.into_response()); // It was sent again, and has its reply.
+            return Ok(said.ai_response.into_response()); // It was sent again, and already has its reply.
         }
         let message = said.user_message;
         let context = session.context(&message, ContextOptions::default().for_messages()).await?;
@@ -215,7 +215,7 @@ impl Backend {
             while let Some(part) = parts.recv().await {
                 reply.push_str(&part);
                 if client.send(part).await.is_err() {
-                    break; // The client has cut it short.
+                    break; // The client has stopped it.
                 }
             }
             let reply = Reply::new(reply).answering(context.receipt);
@@ -232,7 +232,7 @@ impl Backend {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "backend.db".to_owned());
-    // In the place of an LLM.
+    // A stand-in for an LLM.
     let llm: Llm = Arc::new(|messages| {
         let (sender, parts) = mpsc::channel(1);
         tokio::spawn(async move { sender.send(format!("I was handed {} messages.", messages.len())).await });

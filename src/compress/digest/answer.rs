@@ -1,4 +1,4 @@
-//! LLM#1's answer, read: one JSON object, and of its parts those that have their form. What they say is for `verify`.
+//! Parses LLM#1's answer: one JSON object, of which the well-formed parts are taken. `verify` checks their content.
 
 use std::{collections::HashMap, fmt};
 
@@ -13,17 +13,18 @@ use crate::{
     text::llm_json,
 };
 
-/// A verdict has about 1 kB; a full chunk of them is far below. More is no answer, and is not parsed.
+/// A verdict has about 1 kB, and a full chunk of them is far below this limit. Anything longer is not an answer, and is not
+/// parsed.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// Entries beyond are not read: no chunk has as many turns.
+/// Entries beyond this are not read: no chunk has as many turns.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Why nothing of an answer could be read. Its text tells a model what to do.
+/// Why an answer could not be read at all. Its text tells a model what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
     TooLarge,
     NotJson,
-    /// With the name that it should have had.
+    /// With the name that the list should have had.
     NoList(&'static str),
 }
 
@@ -39,15 +40,15 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// An answer's verdicts, as they were given.
+/// The verdicts of an answer, unchecked.
 #[derive(Debug)]
 pub(super) struct GivenVerdicts {
     pub(super) verdicts: Vec<Verdict>,
-    /// Entries with no id, or one that was not asked for.
+    /// Entries without an id, or with one that was not asked for.
     pub(super) foreign_count: usize,
 }
 
-/// Reads an answer about the turns with these ids.
+/// Parses an answer about the turns with these ids.
 pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<GivenVerdicts, Unreadable> {
     let entries = entries(text, "turns")?;
     let by_alias = by_alias(ids);
@@ -64,16 +65,16 @@ pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<GivenVerdicts, Unreada
     Ok(read)
 }
 
-/// The entries of the one list that an answer is.
+/// The entries of the one list that an answer consists of.
 ///
-/// Strict in what stands around the JSON, since prose there often says that something is wrong with it: only a byte
-/// order mark, blanks, a code fence around all, and the thoughts that reasoning models put in front are taken off.
-/// Lenient inside: a part without its form is left out, and the rest is read.
+/// Strict about text around the JSON, because prose there often says that something is wrong with it: only a byte order
+/// mark, blanks, a code fence around everything, and the leading thoughts of reasoning models are removed. Lenient inside:
+/// malformed parts are ignored, and the rest is read.
 pub(super) fn entries(text: &str, name: &'static str) -> Result<Vec<Value>, Unreadable> {
     if text.len() > MAX_ANSWER_BYTES {
         return Err(Unreadable::TooLarge);
     }
-    // serde_json refuses more than 128 levels, so that no answer can overflow the stack.
+    // serde_json rejects more than 128 levels, so no answer can overflow the stack.
     let value: Value = serde_json::from_str(llm_json::bare(text)).map_err(|_| Unreadable::NotJson)?;
     let Value::Object(mut answer) = value else { return Err(Unreadable::NotJson) };
     match answer.remove(name) {
@@ -82,7 +83,7 @@ pub(super) fn entries(text: &str, name: &'static str) -> Result<Vec<Value>, Unre
     }
 }
 
-/// The turns with these ids by what the prompt calls them: t1, t2 ... in this order.
+/// The turns with these ids by their aliases in the prompt: t1, t2 ... in this order.
 pub(super) fn by_alias(ids: &[TurnId]) -> HashMap<String, TurnId> {
     ids.iter().enumerate().map(|(at, &id)| (prompt::alias(at), id)).collect()
 }
@@ -97,7 +98,7 @@ fn verdict(turn_id: TurnId, mut entry: Map<String, Value>) -> Verdict {
     }
 }
 
-/// An attribute that is not on the list becomes a note; anything else that is amiss makes it none.
+/// An unknown attribute becomes a note; any other error makes this `None`.
 fn anchor(value: Value) -> Option<FoundAnchor> {
     let Value::Object(mut entry) = value else { return None };
     let stance = match entry.get("stance") {
@@ -121,7 +122,7 @@ pub(super) fn text(entry: &mut Map<String, Value>, name: &str) -> Option<String>
     }
 }
 
-/// The texts of a list, without what is none.
+/// The strings of a list; other values are ignored.
 pub(super) fn texts(entry: &mut Map<String, Value>, name: &str) -> Vec<String> {
     list(entry, name)
         .filter_map(|item| if let Value::String(text) = item { Some(text) } else { None })

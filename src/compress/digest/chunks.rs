@@ -1,6 +1,6 @@
-//! Turns packed into what fits a model's window.
+//! Packs turns into chunks that fit a model's window.
 //!
-//! Sizes are estimates from the turns' stored token counts: the model's own tokenizer is unknown, and JSON adds some.
+//! Sizes are estimates from the stored token counts of turns: the model's own tokenizer is unknown, and JSON adds some.
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ use crate::{
     text::cuts::left_out_between,
 };
 
-/// The instructions, and what a repair adds to them.
+/// The instructions, and what a repair prompt adds to them.
 const INSTRUCTION_TOKENS: u32 = 1_600;
 /// A turn's frame in JSON: its alias, date and names.
 const FRAME_TOKENS: u32 = 60;
 /// A verdict: a sentence, keywords, some anchors with their quotes.
 const VERDICT_TOKENS: u32 = 220;
-/// Tokenizers differ, and escapes cost: ten tokens of ours are at most about twelve of the model's.
+/// Tokenizers differ, and escapes add tokens: ten of ours are at most about twelve of the model's.
 const MARGIN: (u32, u32) = (12, 10);
-/// With more turns in one prompt small models lose count.
+/// Small models lose count with more turns in one prompt.
 const MAX_TURNS: usize = 20;
 
-/// Turns that are asked about together.
+/// Turns asked about together.
 #[derive(Debug)]
 pub(super) struct TurnChunk<'a> {
     turns: Cow<'a, [Turn]>,
-    /// Tokens that may be shown of one turn.
+    /// The most tokens shown of one turn.
     max_shown_tokens: u32,
 }
 
@@ -37,13 +37,13 @@ impl TurnChunk<'_> {
         self.turns.iter().map(|turn| turn.id).collect()
     }
 
-    /// The chunk with these of its turns only.
+    /// The chunk reduced to these turns.
     pub(super) fn only(&self, ids: &[TurnId]) -> Self {
         let turns: Vec<Turn> = self.turns.iter().filter(|turn| ids.contains(&turn.id)).cloned().collect();
         Self { turns: Cow::Owned(turns), max_shown_tokens: self.max_shown_tokens }
     }
 
-    /// The two sides of a turn as they are shown: of a giant one the head and the tail of each side.
+    /// The two sides of a turn as they are shown: for a giant turn, the head and the tail of each side.
     pub(super) fn shown<'t>(&self, turn: &'t Turn) -> [Cow<'t, str>; 2] {
         let said = [turn.said.user_message.as_str(), turn.said.ai_response.as_str()];
         let tokens = [turn.tokens.user_message_tokens, turn.tokens.ai_response_tokens];
@@ -52,7 +52,7 @@ impl TurnChunk<'_> {
     }
 }
 
-/// The turns in their order, in as few chunks as hold them. Every turn is in one.
+/// The turns in order, in as few chunks as possible. Every turn is in one.
 pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<TurnChunk<'_>> {
     let room = window_tokens.saturating_sub(INSTRUCTION_TOKENS);
     let max_shown_tokens = room.saturating_sub(FRAME_TOKENS + VERDICT_TOKENS) / MARGIN.0 * MARGIN.1;
@@ -73,8 +73,8 @@ pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<TurnChunk<'_>> {
     chunks
 }
 
-/// How many tokens of each side are shown: both whole if they fit; else the smaller one up to half, the larger one the
-/// rest.
+/// How many tokens of each side are shown: both whole if they fit; otherwise the smaller one up to half, and the larger one
+/// the rest.
 fn shares(tokens: [u32; 2], room: u32) -> [u32; 2] {
     let half = room / 2;
     let [user, reply] = tokens;
@@ -89,7 +89,7 @@ fn shares(tokens: [u32; 2], room: u32) -> [u32; 2] {
     }
 }
 
-/// The first two thirds and the last third of what may be shown, with a mark of what is left out.
+/// The first two thirds and the last third of what may be shown, with a mark for what is left out.
 fn cut(text: &str, tokens: u32, allowed: u32) -> Cow<'_, str> {
     if tokens <= allowed {
         return Cow::Borrowed(text);

@@ -1,8 +1,8 @@
-//! LLM#1 over any chat model: turns are packed into prompts, asked about, and what comes back is measured.
+//! LLM#1 on any chat model: packs turns into prompts, asks, and checks the answers.
 //!
-//! A call may fail or be slow: it is cut by a timeout and tried again with growing waits. An answer may be wrong: what
-//! is wrong with which turn is told once, and asked again for those turns only. What is good by then is handed on, and
-//! the other turns stay as they are, to be asked about later or summarized by built-in means.
+//! A call may fail or be slow: it has a timeout and is retried with growing waits. An answer may be wrong: the errors of
+//! each turn are reported once, and the question is asked again for those turns only. The good verdicts are passed on, and
+//! the other turns stay as they are, to be asked about later or summarized by the built-in summarizer.
 
 mod answer;
 mod chat;
@@ -28,27 +28,27 @@ use crate::{
     model::{ids::TurnId, turn::Turn},
 };
 
-/// The context window of a small local model as it is often served.
+/// The context window that small local models are often served with.
 const DEFAULT_WINDOW_TOKENS: u32 = 8_000;
-/// Room for the instructions, one turn and its verdict.
+/// Enough for the instructions, one turn and its verdict.
 const MIN_WINDOW_TOKENS: u32 = 3_000;
-/// For one call, of the summarizer as of the endpoint. A model on a CPU needs most of it for a full window; a hosted one a
-/// tenth.
+/// For one call of the summarizer, and for one of the endpoint. A model on a CPU needs most of it for a full window; a
+/// hosted one needs a tenth.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
-/// With the waits below, an outage of a few seconds is ridden out; a longer one is for the next run of the job.
+/// With the waits below, this covers an outage of a few seconds; a longer one is left to the next run of the job.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;
-/// More would keep a job waiting for hours.
+/// More retries would keep a job waiting for hours.
 const MAX_RETRIES: u32 = 10;
 /// The wait before the first retry; each further one is four times as long.
 const FIRST_WAIT_MS: u64 = 1_000;
-/// No wait is longer.
+/// The longest wait.
 const MAX_WAIT_MS: u64 = 60_000;
-/// What a summary's row holds of the model's name.
+/// How much of the model's name a summary's row stores.
 const MAX_NAME_BYTES: usize = 100;
 
-/// The [`Summarizer`] that asks a [`ChatModel`].
+/// A [`Summarizer`] that asks a [`ChatModel`].
 ///
-/// Its futures wait on tokio's timers: they need a tokio runtime with time enabled.
+/// Its futures use tokio's timers, so they need a tokio runtime with time enabled.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -83,7 +83,7 @@ pub struct LlmSummarizer {
 }
 
 impl LlmSummarizer {
-    /// A summarizer that asks this model.
+    /// Creates a summarizer that asks this model.
     pub fn new(model: Arc<dyn ChatModel>) -> Self {
         let name = model.name();
         let name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned();
@@ -97,8 +97,8 @@ impl LlmSummarizer {
         }
     }
 
-    /// The model's context window in tokens, prompt and answer together, as it is served. Default 8,000, at least
-    /// 3,000 (less counts as 3,000).
+    /// The model's context window as served, in tokens, prompt and answer together. Default 8,000, at least 3,000 (less
+    /// counts as 3,000).
     #[must_use]
     pub fn window_tokens(mut self, tokens: u32) -> Self {
         self.window_tokens = tokens.max(MIN_WINDOW_TOKENS);
@@ -112,15 +112,15 @@ impl LlmSummarizer {
         self
     }
 
-    /// How often a failed call is tried again, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts
-    /// as 10). What the model refuses for good, a wrong key say, is not tried again.
+    /// How often a failed call is retried, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts as 10).
+    /// Permanent failures, such as a wrong key, are not retried.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries.min(MAX_RETRIES);
         self
     }
 
-    /// Every good verdict. The first chunk whose calls all fail ends it: the next one would meet the same outage.
+    /// All good verdicts. Stops at the first chunk whose calls all fail, because the next one would meet the same outage.
     async fn verdicts(&self, turns: &[Turn]) -> Result<Vec<Verdict>> {
         let mut good = Vec::new();
         let mut flaws: Vec<Flaw> = Vec::new();
@@ -131,7 +131,7 @@ impl LlmSummarizer {
                     good.extend(digested.good);
                 }
                 Err(failure) if good.is_empty() => return Err(failure),
-                Err(_) => break, // The caller sees by the missing verdicts which turns to ask for again.
+                Err(_) => break, // The caller sees from the missing verdicts which turns to ask for again.
             }
         }
         match flaws.first() {
@@ -142,7 +142,7 @@ impl LlmSummarizer {
         }
     }
 
-    /// What it proposes of each chunk. The first chunk whose calls all fail ends it.
+    /// The proposals for each chunk. Stops at the first chunk whose calls all fail.
     async fn proposals(&self, turns: &[Turn]) -> Result<Vec<Proposal>> {
         let mut proposed = Vec::new();
         for chunk in chunks::pack(turns, self.window_tokens) {
@@ -162,7 +162,7 @@ impl LlmSummarizer {
         let rest = chunk.only(&digested.flawed.iter().map(|(id, _)| *id).collect::<Vec<_>>());
         let wrong = wrongs(&rest, &digested);
         match self.ask(&prompt::repair(&rest, &wrong), &rest).await {
-            // Measured again with the others, so that a mended sentence cannot repeat a good one.
+            // Checked again with the others, so that a repaired sentence cannot repeat a good one.
             Ok(answer) => {
                 let mended = read(&rest, &answer).good;
                 digested.good.extend(mended);
@@ -173,7 +173,7 @@ impl LlmSummarizer {
         }
     }
 
-    /// One answer; a call that fails for now is tried again.
+    /// One answer; a call that fails temporarily is retried.
     async fn ask(&self, prompt: &ChatPrompt, chunk: &TurnChunk<'_>) -> Result<String> {
         let timeout = self.timeout;
         let mut attempt = 0;
@@ -209,11 +209,11 @@ impl Summarizer for LlmSummarizer {
     }
 }
 
-/// What came of a chunk.
+/// The result for a chunk.
 struct Digested {
     good: Vec<Verdict>,
     flawed: Vec<(TurnId, Flaw)>,
-    /// Why nothing of the answer could be read, if so.
+    /// Why the answer could not be read at all, if so.
     unreadable: Option<answer::Unreadable>,
 }
 
@@ -229,7 +229,7 @@ fn read_verdicts(chunk: &TurnChunk<'_>, verdicts: Vec<Verdict>) -> Digested {
     Digested { good: sorted.good().cloned().collect(), flawed: sorted.flawed().collect(), unreadable: None }
 }
 
-/// What was wrong, a line for each turn; or one line for all, if nothing could be read.
+/// What was wrong, one line per turn; or one line for all, if nothing could be read.
 fn wrongs(rest: &TurnChunk<'_>, digested: &Digested) -> String {
     if let Some(unreadable) = digested.unreadable {
         return format!("{unreadable}\n");
@@ -244,8 +244,8 @@ fn wrongs(rest: &TurnChunk<'_>, digested: &Digested) -> String {
     lines
 }
 
-/// The wait before a retry: 1, 4, 16 ... seconds and up to half as much again, so that many sessions which failed
-/// together do not come back together. The same for the same turn and attempt, so that runs can be repeated.
+/// The wait before a retry: 1, 4, 16 ... seconds plus up to half as much again, so that many sessions that failed together
+/// do not retry together. It is deterministic for a turn and attempt, so that runs can be repeated.
 fn wait_ms(first_ms: u64, attempt: u32, turn_id: TurnId) -> u64 {
     let wait = first_ms.saturating_mul(4_u64.saturating_pow(attempt)).min(MAX_WAIT_MS);
     let seed = turn_id.as_uuid().as_u128() ^ (u128::from(attempt) << 64);

@@ -1,5 +1,5 @@
-//! Every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio, `OpenRouter` and
-//! others.
+//! Client for every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio, `OpenRouter`
+//! and others.
 
 use std::{
     fmt,
@@ -23,23 +23,23 @@ use crate::{
     own_thread::on_own_thread,
 };
 
-/// An answer is read up to twice of what is parsed of it, since JSON in JSON is escaped. More is cut off the wire.
+/// Up to twice the size of the longest answer is read, since JSON in JSON is escaped. Anything longer is cut off.
 const MAX_BODY_BYTES: u64 = 2 << 20;
 
-/// How the model is held to JSON, the strictest first. Which of them an endpoint takes is found out by asking.
+/// How the model is made to answer in JSON, strictest first. Which mode an endpoint supports is found out by trying.
 const JSON_MODES: [JsonMode; 3] = [JsonMode::Schema, JsonMode::Object, JsonMode::None];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JsonMode {
-    /// To the schema of the answer: `OpenAI`, Ollama, vLLM, LM Studio.
+    /// By the schema of the answer: `OpenAI`, Ollama, vLLM, LM Studio.
     Schema,
-    /// To any JSON object: providers without schemas.
+    /// By requiring any JSON object: providers without schemas.
     Object,
     /// By the instructions alone.
     None,
 }
 
-/// A [`ChatModel`] behind an endpoint for `OpenAI`'s chat completions. Feature `llm`.
+/// A [`ChatModel`] at an endpoint for `OpenAI`'s chat completions. Feature `llm`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,56 +52,55 @@ enum JsonMode {
 /// # Ok(())
 /// # }
 /// ```
-///
-/// Text and key go to this address and no other: redirects are refused. Proxies are taken from the environment
+/// Texts and key are sent only to this address: redirects are refused. Proxies are taken from the environment
 /// (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. TLS is rustls with the web's root certificates.
 #[derive(Clone)]
 pub struct OpenAiCompatible {
     endpoint: Endpoint,
     model: String,
-    /// The place in [`JSON_MODES`] of the first one that was not refused.
+    /// The index in [`JSON_MODES`] of the first mode that was not refused.
     json_mode: Arc<AtomicUsize>,
 }
 
 impl OpenAiCompatible {
-    /// The model of this name behind this address, without `/chat/completions`: `http://localhost:11434/v1`.
+    /// The model of this name at this address, without `/chat/completions`: `http://localhost:11434/v1`.
     ///
-    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for what is no `http` or `https` address, or
-    /// has a user, password, query or fragment in it: keys do not belong there.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if this is not an `http` or `https` address, or
+    /// contains a user, password, query or fragment: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
         Self::named("LLM#1", base_url, model)
     }
 
-    /// As [`new`](Self::new), of a model that errors call otherwise: `LLM#2`, if it talks to the user.
+    /// Like [`new`](Self::new), with another name for the model in errors: `LLM#2`, if it talks to the user.
     pub fn named(who: &'static str, base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
         let endpoint = Endpoint::new(who, base_url, DEFAULT_TIMEOUT)?;
         Ok(Self { endpoint, model: model.into(), json_mode: Arc::default() })
     }
 
-    /// The key, sent as a bearer token, over `https` or to this machine only. Default: none, as local servers want it. It
-    /// is in no error and no `Debug`.
+    /// The key, sent as a bearer token, only over `https` or to this machine. Default: none, as local servers expect. It
+    /// appears in no error and no `Debug`.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());
         self
     }
 
-    /// What errors call it. Default: `LLM#1`; for a model that talks to the user, `LLM#2`.
+    /// The model's name in errors. Default: `LLM#1`; use `LLM#2` for a model that talks to the user.
     #[must_use]
     pub fn called(mut self, who: &'static str) -> Self {
         self.endpoint.set_who(who);
         self
     }
 
-    /// How long one request may take in all. Default 1 minute, at least 1 ms (less counts as 1 ms). The
-    /// summarizer has a timeout of its own; this one also ends the connection of a caller who no longer waits.
+    /// Total time limit of one request. Default 1 minute, at least 1 ms (less counts as 1 ms). The summarizer has its own
+    /// timeout; this one also ends connections that no caller waits for any more.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.endpoint.set_timeout(timeout);
         self
     }
 
-    /// Asks, in the strictest form of JSON that the endpoint takes; where no JSON is wanted, in none. Blocks.
+    /// Asks in the strictest JSON mode that the endpoint accepts, or in none if no JSON is wanted. Blocks.
     fn ask(&self, prompt: &ChatPrompt) -> Result<String> {
         if prompt.answer_schema.is_empty() {
             return self.request(prompt, JsonMode::None).map_err(|refused| refused.error);
@@ -110,7 +109,8 @@ impl OpenAiCompatible {
         let mut failure = None;
         for (at, &mode) in JSON_MODES.iter().enumerate().skip(known) {
             match self.request(prompt, mode) {
-                // "Bad request" may mean that the form is unknown here; nobody says so in the same words.
+                // "Bad request" may mean that the endpoint does not know this mode; no two providers say so in the same
+                // words.
                 Err(EndpointFailure { status: Some(400 | 415 | 422 | 501), error })
                     if !error.is_misconfiguration() =>
                 {
@@ -161,7 +161,7 @@ impl ChatModel for OpenAiCompatible {
         &self.model
     }
 
-    /// On a thread of its own, which nobody waits for when a runtime ends: a call may take a minute.
+    /// Runs on its own thread, which is not joined when a runtime ends: a call may take a minute.
     fn complete<'a>(&'a self, prompt: &'a ChatPrompt) -> Completing<'a> {
         let (own, prompt) = (self.clone(), prompt.clone());
         Box::pin(on_own_thread("thermocline-llm", move || own.ask(&prompt)))
@@ -177,7 +177,7 @@ impl fmt::Debug for OpenAiCompatible {
     }
 }
 
-/// The text of the first choice. Anything else in the body is none of our business.
+/// The text of the first choice. The rest of the body is ignored.
 fn answer_in(body: &[u8], who: &str) -> std::result::Result<String, EndpointFailure> {
     #[derive(Deserialize)]
     struct ChatCompletionBody {

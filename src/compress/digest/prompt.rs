@@ -1,4 +1,4 @@
-//! What LLM#1 is asked: instructions, and the turns as JSON strings, which cannot forge what stands around them.
+//! LLM#1's prompt: instructions, and the turns as JSON strings, which cannot forge the text around them.
 
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -14,17 +14,17 @@ use crate::{
     text::{llm_json, subjects},
 };
 
-/// How the turn at this place of its chunk is called: short, and never another chunk's by accident.
+/// The alias of the turn at this position of its chunk: short, and never that of another chunk by accident.
 pub(super) fn alias(at: usize) -> String {
     format!("t{}", at + 1)
 }
 
-/// The prompt about all turns of a chunk.
+/// The prompt for all turns of a chunk.
 pub(super) fn first(chunk: &TurnChunk<'_>) -> ChatPrompt {
     prompt(data(chunk))
 }
 
-/// The prompt after an answer that did not hold. `wrong` says what was wrong, in our words, a line for each turn.
+/// The prompt after a bad answer. `wrong` says in our own words what was wrong, one line per turn.
 pub(super) fn repair(chunk: &TurnChunk<'_>, wrong: &str) -> ChatPrompt {
     prompt(format!(
         "Your last answer was refused:\n{wrong}Answer again, for these turns only.\n{}",
@@ -36,7 +36,7 @@ fn prompt(user: String) -> ChatPrompt {
     ChatPrompt { system: SYSTEM.clone(), user, answer_schema: SCHEMA.clone() }
 }
 
-/// The turns as one line of JSON. Nothing in it can be taken for a tag of a chat template, nothing hides.
+/// The turns as one line of JSON, without anything that could be taken for a chat template's tag or that is hidden.
 pub(super) fn data(chunk: &TurnChunk<'_>) -> String {
     let turns: Vec<DigestTurn<'_>> =
         chunk.turns().iter().enumerate().map(|(at, turn)| DigestTurn::of(chunk, at, turn)).collect();
@@ -48,7 +48,7 @@ struct DigestPromptData<'a> {
     turns: Vec<DigestTurn<'a>>,
 }
 
-/// A turn as the model sees it, in this order.
+/// A turn as the model sees it; the fields are in this order.
 #[derive(Serialize)]
 struct DigestTurn<'a> {
     id: String,
@@ -59,7 +59,7 @@ struct DigestTurn<'a> {
     assistant: Option<ShownSide<'a>>,
 }
 
-/// A side that may speak of itself has a subject; one that proves nothing says where it comes from.
+/// A side that may speak about itself has a subject; one that proves nothing says where it comes from.
 #[derive(Serialize)]
 struct ShownSide<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ impl<'a> ShownSide<'a> {
     }
 }
 
-/// The instructions. The attributes come from their type, so that the list is always the one that is understood.
+/// The instructions. The attributes come from their type, so the list always matches what is parsed.
 static SYSTEM: LazyLock<String> = LazyLock::new(|| {
     let named = |cardinality| {
         let names = Attribute::ALL.iter().filter(|attribute| attribute.cardinality() == cardinality);
@@ -124,7 +124,7 @@ if it is so no longer. attribute is one of those that have one value at a time: 
     )
 });
 
-/// The form of the answer, its parts in the order in which they are best written.
+/// The schema of the answer, with its parts in the order in which they are best written.
 static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     let text = r#"{"type":"string"}"#;
     let anchor = object(&[

@@ -1,4 +1,4 @@
-//! LLM#1 asked for what is worth knowing later: the prompt, and its answer, read. What it says is for `verify`.
+//! Asks LLM#1 for what is worth knowing later: the prompt, and the parser of its answer. `verify` checks the content.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -20,17 +20,17 @@ use crate::{
     },
 };
 
-/// Entries beyond are not read: a handful is asked for.
+/// Entries beyond this are not read: only a handful is asked for.
 const MAX_ENTRIES: usize = 100;
-/// So many are asked for at most.
+/// The most that are asked for.
 const ASKED_FOR: usize = 5;
 
-/// The prompt about the turns of a chunk.
+/// The prompt for the turns of a chunk.
 pub(super) fn prompt(chunk: &TurnChunk<'_>) -> ChatPrompt {
     ChatPrompt { system: SYSTEM.clone(), user: data(chunk), answer_schema: SCHEMA.clone() }
 }
 
-/// The kinds that turns alone can prove.
+/// The kinds of memories that turns alone can prove.
 fn kinds() -> Vec<&'static str> {
     let kinds = MemoryKind::ALL.iter().filter(|kind| **kind != MemoryKind::Insight);
     kinds.map(|kind| kind.as_str()).collect()
@@ -83,7 +83,7 @@ static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     object(&[("memories", &list(&memory))])
 });
 
-/// Reads an answer about the turns with these ids. What has not the form that was asked for is left out.
+/// Parses an answer about the turns with these ids. Entries not in the requested form are ignored.
 pub(super) fn parse(text: &str, ids: &[TurnId]) -> Vec<Proposal> {
     let by_alias = answer::by_alias(ids);
     let entries = answer::entries(text, "memories").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Hostile, malformed and careless answers, and what becomes of each; failing models, and how often they are asked.
+//! Hostile, malformed and careless answers, and what is made of each; failing models, and how often they are asked.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::model::turn::{NewTurn, Origin};
 
-/// Three turns of a session: one of a person, one with a name, one with a hostile document.
+/// Three turns of a session: one by a person, one with a name, one with a hostile document.
 fn turns() -> Vec<Turn> {
     let said = [
         NewTurn::new(
@@ -43,12 +43,12 @@ fn entry(t1: &str) -> String {
     format!(r#"{{"turns":[{t1},{OTHERS}]}}"#)
 }
 
-/// An answer that says this of t1.
+/// An answer with this summary of t1.
 fn saying(summary: &str) -> String {
     entry(&format!(r#"{{"id":"t1","summary":{}}}"#, serde_json::to_string(summary).unwrap()))
 }
 
-/// An answer with a good summary of t1, and these parts beside it.
+/// An answer with a good summary of t1 and these additional parts.
 fn with(parts: &str) -> String {
     entry(&format!(r#"{{"id":"t1","summary":"{POTTERY}",{parts}}}"#))
 }
@@ -59,7 +59,7 @@ fn anchor(subject: &str, attribute: &str, value: &str, quote: &str) -> String {
     ))
 }
 
-/// What becomes of an answer, in words: `good good Missing`, with what t1 has beside its sentence.
+/// The outcome of an answer, in words: `good good Missing`, with what t1 has besides its sentence.
 fn outcome(answer: &str) -> String {
     let turns = turns();
     let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
@@ -166,7 +166,7 @@ fn parts_with_wrong_types_are_left_out() {
     );
     check(with(r#""keywords":null,"critical":1,"anchors":[1,null,"x",[]]"#), "good good good");
     check(with(r#""critical":true"#), "good good good critical");
-    // Of two values under one name the last counts, and is measured like any other.
+    // If one name has two values, the last counts, and is checked like any other.
     check(entry(&format!(r#"{{"id":"t1","summary":"{POTTERY}","summary":""}}"#)), "Empty good good");
 }
 
@@ -255,7 +255,7 @@ fn a_document_cannot_become_an_anchor() {
     check(format!(r#"{{"turns":[{{"id":"t1","summary":"{POTTERY}"}},{obeyed}]}}"#), "good good ForgedFrame");
 }
 
-/// A model that answers what it was told to, and remembers what it was asked. With nothing left, it never answers.
+/// A model that gives the scripted answers and remembers the prompts. When none is left, it never answers.
 #[derive(Debug, Default)]
 struct Script {
     answers: Mutex<VecDeque<Result<String>>>,
@@ -294,7 +294,7 @@ impl ChatModel for Script {
     }
 }
 
-/// How many verdicts, or the kind of failure; and how often the model was asked.
+/// Checks the number of verdicts, or the kind of failure, and how often the model was asked.
 #[track_caller]
 fn check_calls(
     script: &Arc<Script>,

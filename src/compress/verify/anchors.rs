@@ -1,4 +1,4 @@
-//! Anchors that LLM#1 found: believed only where the one whom they are about says so, in words that stand there.
+//! Anchors that LLM#1 found: accepted only if their subject says so, in words that are in the turn.
 
 use crate::{
     compress::verify::{
@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-/// A name, a place, a thing; a note is a phrase.
+/// Enough for a name, a place, a thing; a note is a phrase.
 const MAX_VALUE_BYTES: usize = 100;
-/// A sentence or two: more proves nothing more.
+/// A sentence or two: a longer quote proves nothing more.
 const MAX_QUOTE_BYTES: usize = 500;
-/// Nobody says more than this of themself in one turn; an answer with thousands is not read to its end.
+/// Nobody says more than this about themselves in one turn; an answer with thousands is not read to its end.
 const MAX_ANCHORS: usize = 20;
 
 /// The anchors that their turn proves, each once, with the turn's own words as quotes.
@@ -43,10 +43,10 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
     kept
 }
 
-/// One side of a turn that may speak of itself.
+/// A side of a turn that may speak about itself.
 struct SpeakerSide<'a> {
     text: &'a str,
-    /// Whom its speaker may speak of: themself.
+    /// Whom its speaker may speak about: themselves.
     subject: String,
     normal: Normal,
     source: SourceText,
@@ -58,7 +58,7 @@ impl<'a> SpeakerSide<'a> {
         Self { text, subject, normal: Normal::of(text), source }
     }
 
-    /// The anchor with the quote as it stands here, or nothing.
+    /// The anchor with the quote as it is written here, or `None`.
     fn believe(&self, anchor: &FoundAnchor) -> Option<FoundAnchor> {
         if anchor.value.len() > 4 * MAX_VALUE_BYTES || anchor.quote.len() > 4 * MAX_QUOTE_BYTES {
             return None; // Before anything reads it.
@@ -82,18 +82,18 @@ impl<'a> SpeakerSide<'a> {
         Some(FoundAnchor { subject, value, quote: quote.to_owned(), ..anchor.clone() })
     }
 
-    /// Nothing that orders whoever reads it about.
+    /// Whether it contains no instruction to its reader.
     fn is_no_order(&self, value: &str) -> bool {
         orders::check_alone(&told::told(&told::folded(value, &self.source), &self.source)).is_ok()
     }
 
-    /// Whether the speaker's own text has every word and number of the value, and the quote some of it. Only their
-    /// own: a document beside it may say anything.
+    /// Whether the speaker's own text contains every word and number of the value, and the quote some of it. Only their own:
+    /// a document next to it may say anything.
     fn supports(&self, value: &str, quote: &str) -> bool {
         let mut content = words::query_words(value);
         content.retain(|&word| !is_number(word, value));
         if content.is_empty() && !value.chars().any(|c| c.is_ascii_digit()) {
-            // Nothing but stop words and signs, such as "they/them".
+            // Only stop words and signs, such as "they/them".
             return self.source.has_text(value);
         }
         let quoted = words::query_words(quote);
@@ -103,7 +103,7 @@ impl<'a> SpeakerSide<'a> {
     }
 }
 
-/// Whether this word of the value is one of its numbers: those are measured as numbers, not as words.
+/// Whether this word of the value is one of its numbers: those are checked as numbers, not as words.
 fn is_number(word: words::Word, value: &str) -> bool {
     let folded = words::fold(value);
     let mut runs = folded
@@ -112,10 +112,10 @@ fn is_number(word: words::Word, value: &str) -> bool {
     runs.any(|run| words::query_words(run).contains(&word))
 }
 
-/// A text as quotes are compared: blanks as single spaces, curly quotes and dashes straight; with the way back.
+/// Text normalized for comparing quotes: blanks as single spaces, curly quotes and dashes straight; with a mapping back.
 pub(super) struct Normal {
     text: String,
-    /// For each byte of `text`, the byte of the original that it came from; and the original's end.
+    /// For each byte of `text`, the byte of the original that it came from; then the original's end.
     origins: Vec<usize>,
 }
 
@@ -146,7 +146,7 @@ impl Normal {
         self.origins.resize(self.text.len(), origin);
     }
 
-    /// The part of the original that is this quote, whole words.
+    /// The part of the original that matches this quote, in whole words.
     pub(super) fn find<'a>(&self, original: &'a str, quote: &str) -> Option<&'a str> {
         let wanted = Self::of(quote).text;
         let wanted = wanted.trim();
@@ -160,7 +160,7 @@ impl Normal {
     }
 }
 
-/// Whether letters stand on both sides, in a script that has spaces.
+/// Whether there are letters on both sides, in a script that has spaces.
 fn is_inside_word(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let behind = text[at..].chars().next();

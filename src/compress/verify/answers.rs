@@ -1,7 +1,7 @@
-//! Whether an anchor's value answers its attribute: a name looks like a name, an age like an age. Closed, small rules;
-//! what they are unsure of is refused.
+//! Whether an anchor's value answers its attribute: a name looks like a name, an age like an age. Closed, small rules; in
+//! doubt they refuse.
 //!
-//! The words around a value are those of English and some of each larger language, folded.
+//! The cue words are those of English and some of each larger language, folded.
 
 use crate::{
     compress::verify::{language, numbers},
@@ -16,25 +16,25 @@ use crate::{
     text::words,
 };
 
-/// What a value looks like.
+/// The form of a value.
 #[derive(Clone, Copy)]
 enum ValueForm {
-    /// Written with capitals where its script has them, and by the speaker too; no common word; right behind a cue.
+    /// Capitalized if its script has capitals, also by the speaker; not a common word; directly after a cue.
     Name,
-    /// Each of its words but small ones written with a capital by the speaker.
+    /// Each of its words, except small ones, is capitalized by the speaker.
     Proper,
     /// One number of years, from 1 to 130.
     Age,
-    /// With a month or a number in it.
+    /// Contains a month or a number.
     Day,
-    /// Nothing but pronouns.
+    /// Only pronouns.
     Pronouns,
-    /// A phrase, no sentence.
+    /// A phrase, not a sentence.
     Phrase,
 }
 
-/// The table: the form, and how many words at most. For `sister Anna` or `type 2 diabetes` eight words are many; a note
-/// is what fits nowhere else.
+/// The form and maximum number of words for each attribute. `sister Anna` or `type 2 diabetes` fit well into eight words; a
+/// note is what fits nowhere else.
 const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     match attribute {
         Attribute::Name => (ValueForm::Name, 4),
@@ -47,17 +47,17 @@ const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     }
 }
 
-/// What a quote has that proves an attribute: lines of `attribute: cue|cue`. `called Petrel` and `this is Petrel` may be
-/// a boat.
+/// Words in a quote that prove an attribute: lines of `attribute: cue|cue`. `called Petrel` and `this is Petrel` may refer
+/// to a boat.
 static CUES: List = list!("answer_cues");
-/// Of what is so no longer, or never was.
+/// Words for what is no longer so, or never was.
 const ENDED: &str = "ended";
 
 static PRONOUNS: List = list!("pronouns");
 static WITHIN_NAMES: List = list!("within_names");
 
-/// Whether this value, said in this quote, is an answer to the attribute; and, if it is to be so no longer, whether the
-/// quote says anything of the kind.
+/// Whether this value, said in this quote, answers the attribute; and, if the anchor says that it no longer holds, whether
+/// the quote says so.
 pub(super) fn answers(found: &FoundAnchor, value: &str, quote: &str) -> bool {
     let attribute = found.attribute;
     let (form, most_words) = rule_of(attribute);
@@ -77,13 +77,13 @@ pub(super) fn answers(found: &FoundAnchor, value: &str, quote: &str) -> bool {
         && (attribute.cardinality() == Cardinality::Many || stands_in(value, quote))
 }
 
-/// All words of the value stand in the quote.
+/// Whether all words of the value are in the quote.
 fn stands_in(value: &str, quote: &str) -> bool {
     let quoted = words::query_words(quote);
     words::query_words(value).iter().all(|word| quoted.contains(word))
 }
 
-/// Where a script has capitals, the speaker writes each word with one; who writes none stays unsure.
+/// Whether the speaker capitalizes each word, if the script has capitals; if the speaker uses none, it stays unsure.
 fn is_proper(parts: &[&str], quote: &str) -> bool {
     let is_written = |part: &str| {
         let bare = bare(part);
@@ -106,7 +106,7 @@ fn is_proper(parts: &[&str], quote: &str) -> bool {
             .all(|part| part.is_empty() || is_written(part))
 }
 
-/// Without signs around it, and without the `'s` of a possessive.
+/// Without surrounding signs, and without a possessive `'s`.
 fn bare(word: &str) -> &str {
     without_possessive(word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
@@ -145,13 +145,13 @@ fn is_pronouns(value: &str) -> bool {
         && parts.all(|part| PRONOUNS.contains(part) || part.chars().all(language::is_unspaced_char))
 }
 
-/// No end of a sentence with more behind it.
+/// Whether no sentence ends in the middle.
 fn is_phrase(value: &str) -> bool {
     let inside = value.trim_end_matches(['.', '!', '?', '\u{3002}']);
     !inside.contains([';', '\u{3002}']) && !["! ", "? ", ": "].iter().any(|end| inside.contains(end))
 }
 
-/// Whether the quote has one of these cues, if there are any; that of a name right before the name.
+/// Whether the quote contains one of these cues, if there are any; the cue of a name must directly precede the name.
 fn has_cue(of: &str, value: &str, quote: &str) -> bool {
     let lines = CUES.lines().filter_map(|line| line.strip_prefix(of)?.strip_prefix(": "));
     let mut cues = lines.flat_map(|line| line.split('|')).peekable();
@@ -166,7 +166,7 @@ fn has_cue(of: &str, value: &str, quote: &str) -> bool {
         let is_whole = !quote[..start].ends_with(is_word) && !quote[end..].starts_with(is_word);
         let is_unspaced = quote[start..end].ends_with(language::is_unspaced_char);
         let is_before_name = || {
-            // Right behind the cue: "I'm in Lisbon" is no name.
+            // Directly after the cue: "I'm in Lisbon" is no name.
             quote[end..].trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(&value)
         };
         (is_whole || is_unspaced) && (of != Attribute::Name.as_str() || is_before_name())

@@ -1,7 +1,7 @@
-//! Dates in a claim: those that the source names, or that follow from the day on which it was said.
+//! Dates in a claim: those that the source names, or that follow from the day when it was said.
 //!
-//! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A claimed date that is supported is taken out
-//! of the claim before its numbers are measured; one that is not leaves its numbers to be found wanting.
+//! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A supported date is removed from the claim before its
+//! numbers are checked; the numbers of an unsupported one stay and fail that check.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::{
     times::month_in_any_language,
 };
 
-/// "Yesterday", "last Friday", "in two weeks": how far from the day of the turn they can lead.
+/// How far from the day of the turn "yesterday", "last Friday", "in two weeks" can lead.
 const REACH_DAYS: i64 = 14;
 /// "Last month", said in January, was in another year.
 const REACH_OF_MONTHS_DAYS: u64 = 62;
@@ -25,11 +25,11 @@ struct Date {
     day: Option<u32>,
 }
 
-/// What a source says of dates.
+/// What a source says about dates.
 pub(super) struct Dates {
     said_on: NaiveDate,
     named: HashSet<Date>,
-    /// Whether it has words like "yesterday" and "last".
+    /// Whether it contains words like "yesterday" and "last".
     is_relative: bool,
     /// Whether it counts in years.
     counts_years: bool,
@@ -58,7 +58,7 @@ impl Dates {
         }
     }
 
-    /// The folded claim without the dates that the source allows, which names these numbers.
+    /// The folded claim without the dates that the source, which names these numbers, supports.
     pub(super) fn without_supported(&self, folded: &str, numbers: &HashSet<String>) -> String {
         let tokens = tokens(folded);
         let mut out = String::with_capacity(folded.len());
@@ -107,7 +107,7 @@ impl Dates {
             .any(|days| days == 0 || (self.is_relative && days <= REACH_DAYS))
     }
 
-    /// The turn's own year; one that "last year", "last month" or "three years ago" leads to.
+    /// Allows the turn's own year, or one that "last year", "last month" or "three years ago" leads to.
     fn allow_year(&self, year: i32, numbers: &HashSet<String>) -> bool {
         let years = year.abs_diff(self.said_on.year());
         let edge = Days::new(REACH_OF_MONTHS_DAYS);
@@ -146,8 +146,8 @@ impl DateToken<'_> {
     }
 }
 
-/// Digits, words, and every other character but blanks and commas. Words that only join a date together, and the
-/// letters of ordinals, are left out.
+/// Digits, words, and every other character except blanks and commas. Words that only connect the parts of a date, and the
+/// letters of ordinals, are skipped.
 fn tokens(folded: &str) -> Vec<DateToken<'_>> {
     let mut tokens: Vec<DateToken<'_>> = Vec::new();
     let mut at = 0;
@@ -185,7 +185,7 @@ const SHAPES: &[&str] = &[
     "d .? M Y", "d .? M", "M d Y", "M d", "M Y", "Y",
 ];
 
-/// The readings of the longest date at the start of these tokens, and how many of them it takes.
+/// The readings of the longest date at the start of these tokens, and how many tokens it takes.
 fn date_at(tokens: &[DateToken<'_>]) -> Option<(Vec<Date>, usize)> {
     let fits: Vec<(Date, usize)> = SHAPES.iter().filter_map(|shape| fit(shape, tokens)).collect();
     let longest = fits.iter().map(|(_, used)| *used).max()?;
@@ -214,7 +214,7 @@ fn fit(shape: &str, tokens: &[DateToken<'_>]) -> Option<(Date, usize)> {
 mod tests {
     use crate::compress::verify::source::SourceText;
 
-    /// What is said on 2023-05-08, a Monday, and whether a claim's dates and numbers follow from it.
+    /// Checks whether a claim's dates and numbers follow from a source said on 2023-05-08, a Monday.
     #[track_caller]
     fn check(source: &str, claim: &str, holds: bool) {
         let source = SourceText::of_text(source, "2023-05-08".parse().unwrap());

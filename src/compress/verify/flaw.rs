@@ -1,4 +1,4 @@
-//! What can be wrong with what LLM#1 says of a turn.
+//! What can be wrong with LLM#1's verdict on a turn.
 
 use std::fmt;
 
@@ -7,8 +7,7 @@ use crate::model::summary::MAX_SUMMARY_TOKENS;
 /// Each flaw with its text.
 macro_rules! flaws {
     ($($flaw:ident: $text:literal,)*) => {
-        /// What was wrong with what was said of a turn. Its text tells a model, or a person, what to do about it; it
-        /// never quotes anyone.
+        /// What is wrong with a verdict. Its text tells a model, or a person, what to do about it; it never quotes anyone.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Flaw {
             $($flaw,)*

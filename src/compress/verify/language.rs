@@ -1,4 +1,4 @@
-//! In which script, and as far as it can be told, in which language a text is written.
+//! In which script, and as far as it can be determined, in which language a text is written.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,7 +10,7 @@ use crate::{
     text::words,
 };
 
-/// Scripts and their letters. Han and Kana together: Japanese mixes them.
+/// Scripts and their letters. Han and Kana are one, because Japanese mixes them.
 #[rustfmt::skip]
 const SCRIPTS: [(&str, &[RangeInclusive<char>]); 9] = [
     ("Latin", &['a'..='z', 'A'..='Z', '\u{aa}'..='\u{24f}', '\u{1e00}'..='\u{1eff}', '\u{ff21}'..='\u{ff5a}']),
@@ -25,14 +25,14 @@ const SCRIPTS: [(&str, &[RangeInclusive<char>]); 9] = [
         '\u{f900}'..='\u{faff}', '\u{ff66}'..='\u{ff9f}', '\u{20000}'..='\u{3ffff}']),
 ];
 
-/// A Han character or a syllable of Hangul says about as much as three letters.
+/// A Han character or a Hangul syllable says about as much as three letters.
 const LETTERS_PER_IDEOGRAM: u32 = 3;
 /// A text with fewer weighted letters may be a name or a number in any script.
 const MIN_LETTERS: u32 = 8;
-/// A script with this share of a text (one in so many letters) is one that the text is written in. Names and terms of
-/// other scripts are part of every language.
+/// A text is written in a script if at least one in this many of its letters belongs to it. Names and terms in other scripts
+/// are part of every language.
 const WRITTEN_ONE_IN: u32 = 4;
-/// Text beyond says nothing new about its language.
+/// Text beyond this says nothing new about its language.
 const MAX_PROFILED_BYTES: usize = 20_000;
 
 /// How a text is written.
@@ -62,8 +62,8 @@ impl LanguageProfile {
         new
     }
 
-    /// Whether a summary written like `summary` is in the language of a text written like this; none if that cannot
-    /// be told.
+    /// Whether a summary written like `summary` is in the language of a text written like this; `None` if that cannot be
+    /// determined.
     fn agrees(&self, summary: &Self) -> Option<bool> {
         if self.letters < MIN_LETTERS || summary.letters < MIN_LETTERS {
             return None;
@@ -95,13 +95,13 @@ fn is_kana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}')
 }
 
-/// The name of a letter's script; empty: another one.
+/// The name of a letter's script; empty for an unlisted one.
 fn script_of(c: char) -> &'static str {
     let has = |ranges: &[RangeInclusive<char>]| ranges.iter().any(|range| range.contains(&c));
     SCRIPTS.iter().find(|(_, ranges)| has(ranges)).map_or("", |(name, _)| name)
 }
 
-/// Whether a summary can be of a turn with these sides: one of them is in its language, or none is clearly in another.
+/// Whether a summary can belong to a turn with these sides: one of them is in its language, or none is clearly in another.
 pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
     let summary = LanguageProfile::of(summary);
     let agreed: Vec<Option<bool>> =
@@ -109,18 +109,18 @@ pub(super) fn fits(sides: &[&str], summary: &str) -> bool {
     agreed.contains(&Some(true)) || !agreed.contains(&Some(false))
 }
 
-/// Whether no spaces stand between words around this letter.
+/// Whether words around this letter are written without spaces.
 pub(super) fn is_unspaced_char(c: char) -> bool {
     matches!(script_of(c), "Han" | "Hangul" | "Thai")
 }
 
-/// Frequent words, folded, that no other language of the list has among its own.
+/// Frequent words, folded, that are on no other language's list.
 static FREQUENT: List = list!("frequent");
-/// Frequent words that a text must have before its language is named: chance gives a few.
+/// How many frequent words a text must have before its language is named: chance produces a few.
 const MIN_FREQUENT: usize = 4;
 
-/// The language of `FREQUENT` that this text is in, if it is clearly one of them: the words of one stand in it at
-/// least twice as often as those of any other.
+/// The language of `FREQUENT` that this text is in, if it is clearly one of them: it has at least twice as many of that
+/// language's words as of any other's.
 fn language_of(text: &str) -> Option<usize> {
     let folded = words::fold(text);
     let words: Vec<&str> =
@@ -178,7 +178,7 @@ mod tests {
         check(ENGLISH, GERMAN, false);
         check(GERMAN, ENGLISH, false);
         check(GERMAN, GERMAN, true);
-        check("ok thanks, see you tomorrow", GERMAN, true); // Too little to say.
+        check("ok thanks, see you tomorrow", GERMAN, true); // Too short to tell.
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Links and e-mail addresses: found in a claim, looked for in its source.
+//! Links and e-mail addresses: found in a claim, looked up in its source.
 
 use crate::compress::verify::flaw::Flaw;
 
-/// What looks like a link or an address in a lower-case text, and the flaw that it is if its source lacks it.
+/// What looks like a link or an address in a lower-case text, and the flaw if its source lacks it.
 pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {
     text.split([' ', '<', '>', '(', ')', '[', ']', '{', '}', '"', '\u{201c}', '\u{201d}', '|', ',', ';'])
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '@' | '/')))
@@ -10,7 +10,7 @@ pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {
             if word.len() > 1 && word.contains('@') {
                 Some((word.trim_matches('/'), Flaw::ForeignEmail))
             } else if let Some((scheme, rest)) = word.split_once("://") {
-                // The scheme may be added by who tells of it, except one that is no way to a page.
+                // A summary may add the scheme, but only a web scheme.
                 let is_web = matches!(scheme, "http" | "https");
                 Some((if is_web { rest.trim_end_matches('/') } else { word }, Flaw::ForeignLink))
             } else if has_scheme(word) || has_domain(word) {
@@ -28,7 +28,7 @@ fn has_scheme(word: &str) -> bool {
     word.split_once(':').is_some_and(|(scheme, rest)| SCHEMES.contains(&scheme) && !rest.is_empty())
 }
 
-/// `shop.example/sale`: labels and dots, the last label of two letters or more, as in every top-level domain. The
+/// `shop.example/sale`: labels and dots; the last label has two letters or more, as in every top-level domain. The
 /// ideographic full stop between Latin labels is a dot to a browser.
 fn has_domain(word: &str) -> bool {
     let host = word.split(['/', ':', '?', '#']).next().unwrap_or(word);
@@ -41,7 +41,7 @@ fn has_domain(word: &str) -> bool {
         && (!mark_is_ideographic || host.replace(['\u{3002}', '\u{ff61}'], ".").is_ascii())
 }
 
-/// Whether a link stands in a lower-case text as itself, not as a part of another one.
+/// Whether a lower-case text contains a link as a whole, not as part of another one.
 pub(super) fn stands_in(text: &str, link: &str) -> bool {
     text.match_indices(link).any(|(at, _)| {
         let before = text[..at].chars().next_back();

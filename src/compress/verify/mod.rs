@@ -1,8 +1,8 @@
-//! What LLM#1 says is untrusted: each verdict is measured against its turn, and cleaned or refused. Pure functions.
+//! LLM#1's answers are untrusted: each verdict is checked against its turn, and cleaned or refused. Pure functions.
 //!
-//! A verdict is derived from text that may be hostile, by a model that may be careless. What passes here stands for
-//! the turn from then on, so what cannot be shown to follow from the turn is refused: a turn without a good verdict
-//! stays raw and is asked for again, which costs little; a wrong summary that was believed costs the truth.
+//! A verdict is derived from text that may be hostile, by a model that may be careless. A verdict that passes replaces the
+//! turn from then on, so anything that does not demonstrably follow from the turn is refused. A turn without a good verdict
+//! stays raw and is asked about again, which costs little; accepting a wrong summary costs the truth.
 
 mod anchors;
 mod answers;
@@ -35,25 +35,25 @@ use crate::{
     text::words,
 };
 
-/// About 90 tokens of English, 60 of a language written in two bytes a letter. Summaries aim at 50 tokens; a model
-/// that says a little more is no liar. Bytes, so that a hostile megabyte is refused without a tokenizer.
+/// About 90 tokens of English, or 60 of a language written in two bytes per letter. Summaries aim at 50 tokens, but one that
+/// is a little longer is not wrong. In bytes, so that a hostile megabyte is refused without a tokenizer.
 const MAX_SUMMARY_BYTES: usize = 400;
-/// A summary may be longer than its turn only below this: naming who spoke costs a few words.
+/// Only below this size may a summary be longer than its turn: naming the speaker costs a few words.
 const TINY_TURN_BYTES: usize = 200;
 /// The longest keyword: a short phrase.
 const MAX_KEYWORD_BYTES: usize = 60;
-/// Keywords looked at. More than that is no list of keywords, and need not be read.
+/// How many keywords are examined. A longer list is not a list of keywords, and need not be read.
 const MAX_KEYWORDS_READ: usize = 50;
 
-/// An answer, sorted.
+/// A checked answer.
 #[derive(Debug)]
 pub(crate) struct Sorted {
-    /// One for each turn asked for, in their order: its verdict, cleaned, or what was wrong with it.
+    /// One for each requested turn, in order: its verdict, cleaned, or what was wrong with it.
     pub(crate) turns: Vec<(TurnId, Result<Verdict, Flaw>)>,
     /// Verdicts for turns that were not asked for. They are ignored.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests tell by it what was not believed"))]
     pub(crate) foreign_count: usize,
-    /// Anchors of good verdicts that were not believed. The verdicts stay good.
+    /// Anchors of good verdicts that were not accepted. The verdicts stay good.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests tell by it what was not believed"))]
     pub(crate) dropped_anchor_count: usize,
 }
@@ -70,7 +70,7 @@ impl Sorted {
     }
 }
 
-/// Measures every verdict against its turn. Doing it again to what came out changes nothing.
+/// Checks every verdict against its turn. Idempotent.
 pub(crate) fn sort(turns: &[Turn], verdicts: Vec<Verdict>) -> Sorted {
     let asked: HashSet<TurnId> = turns.iter().map(|turn| turn.id).collect();
     let mut said: HashMap<TurnId, Result<Verdict, Flaw>> = HashMap::new();
@@ -113,7 +113,7 @@ fn clean(turn: &Turn, verdict: Verdict) -> Result<Verdict, Flaw> {
     })
 }
 
-/// The cheap checks first, so that hostile text meets the costly ones only when it is short and plain.
+/// Cheap checks first, so that hostile text reaches the costly ones only if it is short and plain.
 fn check_summary(summary: &str, turn: &Turn, source: &SourceText) -> Result<(), Flaw> {
     if !summary.chars().any(char::is_alphanumeric) {
         return Err(Flaw::Empty);
@@ -138,8 +138,8 @@ fn check_summary(summary: &str, turn: &Turn, source: &SourceText) -> Result<(), 
     told::check(&told, source)
 }
 
-/// Keywords that are bad, or not the turn's own words, are dropped, too many are cut, and too few are none: then built-in
-/// ones are used.
+/// Drops keywords that are bad or not the turn's own words, and truncates the list; if too few are left, returns none, and
+/// the built-in ones are used.
 fn clean_keywords(keywords: &[String], source: &SourceText) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut folded: HashSet<String> = HashSet::new();
@@ -164,7 +164,7 @@ fn clean_keywords(keywords: &[String], source: &SourceText) -> Vec<String> {
     kept
 }
 
-/// A sentence that stands for two turns which say different things finds neither.
+/// If one sentence is the summary of two turns that say different things, it helps to find neither.
 fn refuse_repeated(turns: &[Turn], results: &mut [(TurnId, Result<Verdict, Flaw>)]) {
     let mut first_with: HashMap<String, usize> = HashMap::new();
     let mut repeated: Vec<usize> = Vec::new();

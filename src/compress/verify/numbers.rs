@@ -1,7 +1,7 @@
-//! Numbers in folded text, written in digits or words: which ones a source supplies, which ones a claim makes.
+//! Numbers in folded text, in digits or words: those that a source supplies, and those that a claim makes.
 //!
-//! A number is compared as its digits without separators and needless zeros: `1,000`, `1000` and "a thousand" are
-//! `1000`. Where a form can be read in two ways, a source supplies both and a claim needs one.
+//! A number is compared as digits without separators and needless zeros: `1,000`, `1000` and "a thousand" are `1000`. If a
+//! form can be read in two ways, a source supplies both, and a claim needs only one.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use crate::english::numbers::{InWords, NumberToken, east_asian, in_words, loose,
 /// A number that a claim makes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NumberClaim {
-    /// One of these must be supplied ...
+    /// One of these must be supplied,
     readings: Vec<String>,
-    /// ... or all of these, if there are any: the parts of `07.05.2023`.
+    /// or all of these, if there are any: the parts of `07.05.2023`.
     parts: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl NumberClaim {
     }
 }
 
-/// Every number that this text may be said to name.
+/// Every number that this text may name.
 pub(super) fn supplied(folded: &str) -> HashSet<String> {
     let mut found = HashSet::new();
     let mut previous: Option<(usize, String)> = None;
@@ -63,8 +63,8 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
     found
 }
 
-/// Every number that this text names for sure. Words that count nothing most of the time ("one of them", "first",
-/// "a couple") are none.
+/// Every number that this text certainly names. Words that usually count nothing ("one of them", "first", "a couple") are
+/// excluded.
 pub(super) fn claimed(folded: &str) -> Vec<NumberClaim> {
     const COUNT_NOTHING: [&str; 3] = ["one", "first", "second"];
     let mut claims = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn claimed(folded: &str) -> Vec<NumberClaim> {
             let (mut readings, parts) = readings_of(raw);
             let (moved, is_certain) = moved(&readings, raw, &folded[at + raw.len()..]);
             if is_certain {
-                readings.clear(); // "9 billion" is not shown by a 9.
+                readings.clear(); // A 9 does not prove "9 billion".
             }
             readings.extend(moved);
             claims.push(NumberClaim { readings, parts });
@@ -89,7 +89,7 @@ pub(super) fn claimed(folded: &str) -> Vec<NumberClaim> {
     claims
 }
 
-/// What digits may mean, and their parts if they are many.
+/// The possible readings of digits, and their parts if there are several.
 fn readings_of(raw: &str) -> (Vec<String>, Vec<String>) {
     let groups: Vec<&str> = raw.split(['.', ',', '\'']).collect();
     let (first, rest) = groups.split_first().map_or(("", &[] as &[&str]), |(first, rest)| (*first, rest));
@@ -110,12 +110,12 @@ fn readings_of(raw: &str) -> (Vec<String>, Vec<String>) {
     (readings, groups.iter().map(|group| canonical(group)).collect())
 }
 
-/// What digits mean with what stands behind them, and whether they cannot mean anything else.
+/// The readings of digits with what follows them, and whether they cannot mean anything else.
 fn moved(readings: &[String], raw: &str, behind: &str) -> (Vec<String>, bool) {
     let behind = behind.trim_start_matches([' ', '-']);
     let word = &behind[..behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len())];
     if let Some(zeros) = zeros_of(word) {
-        let is_unit_too = matches!(word, "m" | "b" | "mil" | "mille"); // Metres, say.
+        let is_unit_too = matches!(word, "m" | "b" | "mil" | "mille"); // Metres, for example.
         return (readings.iter().map(|number| scaled(number, zeros)).collect(), !is_unit_too);
     }
     let Ok(short) = raw.parse::<u32>() else { return (Vec::new(), false) };

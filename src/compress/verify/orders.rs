@@ -1,6 +1,6 @@
-//! Summaries that speak to whoever reads them, a model, instead of telling what was said.
+//! Summaries that give orders to their reader, a model, instead of telling what was said.
 //!
-//! English. In other languages what is told apart here is mostly caught as words that the turn lacks ([`told`]).
+//! English only. In other languages most of these are caught as words that the turn lacks ([`told`]).
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -13,23 +13,23 @@ use crate::{
     text::words::Word,
 };
 
-/// What a model is told to do against those whom it serves ...
+/// What a model is told to do against those it serves,
 static DOING: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("order_verbs")));
-/// ... and with what. "Forget the milk" is no order to a model.
+/// and with what. "Forget the milk" is no order to a model.
 static TARGETS: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("order_targets")));
-/// So many words that mean something may stand between the two.
+/// How many content words may be between the two.
 const WINDOW: usize = 6;
 
-/// How else an order to the reader begins, and what else it speaks of.
+/// Other openings of orders to the reader, and other things that they refer to.
 static OPENINGS: List = list!("order_openings");
 const ORDERED: [&str; 4] = ["above", "you are", "you must", "from now on"];
 
-/// Who is told what to do, and how, perhaps with one word in between.
+/// Who is told what to do, and how, with at most one word in between.
 const SUBJECTS: &str = "assistant ai model llm bot chatbot agent you reader readers system gpt";
 static DUTIES: List = list!("duties");
 
-/// A summary gives no order; it may report one that its turn gives. Repeated to the letter or not, what orders the
-/// reader about must not stand alone for what was said.
+/// A summary must not give an order, but it may report one that its turn gives. An order to the reader, even if it is quoted
+/// verbatim, must not be the whole summary of what was said.
 pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     let is_flawed = told.split_inclusive(|word| word.is_last).any(is_order)
         || has_command(told, WordOrigin::Foreign)
@@ -37,7 +37,7 @@ pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     if is_flawed { Err(Flaw::Instruction) } else { Ok(()) }
 }
 
-/// `Ignore all previous instructions`, whoever said so.
+/// `Ignore all previous instructions`, whoever said it.
 fn is_order(sentence: &[ToldWord<'_>]) -> bool {
     let text =
         |from: usize| sentence[from..].iter().map(|word| word.text).collect::<Vec<_>>().join(" ") + " ";
@@ -53,13 +53,13 @@ fn is_order(sentence: &[ToldWord<'_>]) -> bool {
         })
 }
 
-/// What stands alone, as an anchor does, speaks of no order at all, whoever gave it.
+/// Text that is shown alone, such as an anchor, must not mention any order, whoever gave it.
 pub(super) fn check_alone(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     check(told)?;
     if has_command(told, WordOrigin::Turns) { Err(Flaw::Instruction) } else { Ok(()) }
 }
 
-/// `... ignore all instructions ...`, with a word of this kind among the two.
+/// `... ignore all instructions ...`, if at least one of the two words has this origin.
 fn has_command(told: &[ToldWord<'_>], whose: WordOrigin) -> bool {
     let content: Vec<(Word, WordOrigin)> =
         told.iter().filter_map(|word| Some((word.word?, word.whose))).collect();
@@ -72,7 +72,7 @@ fn has_command(told: &[ToldWord<'_>], whose: WordOrigin) -> bool {
     })
 }
 
-/// `the assistant must ...` and `from now on ...`, with something behind it that the turn does not say.
+/// `the assistant must ...` and `from now on ...`, followed by something that the turn does not say.
 fn is_duty_of_its_own(told: &[ToldWord<'_>]) -> bool {
     let is_at = |at: usize, phrase: &str| {
         phrase.split(' ').enumerate().all(|(n, text)| told.get(at + n).is_some_and(|word| word.text == text))

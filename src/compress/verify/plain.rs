@@ -10,13 +10,13 @@ use crate::{
     },
 };
 
-/// Blanks at the ends off, runs of them inside as one space. Line breaks inside stay: they are a flaw.
+/// Trims blanks at the ends, and collapses runs of them inside to one space. Line breaks inside stay: they are a flaw.
 pub(super) fn tidy(text: &str) -> String {
     let words = text.trim().split(|c: char| c.is_whitespace() && !is_line_break(c));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// One line of plain text that looks like no frame.
+/// Checks for one line of plain text that does not look like a frame.
 pub(super) fn check(text: &str) -> Result<(), Flaw> {
     if text.contains(is_line_break) {
         return Err(Flaw::LineBreak);
@@ -35,15 +35,15 @@ pub(super) fn check(text: &str) -> Result<(), Flaw> {
     }
 }
 
-/// Joiners and marks of direction, which scripts and emoji need and Latin text does not.
+/// Joiners and direction marks, which scripts and emoji need and Latin text does not.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }
 
-/// Who may not seem to speak in a summary.
+/// Roles that must not appear to speak in a summary.
 static ROLES: List = list!("roles");
 
-/// Where this crate's own frame begins, and parts of chat templates that are no tokens.
+/// The beginnings of this crate's own frames, and parts of chat templates that are not tokens.
 const FRAMES: [&str; 6] = ["|>", "<memory", "</memory", "<now:", "<recent turns", "###"];
 
 fn has_frame(text: &str) -> bool {
@@ -51,7 +51,7 @@ fn has_frame(text: &str) -> bool {
     if FRAMES.iter().any(|frame| folded.contains(frame)) || control::starts(text).next().is_some() {
         return true;
     }
-    // "System:" begins a frame where a sentence may begin; "her operating system: Linux" does not.
+    // "System:" begins a frame if a sentence may begin there; "her operating system: Linux" does not.
     let mut starts_sentence = true;
     let mut words = folded.split(' ').peekable();
     while let Some(word) = words.next() {
@@ -75,10 +75,10 @@ fn has_markup(text: &str) -> bool {
         || ["```", "](", "{\"", "[{"].iter().any(|mark| text.contains(mark))
 }
 
-/// How a model says that it will not do it; `_` for blanks.
+/// How models phrase a refusal; `_` stands for blanks.
 static REFUSALS: List = list!("refusals");
 
-/// A summary is no refusal, unless it repeats the turn to the letter.
+/// A summary must not be a refusal, unless it repeats the turn verbatim.
 pub(super) fn check_voice(summary: &str, source: &SourceText) -> Result<(), Flaw> {
     let folded = words::fold(summary).replace('\u{2019}', "'").replace(' ', "_");
     let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());

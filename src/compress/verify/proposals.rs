@@ -1,4 +1,4 @@
-//! Memories that LLM#1 proposes: believed only where their quotes stand in their turns, and say what they say.
+//! Memories that LLM#1 proposes: accepted only if their quotes are in their turns and prove what they say.
 
 use crate::{
     compress::{
@@ -22,7 +22,7 @@ use crate::{
     text::words,
 };
 
-/// Proposals that are looked at: no more are kept of a session than a few.
+/// How many proposals are examined: only a few are kept of a session.
 const MOST: usize = 32;
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_CONTENT_BYTES: usize = 2_000;
@@ -33,25 +33,25 @@ const MOST_STEPS: usize = 20;
 const MOST_TAGS: usize = 8;
 const MAX_TAG_BYTES: usize = 40;
 const MAX_SLOT_BYTES: usize = 100;
-/// A quote of fewer words proves nothing.
+/// A quote with fewer words proves nothing.
 const LEAST_QUOTED: usize = 3;
 
 /// A proposal that its turns prove.
 #[derive(Debug)]
 pub(crate) struct Proven {
     pub(crate) new: NewMemory,
-    /// The turn, whose side it is, and its own words.
+    /// The turn, the side's origin, and its own words.
     pub(crate) quotes: Vec<(Turn, Origin, String)>,
 }
 
-/// Those that hold. The others are dropped without a word: nobody asks for them again.
+/// The proposals that hold. The others are dropped silently: they are not asked for again.
 pub(crate) fn proposals(turns: &[Turn], proposals: Vec<Proposal>) -> Vec<Proven> {
     proposals.into_iter().take(MOST).filter_map(|proposal| prove(turns, proposal)).collect()
 }
 
 fn prove(turns: &[Turn], proposal: Proposal) -> Option<Proven> {
     let Proposal { kind, title, content, quotes, outcome, tags, steps, volatility, slot } = proposal;
-    // Sizes first, so that a hostile megabyte is read by nothing.
+    // Sizes first, so that a hostile megabyte is never read.
     let is_in_bounds = title.len() <= MAX_TITLE_BYTES
         && content.len() <= MAX_CONTENT_BYTES
         && (1..=MOST_QUOTES).contains(&quotes.len())
@@ -86,14 +86,14 @@ fn prove(turns: &[Turn], proposal: Proposal) -> Option<Proven> {
     Some(Proven { new, quotes })
 }
 
-/// Whose words a quote is, the user's first, and how it stands there.
+/// Whose words a quote is, checking the user's side first, and how it is written there.
 fn side_of<'t>(turn: &'t Turn, quote: &str) -> Option<(Origin, &'t str)> {
     let said = &turn.said;
     let sides = [(said.user_origin, &said.user_message), (said.assistant_origin, &said.ai_response)];
     sides.into_iter().find_map(|(origin, text)| Some((origin, Normal::of(text).find(text, quote)?)))
 }
 
-/// What the quotes of a proposal prove: the sentences quoted, and no more of their turns.
+/// What the quotes of a proposal prove: the quoted sentences, and no more of their turns.
 struct QuoteProof {
     quoted: Vec<String>,
     source: SourceText,
@@ -107,7 +107,7 @@ impl QuoteProof {
         Self { quoted: sides, source }
     }
 
-    /// Plain, no instruction, in the language of what is quoted, and nothing that it does not say.
+    /// Whether a text is plain, no instruction, in the language of the quotes, and says nothing that they do not say.
     fn proves(&self, text: &str) -> bool {
         let is_plain = text.chars().any(char::is_alphanumeric)
             && plain::check(text).is_ok()
@@ -129,7 +129,7 @@ impl QuoteProof {
     }
 }
 
-/// Lower case letters, digits and `: _ - .`, as slots are written.
+/// Lower-case letters, digits and `: _ - .`, as in slots.
 fn is_slot(slot: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ":_-.".contains(c);
     slot.starts_with(|c: char| c.is_ascii_lowercase()) && slot.chars().all(is_sign)

@@ -1,4 +1,4 @@
-//! What a text offers as proof: its words, numbers, dates, links, and itself.
+//! What a text offers as proof: its words, numbers, dates, links, and the text itself.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::{
     text::words::{self, Word, WordCounts},
 };
 
-/// A text, read once, that claims are measured against.
+/// A text, analysed once, that claims are checked against.
 pub(super) struct SourceText {
-    /// Compatible forms unified, lower case, blanks as single spaces: accents stay, since a link without its accents
-    /// is another link.
+    /// Compatible forms unified, lower case, blanks as single spaces. Accents stay, because a link without its accents is
+    /// another link.
     text: String,
     words: Vec<Word>,
     numbers: HashSet<String>,
@@ -22,7 +22,7 @@ pub(super) struct SourceText {
 }
 
 impl SourceText {
-    /// All of a turn: both sides, and who spoke.
+    /// A whole turn: both sides, and who spoke.
     pub(super) fn of_turn(turn: &Turn) -> Self {
         let said = &turn.said;
         let names =
@@ -31,7 +31,7 @@ impl SourceText {
         Self::of_text(&text, turn.timestamp.date_naive())
     }
 
-    /// A text that was said on this day.
+    /// A text said on this day.
     pub(super) fn of_text(text: &str, said_on: NaiveDate) -> Self {
         let folded = words::fold(text);
         let counts = WordCounts::of_text(text).counts;
@@ -47,7 +47,7 @@ impl SourceText {
         self.words.binary_search(&word).is_ok()
     }
 
-    /// Whether all of its words stand here; what has none but stop words has to stand here as it is.
+    /// Whether it contains all words of `text`; a text with only stop words must be contained as it is.
     pub(super) fn has_words_of(&self, text: &str) -> bool {
         let content = words::query_words(text);
         content.iter().all(|&word| self.has_word(word)) && (!content.is_empty() || self.has_text(text))
@@ -58,12 +58,12 @@ impl SourceText {
         self.words.len()
     }
 
-    /// Whether this stands in it, apart from case and blanks.
+    /// Whether it contains this text, ignoring case and blanks.
     pub(super) fn has_text(&self, text: &str) -> bool {
         self.text.contains(&light(text))
     }
 
-    /// No link, address, number or date that is not in here or follows from it.
+    /// Checks that all links, addresses, numbers and dates are in here or follow from it.
     pub(super) fn check_facts(&self, claim: &str) -> Result<(), Flaw> {
         let claimed = light(claim);
         if let Some((_, flaw)) =
@@ -85,7 +85,7 @@ impl SourceText {
     }
 }
 
-/// As two texts are compared where accents count.
+/// Normalized for comparing two texts in which accents count.
 fn light(text: &str) -> String {
     let lower: String = text.nfkc().flat_map(char::to_lowercase).collect();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! What a summary tells, word by word, and which of these words its turn has.
+//! What a summary says, word by word, and which of these words its turn has.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -8,40 +8,40 @@ use crate::{
     text::words::{self, Word},
 };
 
-/// One in so many content words of a summary stands in its turn, or it is about something else. A low bar, since a good
-/// paraphrase shares few: of 69 written by hand in different styles, the least had 3 of 9 on a short turn; of 1,239
-/// that a model drew from single turns of people's chats, 2 % had less (2026-11). 19 in 20 that were put to strangers'
-/// short turns had less than 1 in 5.
+/// At least one in this many content words of a summary must be in its turn, otherwise it is about something else. The bar
+/// is low, since a good paraphrase shares few: of 69 written by hand in different styles, the lowest had 3 of 9 on a short
+/// turn; of 1,239 that a model made from single turns of people's chats, 2 % had less (2026-11). Of summaries compared with
+/// strangers' short turns, 19 in 20 had less than 1 in 5.
 const SHARED_ONE_IN: usize = 3;
-/// The same for a long turn, where much is shared by chance: the least that a good paraphrase had was 7 of 14.
+/// The same for a long turn, where much is shared by chance: the lowest share of a good paraphrase was 7 of 14.
 const SHARED_BY_CHANCE_ONE_IN: usize = 2;
-/// From so many different words on a turn is long here: a reply of some 3,000 characters.
+/// A turn is long here from this many different words up: a reply of some 3,000 characters.
 const LONG_TURN_WORDS: usize = 200;
-/// So many content words in a row that the turn lacks say something of their own: what is appended to an honest half has
-/// 4 or more in 17 of 20 cases, good paraphrases by hand had 5 in one of 49 and else at most 3, and those that a model
-/// drew had 4 or more in one of 10. It errs towards refusing, which costs a summary by built-in means.
+/// More content words in a row than this that the turn lacks are a statement of their own: text appended to an honest half
+/// has 4 or more in 17 of 20 cases; good paraphrases by hand had 5 in one of 49 and otherwise at most 3, and those that a
+/// model made had 4 or more in one of 10. In doubt it refuses, which only means that the built-in summarizer is used.
 const MAX_FOREIGN_RUN: usize = 3;
-/// A sentence of a summary is measured by itself if it has so many content words: fewer are soon paraphrased.
+/// A sentence of a summary is checked by itself if it has this many content words: fewer are easily paraphrased.
 const LEAST_MEASURED: usize = 3;
-/// In scripts without spaces a pair of characters counts as half a word.
+/// In scripts without spaces, a pair of characters counts as half a word.
 const PAIRS_PER_WORD: usize = 2;
 
-/// Words of the telling, not of what is told: every summary may have them, whatever its turn says.
+/// Reporting words, which every summary may use, whatever its turn says.
 static TELLING: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("telling")));
 
-/// A list as words are compared.
+/// A list as comparable words.
 pub(super) fn stems(list: &List) -> HashSet<Word> {
     list.words().flat_map(words::query_words).collect()
 }
 
-/// Whose word it is.
+/// The origin of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordOrigin {
     /// The turn has it.
     Turns,
     /// The turn lacks it.
     Foreign,
-    /// It says nothing by itself: a stop word, a number or date (which are measured as such), a word of the telling.
+    /// It says nothing by itself: a stop word, a number or date (which are checked as such), a reporting word.
     Nobodys,
 }
 
@@ -56,15 +56,15 @@ impl WordOrigin {
 pub(super) struct ToldWord<'a> {
     /// Folded.
     pub(super) text: &'a str,
-    /// As words are compared; none: a stop word.
+    /// As a comparable word; `None` for a stop word.
     pub(super) word: Option<Word>,
     pub(super) whose: WordOrigin,
-    /// Whether a sentence, or a part of one behind a semicolon or colon, ends with it.
+    /// Whether it ends a sentence, or a part of one before a semicolon or colon.
     pub(super) is_last: bool,
 }
 
-/// The folded words of a summary whose dates are taken out, in their order. A run of a script without spaces is one word,
-/// and nobody's.
+/// The folded words of a summary whose dates are removed, in order. A run of a script without spaces is one word, and
+/// nobody's.
 pub(super) fn told<'a>(folded: &'a str, source: &SourceText) -> Vec<ToldWord<'a>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '\'';
     let mut told: Vec<ToldWord<'_>> = Vec::new();
@@ -89,17 +89,17 @@ pub(super) fn told<'a>(folded: &'a str, source: &SourceText) -> Vec<ToldWord<'a>
     told
 }
 
-/// The folded summary as [`told`] takes it.
+/// The folded summary as [`told`] expects it.
 pub(super) fn folded(summary: &str, source: &SourceText) -> String {
     source.without_supported_dates(&words::fold(summary).replace('\u{2019}', "'"))
 }
 
-/// A summary is about its turn, and no part of it is about something else.
+/// Checks that a summary is about its turn, and no part of it is about something else.
 pub(super) fn check(told: &[ToldWord<'_>], source: &SourceText) -> Result<(), Flaw> {
     let is_by_chance = source.word_count() >= LONG_TURN_WORDS;
     let one_in = if is_by_chance { SHARED_BY_CHANCE_ONE_IN } else { SHARED_ONE_IN };
     let is_little = |(shared, all): (usize, usize)| shared < all.div_ceil(one_in).max(1);
-    // With no content word it says nothing but that something was said.
+    // Without a content word it only says that something was said.
     if is_little(shared(told, source)) {
         return Err(Flaw::Unrelated);
     }
@@ -112,13 +112,13 @@ pub(super) fn check(told: &[ToldWord<'_>], source: &SourceText) -> Result<(), Fl
     Ok(())
 }
 
-/// How many content words stand in the turn, and how many there are.
+/// How many content words the turn has, and how many there are.
 fn shared(told: &[ToldWord<'_>], source: &SourceText) -> (usize, usize) {
     let (mut shared, mut all) = (0, 0);
     for word in told {
         let is_unspaced = word.text.contains(language::is_unspaced_char);
         let content = if is_unspaced { words::query_words(word.text) } else { Vec::new() };
-        let is_number = word.text.starts_with(|c: char| c.is_numeric()); // Measured already: the turn has it.
+        let is_number = word.text.starts_with(|c: char| c.is_numeric()); // Already checked: the turn has it.
         shared += content.iter().filter(|&&word| source.has_word(word)).count();
         shared += usize::from(word.whose == WordOrigin::Turns || is_number);
         all += content.len() + usize::from(word.whose != WordOrigin::Nobodys || is_number);
@@ -142,7 +142,7 @@ fn longest_foreign_run(told: &[ToldWord<'_>], source: &SourceText) -> usize {
         let chars: Vec<char> = word.text.chars().collect();
         for pair in chars.windows(2).filter(|pair| pair.iter().all(|&c| language::is_unspaced_char(c))) {
             let pair: String = pair.iter().collect();
-            // Of two characters their words are each of them, and both.
+            // Two characters produce a word for each of them, and one for both.
             count(
                 words::query_words(&pair)
                     .last()

@@ -5,20 +5,20 @@ use crate::{
     model::anchor::{Attribute, Stance},
 };
 
-/// A claim of the author's about themself.
+/// A claim of authors about themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub(crate) attribute: Attribute,
     pub(crate) value: String,
     pub(crate) stance: Stance,
-    /// The sentence, or the clause of a long one, to the letter.
+    /// The sentence, or the clause of a long one, verbatim.
     pub(crate) quote: String,
 }
 
 /// The longest quote, in bytes.
 const MAX_QUOTE_BYTES: usize = 160;
 
-/// The sentence, or as much of it as a quote may have: up to the end of the claim's clause, or that clause alone.
+/// The sentence, or as much of it as fits a quote: up to the end of the claim's clause, or that clause alone.
 pub(super) fn quote(statement: &Statement<'_>, start: usize, end: usize) -> String {
     let text = statement.text;
     if text.len() <= MAX_QUOTE_BYTES {

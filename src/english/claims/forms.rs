@@ -1,4 +1,4 @@
-//! The closed list of forms in which people tell who they are: words, and what the value behind them says.
+//! The closed list of forms in which people tell who they are: words, and what the value after them means.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,14 @@ use crate::{
     model::anchor::{Attribute, Stance},
 };
 
-/// One form: the words before a value, and what the value is.
+/// One form: the words before a value, and what the value means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClaimForm {
     pub(super) pattern: &'static str,
     pub(super) attribute: Attribute,
     pub(super) kind: &'static str,
     pub(super) read: ValueReader,
-    /// `ends`, `mine`, `since`, `until`, or nothing.
+    /// `ends`, `mine`, `since`, `until`, or empty.
     pub(super) manner: &'static str,
 }
 

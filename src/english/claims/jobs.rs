@@ -1,4 +1,4 @@
-//! What somebody does for a living: a title, its last word a known one.
+//! What somebody does for a living: a title whose last word is a known one.
 
 use crate::english::{
     claims::words::{ReadToken, StatementWords},
@@ -9,13 +9,13 @@ use crate::english::{
 static NOT_JOBS: List = list!("not_jobs");
 static TITLE_ENDS: List = list!("title_ends");
 
-/// Words of a title, at most.
+/// The most words of a title.
 const MOST: usize = 6;
-/// Titles that say behind `of` what of.
+/// Titles that name their field after `of`.
 const OF: &str =
     "professor director head chief president lecturer teacher manager dean secretary minister curator keeper";
 
-/// Professions that no list has: `colour technologist`, `watchmaker`.
+/// Recognizes professions that are on no list: `colour technologist`, `watchmaker`.
 fn ends_like_a_job(word: &str) -> bool {
     const ENDINGS: [&str; 9] =
         ["ologist", "grapher", "smith", "keeper", "maker", "wright", "ician", "therapist", "worker"];
@@ -39,7 +39,7 @@ pub(super) fn title(words: StatementWords<'_, '_>, first: usize) -> Option<ReadT
             || words.is(at, OF) && words.is(at + 1, "of")
     };
     let last = (start..title_end(start)?).rfind(|&at| is_title(at))?;
-    // `the bank's QA tester` is a QA tester, `a plumber's apprentice` one of a plumber.
+    // `the bank's QA tester` is a QA tester, `a plumber's apprentice` is the apprentice of a plumber.
     let whose = (start..last).rfind(|&at| words.is(at, "'s") && words.is(first, "the"));
     let start = whose.map_or(start, |whose| whose + 1);
     let mut end = last + 1;

@@ -1,6 +1,6 @@
-//! What people say of who they are, in a closed list of first-person forms. Precision comes first: unsure is none.
+//! What people say about who they are, in a closed list of first-person forms. Precision comes first: in doubt, nothing.
 //!
-//! A statement is walked clause by clause. A clause that leaves its subject out has that of the one before it:
+//! A statement is walked clause by clause. A clause without a subject takes that of the previous one:
 //! `I'm Sarah, a nurse from Porto, and live in Rome` is read as `i am sarah`, `i am a nurse`, `+ from porto`,
 //! `i live in rome`.
 
@@ -21,7 +21,7 @@ use crate::english::{
     statements::Statement,
 };
 
-/// What the statements of a message claim, in order.
+/// The claims in the statements of a message, in order.
 pub(crate) fn claims(statements: &[Statement<'_>]) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut before = Before { is_first: true, greets: false, is_mine: true, name: None };

@@ -1,4 +1,4 @@
-//! Family and animals by their names: `my sister Anna`, `two cats, Miso and Tofu`.
+//! Names of family and animals: `my sister Anna`, `two cats, Miso and Tofu`.
 
 use crate::english::{
     claims::words::{ReadToken, StatementWords, TOOLS},
@@ -9,10 +9,10 @@ use crate::english::{
 static BEHIND_NAMES: List = list!("behind_names");
 static NOT_MINE: List = list!("not_mine");
 
-/// Those who are named behind a relation, which is the form's last word.
+/// The people named after a relation, which is the form's last word.
 pub(super) fn relatives(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let relation = at.checked_sub(1)?;
-    // What stands before it, up to `my` or a number, must only describe it.
+    // The words before it, up to `my` or a number, may only describe it.
     let is_start = |at: usize| words.is(at, "my our a an have had got 've two three four five 2 3 4");
     let start = (0..relation).rev().find(|&at| is_start(at))?;
     let is_other = |at: usize| {
@@ -44,7 +44,7 @@ pub(super) fn relatives(words: StatementWords<'_, '_>, at: usize) -> Option<Read
     Some(ReadToken { values, end })
 }
 
-/// One name, or those of a list; ages in brackets behind them are passed over.
+/// One name, or those of a list; ages in brackets after them are skipped.
 fn names(words: StatementWords<'_, '_>, from: usize, is_many: bool) -> Option<(Vec<String>, usize)> {
     let mut found = Vec::new();
     let (mut at, mut end) = (from, from);
@@ -62,7 +62,7 @@ fn names(words: StatementWords<'_, '_>, from: usize, is_many: bool) -> Option<(V
     (!found.is_empty()).then_some((found, end))
 }
 
-/// Whether what was read has gone: `died`, `is dead`.
+/// Whether the named one is gone: `died`, `is dead`.
 pub(super) fn is_gone(words: StatementWords<'_, '_>, end: usize) -> bool {
     let from = words.skip(end, ",");
     (from..from + 3)
@@ -70,7 +70,7 @@ pub(super) fn is_gone(words: StatementWords<'_, '_>, end: usize) -> bool {
         .any(|at| words.is(at, "died passed dead deceased gone down killed stillborn"))
 }
 
-/// Whether there may be more than one; of `mum to` the relation is `to`.
+/// Whether there may be more than one; in `mum to` the relation is `to`.
 fn is_plural(relation: &str) -> bool {
     singular(relation) != relation
 }

@@ -1,4 +1,4 @@
-//! Readers of the values of forms: each takes what stands behind the words of a form, or nothing.
+//! Readers of the values of forms: each takes what follows the words of a form, or nothing.
 
 use crate::english::{
     claims::{
@@ -15,10 +15,10 @@ static FIELDS: List = list!("fields");
 static NOT_EMPLOYERS: List = list!("not_employers");
 static WORKPLACES: List = list!("workplaces");
 
-/// Takes the value that begins at a token of a statement.
+/// Reads the value that begins at a token of a statement.
 pub(super) type ValueReader = fn(StatementWords<'_, '_>, usize) -> Option<ReadToken>;
 
-/// The reader of a kind of value, by its name in the list of forms.
+/// The reader for a kind of value, by its name in the list of forms.
 pub(super) fn reader(kind: &str) -> Option<ValueReader> {
     Some(match kind {
         "told" => told,
@@ -50,25 +50,25 @@ pub(super) fn reader(kind: &str) -> Option<ValueReader> {
     })
 }
 
-/// A name, as told: `my name is anna`.
+/// A stated name: `my name is anna`.
 pub(super) fn told(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 3).or_else(|| words.low_name(at))?;
     (!words.is(end, "'s")).then(|| words.read(at, end))
 }
 
-/// A name that people call one by, and nothing behind it.
+/// A name that people call one by, with nothing after it.
 fn called(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const BEHIND: &str = "and but please instead not by in at these now to any anymore from since";
     words.person(at, 2).filter(|&end| words.ends_or_is(end, BEHIND)).map(|end| words.read(at, end))
 }
 
-/// A name by itself (`I'm Anna`): believed only where more of an introduction stands around it.
+/// A name by itself (`I'm Anna`): accepted only with more of an introduction around it.
 fn bare(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 2).filter(|&end| words.ends_or_is(end, "and from a an but"))?;
     (words.known_place(at).is_none() && !TOOLS.contains(words.lower(at))).then(|| words.read(at, end))
 }
 
-/// `Anne, not Anna`: names that begin alike.
+/// `Anne, not Anna`: names with the same beginning.
 fn spelling(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 1).filter(|&end| words.is(end, ",") && words.is(end + 1, "not"))?;
     let wrong = words.person(end + 2, 1)?;
@@ -76,7 +76,7 @@ fn spelling(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (is_near && words.known_place(at).is_none() && words.is_end(wrong)).then(|| words.read(at, end))
 }
 
-/// `they/them`, `he and they`: one pronoun alone may be anything.
+/// `they/them`, `he and they`: a single pronoun may be anything.
 pub(super) fn pronouns(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const PRONOUNS: &str = "he she they him them her hers his theirs ze zir xe xem it its";
     let mut end = at + 1;
@@ -87,7 +87,7 @@ pub(super) fn pronouns(words: StatementWords<'_, '_>, at: usize) -> Option<ReadT
     (words.is(at, PRONOUNS) && said.len() > 1).then(|| ReadToken { values: vec![said.join("/")], end })
 }
 
-/// A day and a month in any order, and the year behind them.
+/// A day and a month in any order, followed by the year.
 fn day(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let at = words.skip(at, "the :");
     let is_month = |at: usize| is_of("month", words.lower(at));
@@ -103,7 +103,7 @@ fn day(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
         .then(|| words.read(at, if is_year(year) { year + 1 } else { end }))
 }
 
-/// Years that a person who writes may have.
+/// Whether a person who writes can be this old.
 fn is_age(years: u32) -> bool {
     (10..=105).contains(&years)
 }
@@ -135,7 +135,7 @@ fn years_old(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (is_said && is_age(digits.parse().ok()?)).then(|| ReadToken { values: vec![digits.to_owned()], end: at })
 }
 
-/// A place: words with capitals and the larger place behind a comma, or a known one in lower case.
+/// A place: capitalized words with the larger place after a comma, or a known one in lower case.
 fn place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let start = if words.is(at, "the") { at + 1 } else { at };
     let known = words.known_place(start);
@@ -155,12 +155,12 @@ fn place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     Some(words.read(start, end))
 }
 
-/// In passing, only a place that is known is one.
+/// In passing, only a known place counts.
 fn known_place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     place(words, at).filter(|_| words.known_place(at).is_some())
 }
 
-/// Where one works, joins or leaves: a tool is none (`I joined Slack`).
+/// Where one works, joins or leaves. A tool is not an employer (`I joined Slack`).
 fn employer(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     firm(words, at).filter(|_| !TOOLS.contains(words.lower(words.skip(at, "the"))))
 }
@@ -180,14 +180,14 @@ fn firm(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (words.is_whole(end) && !is_place).then(|| words.read(start, end))
 }
 
-/// What one retired from or when may follow.
+/// What one retired from, or when, may follow.
 fn retired(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let retired = (0..at).rev().find(|&at| words.is(at, "retired"))?;
     let ends = words.ends_or_is(at, "and so from last in this after at now but since");
     ends.then(|| ReadToken { values: vec!["retired".to_owned()], end: at.max(retired + 1) })
 }
 
-/// `maths` of `I teach maths`, as `maths teacher`.
+/// `maths` in `I teach maths`, as `maths teacher`.
 fn taught(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let mut read = field(words, at)?;
     read.values[0] += " teacher";
@@ -202,7 +202,7 @@ fn field(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     words.ends_or_is(last + 1, "at in and but for so now with to").then(|| words.read(at, last + 1))
 }
 
-/// Known allergens, with commas and `and` between.
+/// Known allergens, separated by commas and `and`.
 fn allergens(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     listed(words, from, |at| {
         let at = words.skip(at, "all most some both any");
@@ -222,7 +222,7 @@ fn condition(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     ALLERGENS.contains(words.lower(last - 1)).then(|| words.read(at, last + 1))
 }
 
-/// What one has or is, of a closed list: `type 2 diabetes`, `hard of hearing`.
+/// A condition from a closed list: `type 2 diabetes`, `hard of hearing`.
 fn ailment(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     const ENDS: &str = "and so but since because which disease or at for from";
     listed(words, from, |at| {
@@ -252,7 +252,7 @@ fn languages(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     })
 }
 
-/// `first language` behind `Tamil is my`.
+/// `first language` after `Tamil is my`.
 fn native(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let is_tongue =
         words.is(at, "first second third native mother other") && words.is(at + 1, "language tongue one");
@@ -272,7 +272,7 @@ fn foods(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     words.ends_or_is(read.end, "but so because since any anymore either at").then_some(read)
 }
 
-/// One value after another, as long as `one` finds where each begins and ends.
+/// A list of values, for as long as `one` finds where each begins and ends.
 fn listed(
     words: StatementWords<'_, '_>,
     from: usize,

@@ -1,4 +1,4 @@
-//! A walk through a statement, clause by clause: whom each speaks of, and which forms it begins with.
+//! Walks through a statement clause by clause: whom each is about, and which forms it begins with.
 
 use crate::{
     english::{
@@ -25,9 +25,9 @@ static OPENERS: List = list!("openers");
 static OVER: List = list!("over");
 static UNSURE: List = list!("unsure");
 
-/// What the statement before leaves behind.
+/// What the previous statement leaves behind.
 pub(super) struct Before {
-    /// There is none before.
+    /// Whether there is no previous statement.
     pub(super) is_first: bool,
     pub(super) greets: bool,
     pub(super) is_mine: bool,
@@ -35,14 +35,14 @@ pub(super) struct Before {
     pub(super) name: Option<Claim>,
 }
 
-/// Of whom the next clause speaks if it has no subject.
+/// Whom the next clause is about if it has no subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
-    /// Nothing was said yet.
+    /// Nothing has been said yet.
     Open,
-    /// Of me, and what I am: `a nurse` may follow.
+    /// About me, and what I am: `a nurse` may follow.
     Am,
-    /// Of me, and what I do: `live in Rome` may follow.
+    /// About me, and what I do: `live in Rome` may follow.
     Do,
     Other,
 }
@@ -53,10 +53,10 @@ pub(super) struct Walk<'s, 'a> {
     subject: Subject,
     found: Vec<Claim>,
     name: Option<Claim>,
-    /// Whether clauses without any subject said something, and whether others stood among them.
+    /// Whether clauses without a subject claimed something, and whether other clauses were among them.
     has_fragments: bool,
     has_gap: bool,
-    /// A colon stands before them: `About me:`.
+    /// Whether a colon precedes them: `About me:`.
     is_introduced: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// The claims of the statement, and a name that only what follows can prove.
+    /// The claims of the statement, and a name that only the following text can confirm.
     pub(super) fn claims(mut self) -> (Vec<Claim>, Option<Claim>) {
         self.people();
         self.clauses();
@@ -93,7 +93,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         (self.found, self.name)
     }
 
-    /// Family and animals by name, wherever they stand: `I live with my wife Anna`.
+    /// Named family and animals, anywhere: `I live with my wife Anna`.
     fn people(&mut self) {
         for at in 0..self.words.statement.tokens.len() {
             let is_gone = at > 0 && self.words.is(at - 1, "lost buried divorced rehomed");
@@ -111,7 +111,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             let goes_on = |at: usize| !words.ends_or_is(at, "and but or") && !self.is_joined(at);
             let end = words.skip_while(start, goes_on);
             at = if start < end { self.clause(start, end).max(end) } else { end };
-            // What stands in brackets changes nothing for what goes on behind them.
+            // Text in brackets does not change anything for what follows them.
             match words.lower(at) {
                 "(" => before_bracket = Some(self.subject),
                 ")" => self.subject = before_bracket.take().unwrap_or(self.subject),
@@ -125,7 +125,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Where a clause begins behind what only leads up to it: `oh, and remember that I ...`.
+    /// Where a clause begins after words that only lead up to it: `oh, and remember that I ...`.
     fn clause_start(&self, at: usize) -> usize {
         let words = self.words;
         let start = words.skip_while(at, |at| OPENERS.contains(words.lower(at)));
@@ -138,7 +138,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.words.is(at, "so as since because though although while") && self.words.is_mine(at + 1)
     }
 
-    /// Reads one clause; where what was read ends.
+    /// Reads one clause; returns where the part that was read ends.
     fn clause(&mut self, start: usize, end: usize) -> usize {
         let words = self.words;
         let text = words.statement.text;
@@ -157,7 +157,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
         let is_cut = end == words.statement.tokens.len() && self.is_cut();
         for lead in leads.iter().filter(|lead| lead.is_empty() || !is_cut) {
-            // Of the first word of all nobody knows whether it is a name: `Ha.`
+            // It is unknown whether the very first word is a name: `Ha.`
             let may = |form: &ClaimForm| form.kind != "bare" || !is_open;
             if let Some((last, read_end)) = self.forms(lead, start, may) {
                 let read_end = self.tails(last, start, read_end);
@@ -184,7 +184,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         end
     }
 
-    /// `I'm Anna`: a name behind a greeting, or if more of an introduction follows.
+    /// `I'm Anna`: a name after a greeting, or if more of an introduction follows.
     fn introduce(&mut self, read: &ReadToken, start: usize) {
         let name = self.claim(Name, Holds, read.value(), start, read.end);
         if greets(self.words, start) || start == 0 && self.before.greets {
@@ -194,14 +194,14 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Whether more of the sentence follows that is no statement: `a nurse told me ...`.
+    /// Whether more of the sentence follows that is not stated: `a nurse told me ...`.
     fn is_cut(&self) -> bool {
         let statement = self.words.statement;
         let end = statement.tokens.last().map_or(0, StatementToken::end);
         statement.text[end..].trim_start().starts_with(char::is_alphanumeric)
     }
 
-    /// What a clause that claims nothing means for the next.
+    /// What a clause without claims means for the next.
     fn unread(&mut self, start: usize, end: usize, has_subject: bool, is_quoted: bool) {
         let words = self.words;
         // `Brazilian`, `I'm Ukrainian`
@@ -227,7 +227,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
     }
 
-    /// What goes on behind a claim of what I am: `a nurse` + `at Acme` + `in Rome`.
+    /// What continues a claim of what I am: `a nurse` + `at Acme` + `in Rome`.
     fn tails(&mut self, mut last: ClaimForm, start: usize, mut end: usize) -> usize {
         let words = self.words;
         while matches!(last.attribute, Name | Job | Age | Hometown | Birthday | Field | Employer)
@@ -249,7 +249,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             let studies = last.attribute == Field || job.contains("student") || job.contains("retired");
             let Some((next, read_end)) = self.forms(&["+"], at, may_follow) else { break };
             if studies && next.attribute == Employer {
-                // Where one studies is no employer.
+                // A place of study is no employer.
                 self.found.pop();
             }
             (last, end) = (next, read_end);
@@ -264,14 +264,15 @@ impl<'s, 'a> Walk<'s, 'a> {
         end
     }
 
-    /// Tries the forms on the words from `start`, behind `lead`; the last that says something, and where it ends.
+    /// Tries the forms on the words from `start`, preceded by `lead`; returns the last that claims something, and where it
+    /// ends.
     fn forms(
         &mut self,
         lead: &[&'static str],
         start: usize,
         may: impl Fn(&ClaimForm) -> bool,
     ) -> Option<(ClaimForm, usize)> {
-        /// No form is longer.
+        /// The longest form.
         const LONGEST: usize = 16;
         let words = self.words;
         let (forms, cues) = &*FORMS;
@@ -302,7 +303,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         last
     }
 
-    /// Whether a claim stands in words that make it one.
+    /// Whether the words around a claim allow it.
     fn fits(&self, form: &ClaimForm, start: usize, read: &ReadToken) -> bool {
         let words = self.words;
         let rest = read.end..words.statement.tokens.len();
@@ -359,7 +360,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 }
 
-/// Whether a greeting is all that stands before `end`.
+/// Whether only a greeting precedes `end`.
 pub(super) fn greets(words: StatementWords<'_, '_>, end: usize) -> bool {
     const MOST: usize = 5;
     end <= MOST && words.any_of(0..end.min(2), &GREETINGS)

@@ -1,4 +1,4 @@
-//! The words of a statement as the readers of values look at them: by place, and cut to the letter.
+//! The words of a statement as the readers of values use them: by position, and sliced verbatim.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) static TOOLS: List = list!("tools");
 pub(super) static DEMONYMS: List = list!("demonyms");
 static NOT_NAMES: List = list!("not_names");
 
-/// What was read, and the token behind it.
+/// What was read, and the token after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadToken {
     pub(super) values: Vec<String>,
@@ -28,7 +28,7 @@ impl ReadToken {
     }
 }
 
-/// The tokens of a statement; beyond its end stands nothing.
+/// The tokens of a statement; positions after its end are empty.
 #[derive(Clone, Copy)]
 pub(super) struct StatementWords<'s, 'a> {
     pub(super) statement: &'s Statement<'a>,
@@ -48,17 +48,17 @@ impl<'s> StatementWords<'s, '_> {
         words.split(' ').any(|word| word == lower)
     }
 
-    /// Whether a mark stands here, or nothing.
+    /// Whether there is a mark or nothing here.
     pub(super) fn is_end(self, at: usize) -> bool {
         self.token(at).is_none_or(StatementToken::is_mark)
     }
 
-    /// Whether a mark, nothing or one of these words stands here.
+    /// Whether there is a mark, nothing or one of these words here.
     pub(super) fn ends_or_is(self, at: usize, words: &str) -> bool {
         self.is_end(at) || self.is(at, words)
     }
 
-    /// Whether what begins here goes on of me or mine.
+    /// Whether what begins here continues about me or mine.
     pub(super) fn is_mine(self, at: usize) -> bool {
         self.is(at, "i my we our")
     }
@@ -67,7 +67,7 @@ impl<'s> StatementWords<'s, '_> {
         places.any(|at| list.contains(self.lower(at)))
     }
 
-    /// The first place from here on where this no longer holds.
+    /// The first position from here on where this no longer holds.
     pub(super) fn skip_while(self, from: usize, is: impl Fn(usize) -> bool) -> usize {
         let end = self.statement.tokens.len().max(from);
         (from..end).find(|&at| !is(at)).unwrap_or(end)
@@ -86,7 +86,8 @@ impl<'s> StatementWords<'s, '_> {
         is_adverb && !self.is(at, "have been")
     }
 
-    /// The text from one token to the end of the one before another; of a contraction at its end the first half.
+    /// The text from the token at `start` to the end of the one before `end`; of a contraction at its end only the first
+    /// half.
     pub(super) fn slice(self, start: usize, end: usize) -> String {
         let tokens = &self.statement.tokens;
         let last = &tokens[end - 1];
@@ -100,13 +101,13 @@ impl<'s> StatementWords<'s, '_> {
         ReadToken { values: vec![self.slice(start, end)], end }
     }
 
-    /// Whether what follows leaves what was read whole: an end, a small word, an adverb.
+    /// Whether the next word leaves the value complete: an end, a small word, an adverb.
     pub(super) fn is_whole(self, end: usize) -> bool {
         let next = self.lower(end);
         self.is_end(end) || is_stop_word(next) || self.is_adverb(end) || is_dull(next)
     }
 
-    /// Whether a word can be part of a name: a capital, and no day, month or common word.
+    /// Whether a word can be part of a name: capitalized, and not a day, month or common word.
     pub(super) fn is_name(self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
             let lower = &*token.lower;
@@ -118,7 +119,7 @@ impl<'s> StatementWords<'s, '_> {
         })
     }
 
-    /// Words with capitals, `most` at most, and what joins them.
+    /// Capitalized words, at most `most`, and what joins them.
     pub(super) fn capitals(self, start: usize, most: usize) -> Option<usize> {
         let mut end = start;
         while end - start < most {
@@ -136,12 +137,12 @@ impl<'s> StatementWords<'s, '_> {
         (end > start).then_some(end)
     }
 
-    /// Whether a word has capitals only.
+    /// Whether a word is all capitals.
     pub(super) fn shouts(self, at: usize) -> bool {
         self.token(at).is_some_and(|token| token.text.len() > 1 && !token.text.contains(char::is_lowercase))
     }
 
-    /// The name of a person: not `Batman`, `German`, `OK`, nor `Anna's`.
+    /// A person's name: not `Batman`, `German`, `OK`, nor `Anna's`.
     pub(super) fn person(self, at: usize, most: usize) -> Option<usize> {
         let end = self.capitals(at, most)?;
         let fits = |at: usize| {
@@ -152,7 +153,7 @@ impl<'s> StatementWords<'s, '_> {
         (at..end).all(fits).then_some(end)
     }
 
-    /// `my name is anna`, as people write who write no capitals.
+    /// `my name is anna`, as written by people who use no capitals.
     pub(super) fn low_name(self, at: usize) -> Option<usize> {
         let lower = self.lower(at);
         let is_word = lower.chars().count() > 1 && lower.chars().all(|c| c.is_alphabetic() || c == '-');
@@ -160,7 +161,7 @@ impl<'s> StatementWords<'s, '_> {
         (is_word && ends && !is_dull(lower) && !NOT_NAMES.contains(lower)).then_some(at + 1)
     }
 
-    /// The end of a known place of up to three words that begins here, in capitals or not.
+    /// The end of a known place of up to three words that begins here, capitalized or not.
     pub(super) fn known_place(self, at: usize) -> Option<usize> {
         (1..=3).rev().map(|count| at + count).find(|&end| {
             let words: Vec<&str> = (at..end).map(|at| self.lower(at)).collect();

@@ -1,4 +1,4 @@
-//! Questions for many turns: summaries, orders of events, what was said in a whole time.
+//! Questions about many turns: summaries, orders of events, everything said in a period.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ use crate::{
 
 static MANY: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("about_many").lines(), CLASSES));
 
-/// What a question for many turns asks of: the sentence without the words that say that it asks for many. None: it asks for
-/// one thing.
+/// The topic of a question about many turns: the sentence without the words that ask for many. `None` if it asks for one
+/// thing.
 pub(super) fn topic(sentence: &str) -> Option<String> {
     let mut cuts = Vec::new();
     for statement in spoken(sentence, MAX_QUERY_BYTES) {

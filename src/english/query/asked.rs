@@ -1,4 +1,4 @@
-//! What a message asks to know of somebody: which attributes of anchors it calls for, and of whom.
+//! What a message asks about somebody: which attributes of anchors, and whose.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{
     model::anchor::Attribute::{self, Dislikes, Family, Likes, Pets},
 };
 
-/// An attribute that is asked for.
+/// A requested attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AskedAttribute {
     pub(crate) attribute: Attribute,
@@ -26,11 +26,11 @@ pub(crate) enum Whom {
     User,
     /// `what is your name`
     Assistant,
-    /// `where does Anna live`, `where does my sister live`: the one who is named, if anyone is.
+    /// `where does Anna live`, `where does my sister live`: the person who is named, if any.
     Other,
 }
 
-/// Lines of an attribute, or `past`, and a pattern.
+/// Lines with an attribute, or `past`, and a pattern.
 static PATTERNS: List = list!("asked");
 
 /// The attributes of the patterns, `None` for `past`, and the patterns.
@@ -40,9 +40,9 @@ static CUES: LazyLock<(Vec<Option<Attribute>>, Cues)> = LazyLock::new(|| {
     (attributes, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
 });
 
-/// What the message asks for, each once, in the order of the attributes. What is asked of nobody in particular is
-/// asked of the user, unless the message speaks of others only.
-/// And whether it asks how things used to be: `where did I live`, `my old job`.
+/// The attributes that the message asks for, each once, in the order of the attributes. One asked of nobody in particular is
+/// asked of the user, unless the message is only about others. The flag says whether it asks how things used to be:
+/// `where did I live`, `my old job`.
 pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<AskedAttribute>, bool) {
     let (attributes, cues) = &*CUES;
     let (mut found, mut of_past): (Vec<AskedAttribute>, bool) = (Vec::new(), false);
@@ -68,12 +68,12 @@ pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<Asked
     (found, of_past)
 }
 
-/// Of whom the words of a pattern ask, if they say so. `my sister's birthday` is hers, not mine; that she is my sister is
-/// mine.
+/// Whose attribute the words of a pattern ask for, if they say so. `my sister's birthday` is hers, not mine; that she is my
+/// sister is mine.
 fn whom(attribute: Attribute, part: QuerySentence<'_>, start: usize, end: usize) -> Option<Whom> {
     let words = || (start..end).map(|at| part.lower(at));
     let has = |list: &[&str]| words().any(|word| list.contains(&word));
-    // What leads up to the pattern: `my sister 's` of `my sister's birthday`.
+    // The words before the pattern: `my sister 's` in `my sister's birthday`.
     let led_by = || (start.saturating_sub(3)..start).map(|at| part.lower(at));
     let is_own_kind = matches!(attribute, Family | Pets);
     let is_relative = |word: &str| is_of("kin", word) || is_of("close", word) || is_of("pet", word);

@@ -1,4 +1,4 @@
-//! What a message asks, and what it tells beside that.
+//! Separates what a message asks from what it tells.
 
 use crate::english::{
     dull_words::is_dull,
@@ -6,7 +6,7 @@ use crate::english::{
     sentences::{Setting, sentences},
 };
 
-/// A message by its sentences.
+/// A message split into sentences.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asks<'a> {
     /// The sentences that ask for something, in the order of the message.
@@ -15,11 +15,11 @@ pub(super) struct Asks<'a> {
     pub(super) told: Vec<&'a str>,
 }
 
-/// How a sentence begins tells whether it asks.
+/// The beginning of a sentence shows whether it asks.
 const LOOKED_AT: usize = 64;
 
 impl<'a> Asks<'a> {
-    /// Questions and requests; a message without any is told as a whole.
+    /// Questions and requests; a message without any is entirely told.
     pub(super) fn of(message: &'a str) -> Self {
         let start_of = |text: &str| text.as_ptr() as usize - message.as_ptr() as usize;
         let own = |setting| matches!(setting, Setting::Prose | Setting::Item);
@@ -40,26 +40,26 @@ impl<'a> Asks<'a> {
     }
 }
 
-/// Not so `Really?` and `Is it?`, which ask nothing that could be searched for.
+/// Excludes `Really?` and `Is it?`, which ask nothing that could be searched for.
 fn says_something(sentence: &str) -> bool {
-    /// So many words say something, however common they are.
+    /// This many words say something, however common they are.
     const ENOUGH: usize = 3;
     let spaced = spaced(sentence);
     spaced.split_whitespace().count() >= ENOUGH
         || spaced.split_whitespace().any(|word| !is_dull(&word.replace('\'', "")))
 }
 
-/// Whether a sentence asks: by its mark in any language, by its beginning in English.
+/// Whether a sentence asks: in any language by its mark, in English by its beginning.
 fn is_ask(sentence: &str) -> bool {
     static REQUESTS: List = list!("requests");
     static OPENINGS: List = list!("request_openings");
-    // What it ends with: of `?!` both, of `?)` the first.
+    // The marks that it ends with: `?!` counts as both, `?)` as the first.
     let marks = &sentence[sentence.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
     if marks.contains(is_question_mark) {
         return true;
     }
     let beginning = spaced(&sentence[..sentence.floor_char_boundary(LOOKED_AT)]);
-    // `what` of `what's`.
+    // `what` in `what's`.
     let first = beginning.split([' ', '\'']).find(|word| !word.is_empty());
     let opens = first.is_some_and(|word| OPENINGS.contains(word));
     (opens && !marks.contains('!')) || REQUESTS.is_part_of(&beginning)

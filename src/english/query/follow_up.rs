@@ -1,4 +1,4 @@
-//! Whether a message needs the turns before it to be understood, or points back to what was said.
+//! Whether a message needs the previous turns to be understood, or refers back to what was said.
 
 use crate::{
     english::{
@@ -10,20 +10,20 @@ use crate::{
     text::words::MAX_QUERY_BYTES,
 };
 
-/// A message of more words says what it is about.
+/// A message with more words says what it is about.
 const MOST_WORDS: usize = 40;
-/// With so many words of content there is enough to search by, whatever a pronoun in it means.
+/// This many content words are enough to search by, whatever a pronoun among them means.
 const ENOUGH_CONTENT: usize = 5;
 
-/// True for `and what did he say about it?`, `why?`, `tell me more`, `what about the other one?`. In doubt false: a
-/// question that stands on its own must not be searched for with the words of another.
+/// True for `and what did he say about it?`, `why?`, `tell me more`, `what about the other one?`. False in doubt: a complete
+/// question must not be searched for with the words of another.
 pub(super) fn is_follow_up(
     reading: &MessageReading<'_>,
     is_only_time: bool,
     refers_back: bool,
     asked: &[AskedAttribute],
 ) -> bool {
-    /// Longer ones say something, if only in words that are too common to count.
+    /// Longer messages say something, even if only in words that are too common to count.
     const SHORT: usize = 6;
     let words: Vec<&str> = reading.words().collect();
     let contents = reading.content_count();
@@ -40,14 +40,14 @@ pub(super) fn is_follow_up(
     is_bare || is_elliptic(reading, &words, contents) || has_open_pronoun(reading)
 }
 
-/// True for "you mentioned a book", "what did I say earlier?" and their like. English only: in other languages
-/// the window of recent turns has to do until recall by meaning.
+/// True for "you mentioned a book", "what did I say earlier?" and similar messages. English only: in other languages, the
+/// window of recent turns and recall by meaning must suffice.
 pub(super) fn refers_back(message: &str) -> bool {
     static POINTING: List = list!("pointing_back");
     POINTING.is_part_of(&spaced(&message[..message.floor_char_boundary(MAX_QUERY_BYTES)]))
 }
 
-/// Greetings, thanks, and questions about the two who talk.
+/// Greetings, thanks, and questions about the two participants.
 fn stands_alone(words: &[&str]) -> bool {
     static GREETINGS: List = list!("greetings");
     static SOCIAL: List = list!("social");
@@ -58,7 +58,7 @@ fn stands_alone(words: &[&str]) -> bool {
     is_social || OF_THE_TWO.is_part_of(&said)
 }
 
-/// `and Berlin?`, `what about the dog?`: a sentence that another one began.
+/// `and Berlin?`, `what about the dog?`: continues an earlier sentence.
 fn continues(words: &[&str], contents: usize) -> bool {
     const MOST_CONTENT: usize = 2;
     const LEADING: &[&str] =
@@ -68,7 +68,7 @@ fn continues(words: &[&str], contents: usize) -> bool {
     is_led && contents <= MOST_CONTENT
 }
 
-/// `which restaurant?`, `who won?`: a question without its sentence.
+/// `which restaurant?`, `who won?`: a question that is not a full sentence.
 fn is_elliptic(reading: &MessageReading<'_>, words: &[&str], contents: usize) -> bool {
     const VERBS: &str = "is are was were am 's do does did can could will would should has have to";
     let asks = matches!(words[0], "which" | "what" | "how" | "when" | "where" | "who" | "why" | "whose");

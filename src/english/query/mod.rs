@@ -1,5 +1,5 @@
-//! What a message points at, before anything is searched: times, people, attributes, the user themself, and what was
-//! said before. Pure; English, but for the words that are searched.
+//! What a message points to, before anything is searched: times, people, attributes, the user, and what was said before.
+//! Pure; English only, except for the words to search for.
 
 mod about_many;
 mod asked;
@@ -27,55 +27,55 @@ use crate::{
 
 pub(crate) use asked::{AskedAttribute, Whom};
 
-/// A message, understood.
+/// An interpreted message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each answers a question of its own; none excludes another"
 )]
 pub(crate) struct Query {
-    /// The sentences that ask, each to be searched by itself; none: the message is searched as a whole.
+    /// The sentences that ask, each a separate search; empty if the message is searched as a whole.
     pub(crate) asks: Vec<String>,
-    /// What a message that asks tells beside that, the pieces one a line.
+    /// What a message that asks also tells, one piece per line.
     pub(crate) told: String,
-    /// Whether it asks for many turns: a summary, an order of events, what was said in a whole time.
+    /// Whether it asks for many turns: a summary, an order of events, everything said in a period.
     pub(crate) asks_for_many: bool,
-    /// The words of what was read: folded, stemmed, stop words left out, each once, at most 64.
+    /// The words of the text that was read: folded, stemmed, without stop words, each once, at most 64.
     pub(crate) words: Vec<Word>,
-    /// Those of them that tell no topic: `say`, `think`.
+    /// Those of them that name no topic: `say`, `think`.
     pub(crate) vague_words: Vec<Word>,
-    /// The times that it names; two readings of one date are two.
+    /// The times that it names; two readings of one date are two entries.
     pub(crate) spans: Vec<TimeSpan>,
-    /// The times ahead that it names: what was said may happen then.
+    /// The future times that it names: when something that was said may happen.
     pub(crate) ahead: Vec<TimeSpan>,
-    /// Whether it asks what happened in these times, not what was said in them.
+    /// Whether it asks what happened in these times, rather than what was said then.
     pub(crate) asks_of_events: bool,
     /// Whether it asks when something was, or will be.
     pub(crate) asks_when: bool,
-    /// Whether it asks for what was said in these times, and for nothing else.
+    /// Whether it asks only for what was said in these times.
     pub(crate) is_only_time: bool,
-    /// Whether the user speaks of themself: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
+    /// Whether users speak about themselves: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
     pub(crate) refers_to_self: bool,
-    /// Whether it points at something said earlier: `you mentioned`.
+    /// Whether it refers to something said earlier: `you mentioned`.
     pub(crate) refers_back: bool,
-    /// Whether it says nothing that could be answered: `ok`, `nice!`, `thanks a lot`.
+    /// Whether it contains nothing that could be answered: `ok`, `nice!`, `thanks a lot`.
     pub(crate) is_small_talk: bool,
-    /// Whether it needs the turns before it to be understood: `and what did he say about it?`
+    /// Whether it needs the previous turns to be understood: `and what did he say about it?`
     pub(crate) is_follow_up: bool,
-    /// Names in it, folded as subjects of anchors are, each once, at most 16.
+    /// The names in it, folded like subjects of anchors, each once, at most 16.
     pub(crate) names: Vec<String>,
-    /// What it asks to know of whom.
+    /// What it asks about whom.
     pub(crate) asked: Vec<AskedAttribute>,
-    /// Whether it asks how things used to be, so that values that hold no longer are wanted too.
+    /// Whether it asks how things used to be, so that values that no longer hold are wanted too.
     pub(crate) asks_of_past: bool,
-    /// Whether it asks how things are, not how they were: what was said last counts.
+    /// Whether it asks how things are, not how they were, so that the latest statement counts.
     pub(crate) asks_of_now: bool,
 }
 
 impl Query {
-    /// Reads a message at the moment `now`: of one that tells much beside what it asks, only what it asks.
+    /// Interprets a message at the moment `now`: if it tells much next to what it asks, only the questions.
     pub(crate) fn understand(message: &str, now: DateTime<Utc>) -> Self {
-        /// So much is read whole: what is told in it is told for what is asked.
+        /// A message up to this size is read whole: what it tells belongs to what it asks.
         const SHORT_BYTES: usize = 240;
         let Asks { asks, told } = Asks::of(message);
         let asks: Vec<String> = asks.into_iter().map(str::to_owned).collect();
@@ -129,10 +129,10 @@ impl Query {
     }
 }
 
-/// So many questions of a message are searched each by itself.
+/// How many questions of a message are searched separately.
 const MOST_ASKS: usize = 4;
 
-/// The questions, those before the last few as one.
+/// The questions, with all but the last few joined into one.
 fn few(asks: impl Iterator<Item = String>) -> Vec<String> {
     let mut asks: Vec<String> = asks.collect();
     if let Some(first) = asks.len().checked_sub(MOST_ASKS).filter(|first| *first > 0) {
@@ -143,7 +143,7 @@ fn few(asks: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 impl Query {
-    /// Whether it asks for anything, as far as can be told, or points at something that was said.
+    /// Whether it seems to ask for anything, or refers to something that was said.
     pub(crate) fn needs_memory(&self) -> bool {
         let has_time = !self.spans.is_empty() || !self.ahead.is_empty() || self.asks_when;
         let asks = !self.asks.is_empty() || !self.asked.is_empty();

@@ -13,12 +13,12 @@ use crate::{
 
 const MOST: usize = 16;
 
-/// Words with a capital, those side by side as one name, folded as subjects of anchors are.
+/// Capitalized words, adjacent ones as one name, folded like subjects of anchors.
 pub(super) fn names(reading: &MessageReading<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let is_shouted = |part: QuerySentence<'_>| !part.sentence.text.contains(char::is_lowercase);
     if reading.parts().all(is_shouted) {
-        return found; // Its capitals say nothing.
+        return found; // Its capitals mean nothing.
     }
     for part in reading.parts() {
         let mut at = 0;
@@ -38,7 +38,7 @@ pub(super) fn names(reading: &MessageReading<'_>) -> Vec<String> {
     found
 }
 
-/// The end of the name that starts here; `at` itself where none does.
+/// The end of the name that starts here, or `at` itself if none does.
 pub(super) fn name_end(part: QuerySentence<'_>, at: usize) -> usize {
     const LONGEST: usize = 4;
     let run = (at..part.tokens.len()).take(LONGEST).take_while(|&at| can_be_name(part, at)).count();
@@ -49,7 +49,7 @@ pub(super) fn name_end(part: QuerySentence<'_>, at: usize) -> usize {
 fn can_be_name(part: QuerySentence<'_>, at: usize) -> bool {
     let lower = part.lower(at);
     let bare = lower.replace('\'', "");
-    // Days and months are no names here, but `April` and `May` are, where they are no time.
+    // Days and months are not names here, except `April` and `May` if they are not times.
     let is_doubtful_month = matches!(lower, "april" | "may" | "june" | "august" | "jan");
     let is_calendar = is_of("day", lower) || (is_of("month", lower) && !is_doubtful_month);
     part.is_capital(at)
@@ -61,14 +61,14 @@ fn can_be_name(part: QuerySentence<'_>, at: usize) -> bool {
         && (is_doubtful_month || !is_dull(&bare) || begins_name(part, at))
 }
 
-/// `New` of `New York`, inside a sentence.
+/// `New` in `New York`, inside a sentence.
 fn begins_name(part: QuerySentence<'_>, at: usize) -> bool {
     let is_inside = at > 0 && !part.is_end(at - 1);
     let next = part.lower(at + 1);
     is_inside && part.is_capital(at + 1) && !is_dull(next) && next != "i"
 }
 
-/// Every sentence begins with a capital; it is a name's where the word is spoken of: `Anna's`, `Anna likes`, `Anna is`.
+/// Every sentence begins with a capital; it is a name if the word is the subject: `Anna's`, `Anna likes`, `Anna is`.
 fn is_spoken_of(part: QuerySentence<'_>, at: usize) -> bool {
     let next = part.lower(at + 1);
     let is_verb =

@@ -1,4 +1,4 @@
-//! Pronouns that nothing before them in the message explains.
+//! Pronouns that refer to nothing earlier in the message.
 
 use std::sync::LazyLock;
 
@@ -12,18 +12,18 @@ use crate::english::{
     },
 };
 
-/// An `it` that means nothing before it: `is it safe to eat`, `it is raining`.
+/// An `it` that refers to nothing: `is it safe to eat`, `it is raining`.
 static EXPLETIVES: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("empty_it").lines(), CLASSES));
-/// Where `this` and `one` stand for something: `is that true`, `the other one`.
+/// Where `this` and `one` refer to something: `is that true`, `the other one`.
 static POINTING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("pointing_words").lines(), CLASSES));
-/// What only a person does: what `it` means is then somebody's, not they.
+/// What only a person does: `it` then refers to something of theirs, not to them.
 static SPEAKING: List = list!("speaking");
-/// Words behind which a noun stands.
+/// Words that a noun follows.
 static BEFORE_NOUNS: List = list!("before_nouns");
 
-/// Whether a pronoun stands where nothing before it says whom or what it means.
+/// Whether there is a pronoun whose referent is not named before it.
 pub(super) fn has_open_pronoun(reading: &MessageReading<'_>) -> bool {
-    // Whom and what pronouns so far may stand for.
+    // Whether a person or a thing that pronouns may refer to has been named so far.
     let (mut has_person, mut has_thing) = (false, false);
     for part in reading.parts() {
         let expletives = EXPLETIVES.all(part.sentence);
@@ -42,7 +42,7 @@ pub(super) fn has_open_pronoun(reading: &MessageReading<'_>) -> bool {
             "there" => part.is_end(at + 1) && !is_in("is are out hello hi hey", part.before(at)),
             _ => false,
         };
-        // Whether a word here would be a noun: behind an article, a preposition, and what describes it.
+        // Whether a word here would be a noun: after an article, a preposition, or an adjective.
         let mut is_noun_place = false;
         let mut at = 0;
         while at < part.tokens.len() {

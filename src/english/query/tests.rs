@@ -1,4 +1,4 @@
-//! What queries are taken for, by tables.
+//! Tables of queries and how they are interpreted.
 
 use super::*;
 use crate::{

@@ -1,5 +1,5 @@
-//! The smallest honest part of a turn that shows what matched: whole sentences to the letter, with a mark wherever
-//! something is left out.
+//! The smallest honest part of a turn that shows what matched: whole sentences, verbatim, with a mark wherever something is
+//! left out.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use crate::{
     text::{cuts::GAP, render, tokens::Tokenizer, words::Word},
 };
 
-/// What can be shown of a turn.
+/// The parts of a turn that can be shown.
 pub(super) struct TurnExtract<'t> {
     said: &'t Said,
     words: &'t [(Word, f64)],
     /// In the order of the text.
     spans: Vec<ExtractSpan>,
-    /// The one that matched best.
+    /// The span that matched best.
     best: usize,
 }
 
@@ -30,26 +30,26 @@ struct ExtractSpan {
     side: Side,
     bytes: Range<usize>,
     hits: WordHits,
-    /// How well it answers: what its words of the query weigh, less in code, which repeats its names.
+    /// How well it answers: the weight of its words of the query, less for code, which repeats its names.
     weight: f64,
     is_in_focus: bool,
 }
 
-/// What was chosen, in order; no two overlap.
+/// The chosen ranges, in order, without overlaps.
 #[derive(Clone, Default)]
 struct Chosen(Vec<(Side, Range<usize>)>);
 
-/// Of the user's side so much stands before what was found in the reply: it says what the reply is about.
+/// This much of the user's side precedes what was found in the reply: it says what the reply is about.
 const LEAD_BYTES: usize = 100;
-/// What a word in a line of code or of a table counts, of one in a sentence.
+/// The weight of a word in a line of code or of a table, relative to one in a sentence.
 const CODE_WEIGHT: f64 = 0.6;
-/// Words of the query that weigh less than this share of all of them are no reason to show one more sentence.
+/// Words of the query below this share of the total weight do not justify one more sentence.
 const LEAST_SHARE: f64 = 0.1;
-/// How many more sentences are tried.
+/// How many additional sentences are tried.
 const MAX_TRIES: usize = 6;
-/// Fewer tokens have no room for one more sentence and its mark.
+/// Fewer tokens leave no room for another sentence and its mark.
 const LEAST_SENTENCE_TOKENS: u32 = 8;
-/// Of ordinary text. What has more bytes for the tokens that are left is not tried.
+/// For ordinary text. Text with more bytes than this per remaining token is not tried.
 const BYTES_PER_TOKEN: usize = 6;
 
 impl<'t> TurnExtract<'t> {
@@ -75,13 +75,13 @@ impl<'t> TurnExtract<'t> {
         Self { said, words, spans: found, best }
     }
 
-    /// Whether anything in the turn is a reason to show just that.
+    /// Whether the turn contains a match that justifies an extract.
     pub(super) fn has_match(&self) -> bool {
         self.spans.get(self.best).is_some_and(|best| best.is_in_focus || best.hits != WordHits::default())
     }
 
-    /// As much as says something in at most `room` tokens. What stands around the match is added while there are
-    /// less than `enough` tokens.
+    /// The longest useful extract of at most `room` tokens. Text around the match is added while there are fewer than
+    /// `enough` tokens.
     pub(super) fn within(
         &self,
         room: u32,
@@ -121,7 +121,7 @@ impl<'t> TurnExtract<'t> {
                 seen = seen.and(span.hits);
             }
         }
-        // What stands around the match, behind it first.
+        // Text around the match, first what follows it.
         let (mut below, mut above) = (true, true);
         for distance in 1..=MAX_TRIES {
             let neighbour = |index: Option<usize>| {
@@ -146,7 +146,7 @@ impl<'t> TurnExtract<'t> {
         room: u32,
         tokenizer: Tokenizer,
     ) -> Option<(Chosen, (String, u32))> {
-        /// What is shorter shows nothing.
+        /// Anything shorter is useless.
         const LEAST_BYTES: usize = 24;
         let text = self.said.side(best.side);
         let mut max_bytes = best.bytes.len().min(room as usize * BYTES_PER_TOKEN);
@@ -182,7 +182,7 @@ impl<'t> TurnExtract<'t> {
         (end > first.bytes.start).then_some(first.bytes.start..end)
     }
 
-    /// Other spans with words of the query that the best one lacks, the heaviest first.
+    /// Other spans with words of the query that the best one lacks, heaviest first.
     fn more(&self) -> Vec<usize> {
         let Some(best) = self.spans.get(self.best) else { return Vec::new() };
         let all: f64 = self.words.iter().map(|(_, weight)| weight).sum();
@@ -207,7 +207,7 @@ impl<'t> TurnExtract<'t> {
 }
 
 impl Chosen {
-    /// With one more part of one side.
+    /// Adds a part of one side.
     fn with(&self, side: Side, bytes: Range<usize>, said: &Said) -> Self {
         let mut parts = self.0.clone();
         parts.push((side, bytes));
@@ -228,7 +228,7 @@ impl Chosen {
         Self(joined)
     }
 
-    /// All parts as quoted text, and a mark wherever something is left out.
+    /// All parts as quoted text, with a mark wherever something is left out.
     fn rendered(&self, said: &Said) -> String {
         let mut out = String::new();
         let mut is_gap = false;
@@ -256,16 +256,16 @@ impl Chosen {
         out
     }
 
-    /// Whether this is all of the user's side and nothing of a reply.
+    /// Whether this is all of the user's side and nothing of the reply.
     fn is_user_half(&self, said: &Said) -> bool {
         matches!(&*self.0, [(Side::User, bytes)]
             if said.user_message[..bytes.start].trim().is_empty() && said.user_message[bytes.end..].trim().is_empty())
     }
 }
 
-/// Whether a cut here would leave out nothing but a blank or a mark of the text's own form.
+/// Whether a cut here would leave out only white space or list and heading marks.
 fn is_nothing(between: &str) -> bool {
-    /// More blanks are not worth their tokens.
+    /// More white space is not worth its tokens.
     const MAX_BYTES: usize = 8;
     between.len() <= MAX_BYTES && !between.contains(char::is_alphanumeric)
 }

@@ -21,44 +21,44 @@ use crate::{
     text::{render, tokens::Tokenizer, words::Word},
 };
 
-/// What a memory says is shown whole up to so many tokens, and so are its steps.
+/// Memory texts up to this many tokens are shown whole, and so are their steps.
 const BRIEF_MEMORY_TOKENS: u32 = 120;
 
 /// Something that can be packed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'t> {
     Turn(&'t Turn),
-    /// Of a turn whose original is gone, and that turn's `seq`.
+    /// The summary of a turn whose original is gone, and that turn's `seq`.
     Summary(&'t Summary, i64),
     Anchor(&'t Anchor),
-    /// And whether it stands for its turn, which says nothing else.
+    /// The wish, and whether it stands for its whole turn, because the turn says nothing else.
     Wish(&'t StandingWish, bool),
     Memory(&'t RecalledMemory),
 }
 
-/// Something that may be packed, and how it came up.
+/// An item that may be packed, and how it was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate<'t> {
     pub(crate) item: Item<'t>,
-    /// Where it is shown. Of the turns that were recalled, those of this session are not from an earlier one.
+    /// The section that shows it. Recalled turns of this session do not go into the section for earlier ones.
     pub(crate) section: Section,
-    /// What it was found by. With it a long turn enters as the part that shows what matched; without it, whole,
-    /// or else, of what all others leave, as much of it as fits.
+    /// What it was found by. If set, a long turn is shown as the part that matched. If `None`, it is shown whole, or else as
+    /// much of it as fits into what all others leave.
     pub(crate) found_by: Option<FoundBy<'t>>,
-    /// The summary of the turn, to stand in its place if no part of it will do.
+    /// The summary of the turn, used if no part of it is suitable.
     pub(crate) summary: Option<&'t Summary>,
-    /// It fits too badly to be shown, and is only reported.
+    /// Whether it fits too badly to be shown, and is only reported.
     pub(crate) is_below_floor: bool,
-    /// What it says is shown by another one in any case, so that it is only reported.
+    /// Whether another item shows the same in any case, so that it is only reported.
     pub(crate) is_already_shown: bool,
-    /// What was said last of the same thing, which is marked, and shown before this.
+    /// The latest about the same thing, which is marked and shown before this one.
     pub(crate) newer: Option<Newer>,
 }
 
 /// What a turn was found by.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundBy<'t> {
-    /// The words of the query, each once, and what each weighs; of more than 64 the first count.
+    /// The words of the query, each once, with their weights; only the first 64 count.
     pub(crate) words: &'t [(Word, f64)],
     /// The piece that matched by meaning.
     pub(crate) focus: Option<Focus>,
@@ -72,7 +72,7 @@ pub(crate) struct Focus {
 }
 
 impl<'t> Candidate<'t> {
-    /// Wanted for its place, not for what it says.
+    /// A candidate wanted for its place, not for what it says.
     pub(crate) fn new(item: Item<'t>, section: Section) -> Self {
         Self {
             item,
@@ -85,7 +85,7 @@ impl<'t> Candidate<'t> {
         }
     }
 
-    /// Wanted for what it says.
+    /// A candidate wanted for what it says.
     pub(crate) fn found_by(mut self, words: &'t [(Word, f64)], focus: Option<Focus>) -> Self {
         self.found_by = Some(FoundBy { words, focus });
         self
@@ -101,7 +101,7 @@ impl<'t> Candidate<'t> {
         self
     }
 
-    /// The day that is marked, on which more was said of the same thing.
+    /// The marked day, on which something later was said about the same thing.
     pub(crate) fn newer_on(&self) -> Option<NaiveDate> {
         self.newer.map(|newer| newer.said_at.date_naive())
     }
@@ -117,7 +117,7 @@ impl<'t> Candidate<'t> {
     }
 }
 
-/// What is never shown twice.
+/// The key of what is never shown twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ShownKey {
     Turn(i64),
@@ -126,10 +126,10 @@ pub(super) enum ShownKey {
     Memory(MemoryId),
 }
 
-/// Where in its section something stands.
+/// The sort key of an item in its section.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SectionPlace<'t> {
-    /// What is known of the user comes first.
+    /// Facts about the user come first.
     Anchor(bool, &'t str, Attribute, DateTime<Utc>, AnchorId),
     Turn(NaiveDate, i64),
     Wish(NaiveDate, WishId),
@@ -165,7 +165,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// Whether all of it is said by what is shown: itself, or one of the turns that a memory rests on.
+    /// Whether what is shown already says all of it: the item itself, or one of the turns that a memory rests on.
     pub(super) fn is_among(self, shown: &HashSet<ShownKey>) -> bool {
         let rests_on = match self {
             Item::Memory(memory) => &memory.sources[..],
@@ -175,7 +175,7 @@ impl<'t> Item<'t> {
             || rests_on.iter().any(|source| shown.contains(&ShownKey::Turn(source.seq)))
     }
 
-    /// The day that stands above it.
+    /// The day in the line above it.
     pub(super) fn said_on(self) -> Option<NaiveDate> {
         match self {
             Item::Turn(turn) => Some(turn.timestamp.date_naive()),
@@ -185,7 +185,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// A session is shown in the order in which it went; what comes from many, day by day, whenever it was recorded.
+    /// A session is shown in its own order; items of several sessions day by day, whenever they were recorded.
     pub(super) fn place(self, section: Section) -> SectionPlace<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
@@ -205,7 +205,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// All of it, if it has at most `room` tokens. The text of a turn is made only if it fits: most of a long
+    /// The whole item, if it has at most `room` tokens. The text of a turn is rendered only if it fits: most of a long
     /// window does not.
     pub(super) fn whole(self, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
         let (text, tokens) = match self {
@@ -223,8 +223,8 @@ impl<'t> Item<'t> {
     }
 }
 
-/// A memory as a context shows it: what it says, with its steps, if that is brief; else, or if there is no room for it, its
-/// summary, or the first sentence.
+/// A memory as a context shows it: its text with its steps if that is short and fits, otherwise its summary, or the first
+/// sentence.
 fn memory_piece(
     RecalledMemory { memory, flags, .. }: &RecalledMemory,
     room: u32,
@@ -251,7 +251,7 @@ pub(super) fn summary_piece(summary: &Summary, room: u32) -> Option<String> {
     is_short.then(|| render::summary_line(&summary.summary_text))
 }
 
-/// No token is over 128 bytes of text, so that longer texts are never counted.
+/// No token is longer than 128 bytes, so longer texts need not be counted.
 pub(super) fn most_bytes(tokens: u32) -> u64 {
     u64::from(tokens) * 128
 }

@@ -1,8 +1,8 @@
-//! Packs for chat APIs: what is known and recalled as one block, the newest turns as the messages they were.
+//! Packs for chat APIs: what is known and recalled as one block, the newest turns as the original messages.
 //!
-//! The block is packed first, beside what is kept for the newest turns whether they need it or not, so that nothing in it
-//! depends on them: a turn more changes no byte of it. What it leaves is theirs. They are shown without a gap, from the
-//! newest back to the first that has no room, of which as much is shown as fits.
+//! The block is packed first. A room for the newest turns is reserved whether they need it or not, so that nothing in the
+//! block depends on them: another turn changes no byte of it. The newest turns also get what the block leaves. They are
+//! shown without a gap, from the newest back to the first that does not fit, of which as much is shown as fits.
 
 use crate::{
     model::{
@@ -21,13 +21,13 @@ use crate::{
     },
 };
 
-/// A shorter beginning of a side says nothing.
+/// A shorter beginning of a side is useless.
 const LEAST_BYTES: usize = 24;
-/// Of ordinary text; a beginning longer than this is not tried.
+/// For ordinary text; a beginning with more bytes per token is not tried.
 const BYTES_PER_TOKEN: usize = 8;
 
-/// Packs what is requested. The first request is that of the newest turns, the newest first; `keeps_room`: there are some
-/// to be shown, or will be. Contents and [frames](ChatMessage::FRAME_TOKENS) have at most `budget_tokens` together.
+/// Packs the requests. The first request contains the newest turns, newest first; `keeps_room` says whether there are or
+/// will be any to show. Contents and [frames](ChatMessage::FRAME_TOKENS) together have at most `budget_tokens`.
 pub(crate) fn pack_messages<'t>(
     requests: &[Request<'t>],
     budget_tokens: u32,
@@ -91,7 +91,8 @@ pub(crate) fn pack_messages<'t>(
     packed
 }
 
-/// What is kept for the newest turns: their share, but at most half of the budget; and always what the newest is to get.
+/// The tokens reserved for the newest turns: their share, but at most half of the budget; and always what the newest must
+/// get.
 fn kept_for(newest: &Request<'_>, budget_tokens: u32) -> u32 {
     let frames = LEFT_OUT_LINE_TOKENS + 2 * ChatMessage::FRAME_TOKENS;
     let least = newest.first_gets.map_or(0, |first| first.saturating_add(frames));
@@ -119,14 +120,14 @@ impl QuotedTurn {
         self.tokens.saturating_add(frames.saturating_mul(ChatMessage::FRAME_TOKENS))
     }
 
-    /// The parts of both sides, `left_out` tokens of the turn behind them.
+    /// The parts of both sides, followed by the mark that `left_out` tokens are missing.
     fn of(turn: &Turn, parts: [&str; 2], left_out: Option<u32>, tokenizer: Tokenizer) -> Self {
         let [user, reply] = parts;
         let mark = left_out.map(left_out_line).unwrap_or_default();
         let (mut messages, mut quote) = (Vec::new(), String::new());
         for (side, part) in [(Side::User, user), (Side::Reply, reply)] {
             if part.trim().is_empty() {
-                continue; // No API takes an empty message.
+                continue; // No API accepts an empty message.
             }
             let is_last = side == Side::Reply || reply.trim().is_empty();
             let mark = if is_last { &*mark } else { "" };
@@ -156,7 +157,7 @@ impl QuotedTurn {
     }
 }
 
-/// The turn, or the longest beginning of it, that `cost` lets into `room` tokens.
+/// The turn, or its longest beginning, whose `cost` fits into `room` tokens.
 fn as_much_as_fits(
     turn: &Turn,
     room: u32,
@@ -193,7 +194,7 @@ fn as_much_as_fits(
     (!part.messages.is_empty() && cost(&part) <= room).then_some(part)
 }
 
-/// The beginning of a side up to about this byte, cut between words where there are any; nothing, if it says nothing.
+/// The beginning of a side up to about this byte, cut between words if possible; empty if it would be useless.
 fn beginning(text: &str, until: usize) -> &str {
     if until >= text.len() {
         return text;

@@ -1,10 +1,10 @@
 //! Packs turns, summaries, anchors, wishes and memories into a token budget, exactly. A pure function of its arguments.
 //!
-//! Each request has a share of the budget. Requests are served in their order: whole turns first, and of long turns that
-//! were recalled the part that shows what matched; each by its rank, skipping what does not fit and going on. The newest
-//! turns of the session are a stretch: what does not fit is cut, and where not even a part fits it ends, so that it has no
-//! hole. What a request leaves flows on to the next. Then what is left of the whole budget is offered again: the stretch
-//! goes on, then parts of turns that had no room come in, and longer parts of those that came in as a short one.
+//! Each request has a share of the budget. Requests are served in order: whole turns first, and for long recalled turns the
+//! part that matched. Each request serves its candidates by rank and skips what does not fit. The newest turns of the
+//! session are a stretch: a turn that does not fit is cut, and if not even a part fits, the stretch ends, so that it has no
+//! hole. What a request leaves goes to the next. Then the rest of the whole budget is offered again: the stretch continues,
+//! then parts of turns that had no room are added, and short extracts grow.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +39,7 @@ pub(crate) use request::{Request, fit_whole};
 pub use section::Section;
 pub(super) use spans::WordHits;
 
-/// Something in its rendered form.
+/// A rendered item.
 pub(crate) struct RenderedPiece<'t> {
     pub(crate) item: Item<'t>,
     pub(crate) section: Section,
@@ -47,45 +47,44 @@ pub(crate) struct RenderedPiece<'t> {
     pub(crate) text: String,
     pub(crate) tokens: u32,
     pub(crate) newer_on: Option<NaiveDate>,
-    /// The places of its request and, in it, of its candidate.
+    /// The index of its request, and of its candidate in that request.
     pub(crate) of: (usize, usize),
 }
 
 /// A packed context.
 pub(crate) struct Packed<'t> {
     pub(crate) text: String,
-    /// How much of the text stands before the recent turns and the last line, if that is more than its first line.
+    /// The length of the text before the recent turns and the last line, if that is more than its first line.
     pub(crate) block_bytes: usize,
-    /// The recent turns as messages, oldest first, if that was asked for.
+    /// The recent turns as messages, oldest first, if requested.
     pub(crate) recent: Vec<ChatMessage>,
     pub(crate) tokens: u32,
     /// In the order of the text.
     pub(crate) pieces: Vec<RenderedPiece<'t>>,
-    /// What became of each candidate, in the order of the requests and of their candidates.
+    /// The outcome of each candidate, in the order of the requests and of their candidates.
     pub(crate) outcomes: Vec<Vec<PackOutcome>>,
 }
 
-/// Parts smaller than this say too little for the room of their date and mark.
+/// Smaller parts say too little to justify their date and mark.
 const LEAST_PART_TOKENS: u32 = 48;
-/// A turn of the stretch that is too long for its place is cut to at most so many, so that one long turn leaves room for
-/// those before it; what is left in the end is added.
+/// A turn of the stretch that does not fit is first cut to at most this, so that one long turn leaves room for those before
+/// it; any rest is added at the end.
 const CUT_TOKENS: u32 = 200;
-/// The same where it is cut to reach an older one: what was recalled needs the room. With 200, a context of one open
-/// session showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
+/// The same limit for a turn that is cut to reach an older one: recalled turns need the room. With 200, a context of one
+/// open session showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
 const BRIDGE_TOKENS: u32 = EXTRACT_TOKENS;
-/// Of what was recalled a sentence says something: it is the one that matched.
+/// For recalled turns a single sentence is useful, because it is the one that matched.
 const LEAST_EXTRACT_TOKENS: u32 = 40;
-/// A turn of at most so many tokens is recalled whole.
+/// A turn of at most this many tokens is shown whole if recalled.
 const BRIEF_TOKENS: u32 = 100;
-/// Of a longer one an extract of at most so many is shown: 900 tokens hold a dozen of them.
+/// A longer one is shown as an extract of at most this size: 900 tokens hold a dozen of them.
 const EXTRACT_TOKENS: u32 = 72;
-/// What stands around a match is added to shorter extracts only: the next turn says more.
+/// Text around a match is added only to extracts shorter than this: the next turn is more useful.
 const ENOUGH_TOKENS: u32 = 40;
-/// Where there is room left when all others are in, an extract grows to so many.
+/// If there is room left when all others are in, an extract grows to this size.
 const GROWN_TOKENS: u32 = 240;
 
-/// Packs what is requested. The text has at most `budget_tokens` by `tokenizer`'s own count of it; it is empty if
-/// nothing fits.
+/// Packs the requests. The text has at most `budget_tokens` by `tokenizer`'s own count; it is empty if nothing fits.
 pub(crate) fn pack<'t>(
     requests: &[Request<'t>],
     budget_tokens: u32,
@@ -104,22 +103,22 @@ struct Packer<'r, 't> {
     ends_tokens: u32,
     /// Tokens for all sections together.
     room: u32,
-    /// Tokens of the line above the turns of a day: any day, since its digits make as many tokens.
+    /// Tokens of the line above the turns of a day; all dates have the same count.
     date_tokens: u32,
-    /// Of the line above what more was said of: any day, too.
+    /// Tokens of the line that marks something as outdated; all dates have the same count here too.
     mark_tokens: u32,
     title_tokens: [u32; Section::ALL.len()],
-    /// What is in each section, in the order of the text.
+    /// The content of each section, in the order of the text.
     sections: [Vec<RenderedPiece<'t>>; Section::ALL.len()],
-    /// Of all sections as rendered: pieces and lines of the frame may be added up.
+    /// Total tokens of all sections as rendered: counts of pieces and frame lines add up.
     tokens: u32,
-    /// What each request has taken, lines of the frame included.
+    /// The tokens that each request has taken, including frame lines.
     tokens_of: Vec<u32>,
     shown: HashSet<ShownKey>,
-    /// The turns that the memories which are shown rest on.
+    /// The turns that the shown memories rest on.
     told: HashSet<i64>,
     outcomes: Vec<Vec<PackOutcome>>,
-    /// Of the turns that were looked through for what matched; it takes longer than all the rest.
+    /// The extracts of turns already searched for matches, because searching takes longer than everything else.
     extracts: HashMap<(usize, usize), TurnExtract<'t>>,
 }
 
@@ -174,7 +173,7 @@ impl<'r, 't> Packer<'r, 't> {
         self.drop_told_wishes();
     }
 
-    /// Offers what is left of the whole budget.
+    /// Offers the rest of the whole budget.
     fn offer_again(&mut self, first: usize) {
         let requests = self.requests;
         let all = requests.iter().enumerate().skip(first);
@@ -191,13 +190,13 @@ impl<'r, 't> Packer<'r, 't> {
                 _ => self.grow(of),
             }
         }
-        // What had no room here may have been shown by a later request.
+        // An item that had no room here may have been shown by a later request.
         for of in all {
             self.awaits(of);
         }
     }
 
-    /// Drops the wishes that a turn above or below shows as well.
+    /// Drops the wishes that a shown turn contains as well.
     fn drop_told_wishes(&mut self) {
         let told: Vec<(usize, usize)> = self.sections[Section::Wishes as usize]
             .iter()
@@ -215,7 +214,7 @@ impl<'r, 't> Packer<'r, 't> {
         }
     }
 
-    /// Adds a request's first candidate, if it is to enter in any case.
+    /// Adds a request's first candidate, if it must be shown in any case.
     fn add_first(&mut self, at: usize, shares: u32) {
         let request = &self.requests[at];
         if let (Some(least), Some(first)) = (request.first_gets, request.candidates.first()) {
@@ -227,7 +226,7 @@ impl<'r, 't> Packer<'r, 't> {
         }
     }
 
-    /// Adds the next turn of the stretch, if it fits behind parts of those that wait; else it waits too.
+    /// Adds the next turn of the stretch, if it fits after parts of those that wait; otherwise it waits too.
     fn lengthen(&mut self, waiting: &mut Vec<(usize, usize)>, of: (usize, usize), limit: u32) {
         let bridge = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
         let bridge = bridge.saturating_mul(BRIDGE_TOKENS.saturating_add(self.date_tokens));
@@ -252,7 +251,7 @@ impl<'r, 't> Packer<'r, 't> {
         &self.requests[request].candidates[index]
     }
 
-    /// Whether this candidate is still to be packed. Notes if another shows the same.
+    /// Whether this candidate has yet to be packed. Records it if another item shows the same.
     fn awaits(&mut self, of: (usize, usize)) -> bool {
         let is_shown = self.candidate(of).item.is_among(&self.shown) || self.is_told(of);
         let outcome = &mut self.outcomes[of.0][of.1];
@@ -262,25 +261,25 @@ impl<'r, 't> Packer<'r, 't> {
         *outcome == PackOutcome::NoRoom
     }
 
-    /// Whether this turn was recalled, and a memory that rests on it is shown. What stands in a stretch is shown for its place.
+    /// Whether this turn was recalled, and a memory that rests on it is shown. Turns of a stretch are shown for their place.
     fn is_told(&self, of: (usize, usize)) -> bool {
         let candidate = self.candidate(of);
         let is_recalled = candidate.found_by.is_some() && self.requests[of.0].serving == Serving::Ranked;
         is_recalled && candidate.item.seq().is_some_and(|seq| self.told.contains(&seq))
     }
 
-    /// What a request may still take while all of them together stay within `limit`.
+    /// The tokens that a request may still take while all of them together stay within `limit`.
     fn room_for(&self, request: usize, limit: u32) -> u32 {
         let most = self.requests[request].most_tokens.saturating_sub(self.tokens_of[request]);
         self.room.min(limit).saturating_sub(self.tokens).min(most)
     }
 
-    /// The same for the piece of a candidate, with the lines of the frame that come with it.
+    /// The same for the piece of a candidate, minus the frame lines that come with it.
     fn room_for_piece(&self, of: (usize, usize), limit: u32) -> u32 {
         self.room_for(of.0, limit).saturating_sub(self.frame_tokens(self.candidate(of)))
     }
 
-    /// Tokens of the lines of the frame that come with a candidate: its section's title, and its day's.
+    /// Tokens of the frame lines that come with a candidate: its section's title, and its day.
     fn frame_tokens(&self, candidate: &Candidate<'t>) -> u32 {
         let pieces = &self.sections[candidate.section as usize];
         let title_tokens = if pieces.is_empty() { self.title_tokens[candidate.section as usize] } else { 0 };
@@ -293,7 +292,7 @@ impl<'r, 't> Packer<'r, 't> {
         title_tokens + dates * self.date_tokens + mark * self.mark_tokens
     }
 
-    /// Of a turn as it is.
+    /// Tokens of a whole turn.
     fn tokens_whole(&self, of: (usize, usize)) -> u32 {
         match self.candidate(of).item {
             Item::Turn(turn) => turn.tokens.piece_tokens,
@@ -301,7 +300,7 @@ impl<'r, 't> Packer<'r, 't> {
         }
     }
 
-    /// Adds a candidate as it is; true if it fits.
+    /// Adds a whole candidate; returns whether it fits.
     fn add_whole(&mut self, of: (usize, usize), limit: u32) -> bool {
         let candidate = self.candidate(of);
         let whole = candidate.item.whole(self.room_for_piece(of, limit), self.tokenizer);
@@ -310,7 +309,7 @@ impl<'r, 't> Packer<'r, 't> {
         true
     }
 
-    /// Adds as much of a turn as fits, of at most so many tokens; true if that is worth it.
+    /// Adds as much of a turn as fits, at most this many tokens; returns whether that was worthwhile.
     fn cut(&mut self, of: (usize, usize), limit: u32, most_tokens: u32) -> bool {
         let room = self.room_for_piece(of, limit).min(most_tokens);
         let Item::Turn(turn) = self.candidate(of).item else { return false };
@@ -327,7 +326,7 @@ impl<'r, 't> Packer<'r, 't> {
         true
     }
 
-    /// Adds what was recalled, behind what was said last of the same thing: the older is not shown without the newest.
+    /// Adds a recalled item, after the latest about the same thing: the older one is not shown without the newest.
     fn add_recalled(&mut self, of: (usize, usize), found_by: &FoundBy<'t>, limit: u32) {
         if let Some(newest) = self.candidate(of).newer.and_then(|newer| self.recalled(newer.seq)) {
             if self.awaits(newest)
@@ -342,7 +341,7 @@ impl<'r, 't> Packer<'r, 't> {
         self.add_brief(of, found_by, limit);
     }
 
-    /// The candidate that was recalled by this number.
+    /// The candidate that was recalled with this number.
     fn recalled(&self, seq: i64) -> Option<(usize, usize)> {
         let is_it = |candidate: &Candidate<'_>| match candidate.item {
             Item::Turn(turn) => candidate.found_by.is_some() && turn.seq == seq,
@@ -353,7 +352,7 @@ impl<'r, 't> Packer<'r, 't> {
         requests.find_map(|(at, request)| Some((at, request.candidates.iter().position(is_it)?)))
     }
 
-    /// Adds what was recalled: whole if it is short, else what shows the match, else its summary.
+    /// Adds a recalled item: whole if it is short, otherwise the part that matched, otherwise its summary.
     fn add_brief(&mut self, of: (usize, usize), found_by: &FoundBy<'t>, limit: u32) {
         let candidate = self.candidate(of);
         let Item::Turn(turn) = candidate.item else {
@@ -372,7 +371,7 @@ impl<'r, 't> Packer<'r, 't> {
             return;
         }
         let is_enough = |extract: &TurnExtract<'t>| {
-            // Of a turn in which nothing matched, a summary says more than its beginning.
+            // If nothing in the turn matched, its summary says more than its beginning.
             room >= LEAST_EXTRACT_TOKENS && (summary.is_none() || extract.has_match())
         };
         let extract = Some(self.extract(of, turn, found_by)).filter(|extract| is_enough(extract));
@@ -387,7 +386,7 @@ impl<'r, 't> Packer<'r, 't> {
         self.extracts.entry(of).or_insert_with(|| TurnExtract::of(turn, found_by))
     }
 
-    /// Shows more of a turn of which a part is shown, if there is room left.
+    /// Shows more of a turn that is shown in part, if there is room left.
     fn grow(&mut self, of: (usize, usize)) {
         let candidate = self.candidate(of);
         let PackOutcome::Packed(part @ (PackedAs::Extract | PackedAs::UserHalf | PackedAs::Summary)) =
@@ -440,13 +439,13 @@ impl<'r, 't> Packer<'r, 't> {
         let pieces: Vec<RenderedPiece<'t>> = self.sections.into_iter().flatten().collect();
         let (text, block_bytes) = written(&pieces, last_line);
         let tokens = if text.is_empty() { 0 } else { self.ends_tokens + self.tokens };
-        // Pieces and lines of the frame may be added up (tests of `text::tokens`).
+        // Counts of pieces and frame lines add up (tests of `text::tokens`).
         debug_assert_eq!(tokens, self.tokenizer.count(&text), "the sum is the tokenizer's own count");
         Packed { text, block_bytes, recent: Vec::new(), tokens, pieces, outcomes: self.outcomes }
     }
 }
 
-/// Whether a turn that is shown has the sentence of a wish.
+/// Whether a shown turn contains the sentence of a wish.
 fn tells(piece: &RenderedPiece<'_>, wish: &RenderedPiece<'_>) -> bool {
     let (Item::Turn(turn), Item::Wish(told, _)) = (piece.item, wish.item) else { return false };
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -454,19 +453,19 @@ fn tells(piece: &RenderedPiece<'_>, wish: &RenderedPiece<'_>) -> bool {
     turn.seq == i64::from(told.seq) && one_line(&piece.text).contains(sentence)
 }
 
-/// Where a candidate stands, or would, among what is in its section.
+/// The position of a candidate among the pieces of its section.
 fn place_among(pieces: &[RenderedPiece<'_>], candidate: &Candidate<'_>) -> usize {
     let place = candidate.item.place(candidate.section);
     pieces.partition_point(|piece| piece.item.place(piece.section) < place)
 }
 
-/// How many lines with a date stand between two neighbours of a section. Either may be none: the section's edge; but
-/// nothing without a date stands beside something that has one.
+/// How many date lines there are between two neighbours of a section. `None` is the section's edge; otherwise, an item
+/// without a date is never next to one that has one.
 fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
     u32::from(below.is_some() && above != below)
 }
 
-/// The final string: frame, titles, dates, pieces; and how much of it stands before the recent turns.
+/// The final string: frame, titles, dates, pieces; and the length of the part before the recent turns.
 fn written(pieces: &[RenderedPiece<'_>], last_line: &str) -> (String, usize) {
     let (mut text, mut block_bytes) = (String::new(), 0);
     let mut above: Option<(Section, Option<NaiveDate>)> = None;

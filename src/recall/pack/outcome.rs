@@ -1,22 +1,22 @@
-//! What becomes of what competes for a place in a context.
+//! What happens to the candidates for a place in a context.
 
 use crate::model::receipt::{ItemOutcome, PackedAs};
 
-/// What became of a candidate.
+/// The outcome of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PackOutcome {
-    /// It is in the context, in this form.
+    /// The context shows it, in this form.
     Packed(PackedAs),
-    /// It is in the context already, by another request.
+    /// The context already shows it, because of another request.
     AlreadyShown,
-    /// Neither it nor a part of it had room.
+    /// There was no room for it or a part of it.
     NoRoom,
     /// It fits the message too badly.
     BelowFloor,
 }
 
 impl PackOutcome {
-    /// As a receipt says it.
+    /// The outcome as receipts store it.
     pub(crate) fn of_item(self) -> ItemOutcome {
         match self {
             Self::Packed(_) => ItemOutcome::Packed,

@@ -1,4 +1,4 @@
-//! As much of a turn as fits: what it was about comes first, as it was said.
+//! As much of a turn as fits: its beginning, which says what it was about, verbatim.
 
 use crate::{
     model::{receipt::PackedAs, turn::Turn},
@@ -10,8 +10,8 @@ use crate::{
     },
 };
 
-/// As much of a turn as fits into `room` tokens: the user's side and as much of the reply as there is room for,
-/// else the beginning of the user's side; with a mark of what is left out.
+/// As much of a turn as fits into `room` tokens: the user's side and as much of the reply as there is room for, otherwise
+/// the beginning of the user's side, with a mark for what is left out.
 pub(super) fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
     let said = &turn.said;
     let whole_tokens = turn.tokens.piece_tokens;
@@ -37,16 +37,16 @@ pub(super) fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(P
     (tokens <= room && !text.is_empty()).then_some((packed_as, text, tokens))
 }
 
-/// The longest beginning of `text`, cut between words where there are any, whose line has at most `room` tokens.
+/// The longest beginning of `text`, cut between words if possible, whose line has at most `room` tokens.
 fn longest_that_fits(
     text: &str,
     room: u32,
     tokenizer: Tokenizer,
     line: impl Fn(&str) -> String,
 ) -> Option<String> {
-    /// A shorter beginning of a side says nothing.
+    /// A shorter beginning of a side is useless.
     const LEAST_TOKENS: u32 = 8;
-    /// Of ordinary text; a beginning longer than this is not tried.
+    /// For ordinary text; a beginning with more bytes per token is not tried.
     const BYTES_PER_TOKEN: usize = 8;
     if room < LEAST_TOKENS || text.is_empty() {
         return None;
@@ -66,7 +66,7 @@ fn longest_that_fits(
     best
 }
 
-/// Cuts off the last, perhaps broken, word, unless that would cost more than a fifth.
+/// Removes the last word, which may be cut off, unless that would cost more than a fifth.
 pub(super) fn between_words(text: &str) -> &str {
     match text.rfind(char::is_whitespace) {
         Some(at) if at >= text.len() / 5 * 4 => &text[..at],

@@ -1,4 +1,4 @@
-//! Who asks for a share of the budget, and in what way it is served.
+//! A request for a share of the budget, and how it is served.
 
 use crate::{
     model::turn::Turn,
@@ -6,30 +6,30 @@ use crate::{
     text::{render, tokens::Tokenizer},
 };
 
-/// Who competes for a share of the budget.
+/// One competitor for a share of the budget.
 #[derive(Clone)]
 pub(crate) struct Request<'t> {
-    /// Its share of the budget; what earlier requests left is added.
+    /// Its share of the budget; what earlier requests leave is added.
     pub(crate) share_tokens: u32,
-    /// What it may take at the very most.
+    /// The most tokens it may take.
     pub(crate) most_tokens: u32,
-    /// The first candidate always enters, with about this many tokens at least, where the budget has them.
+    /// If set, the first candidate is always shown, with at least about this many tokens if the budget has them.
     pub(crate) first_gets: Option<u32>,
     pub(crate) serving: Serving,
-    /// The most wanted first.
+    /// Most wanted first.
     pub(crate) candidates: Vec<Candidate<'t>>,
 }
 
-/// In what way candidates are served. The newest turns of the session are a stretch, which goes on from request to request:
-/// each is shown, whole or cut, or none behind it is, unless for what it says.
+/// How candidates are served. The newest turns of the session are a stretch, which continues from request to request: each
+/// turn is shown, whole or cut, or else none after it is, except for what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serving {
     /// Each by itself: what does not fit is skipped.
     Ranked,
     /// The stretch: a turn that does not fit is cut.
     Newest,
-    /// The stretch where it is less dear: a turn that does not fit is cut if one before it then has room whole; else what
-    /// was recalled comes first.
+    /// The less important part of the stretch: a turn that does not fit is cut only if an earlier one then fits whole;
+    /// otherwise recalled turns go first.
     Older,
 }
 
@@ -51,7 +51,7 @@ impl<'t> Request<'t> {
     }
 }
 
-/// How many of these turns, the newest first, one section shows whole in so many tokens.
+/// How many of these turns, newest first, one section shows whole in `room` tokens.
 pub(crate) fn fit_whole<'t>(
     section: Section,
     newest_first: impl IntoIterator<Item = &'t Turn>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A part of a context, in the order in which they are rendered.
+/// A part of a context, in the order of rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -14,7 +14,7 @@ pub enum Section {
     WhatIsKnown,
     /// Standing wishes that apply to the message.
     Wishes,
-    /// What was recalled from other sessions.
+    /// Recalled turns of other sessions.
     EarlierConversations,
     /// Turns of the session before the recent ones.
     EarlierInSession,

@@ -1,4 +1,5 @@
-//! One side of a turn as spans: sentences, and lines of what is no prose; each with the words of a query in it.
+//! Splits one side of a turn into spans: sentences, and lines of anything that is not prose, each with the words of a query
+//! in it.
 
 use std::ops::Range;
 
@@ -15,11 +16,11 @@ use crate::{
 pub(super) struct SideSpan {
     pub(super) bytes: Range<usize>,
     pub(super) hits: WordHits,
-    /// A sentence, not a line of code or of a table.
+    /// Whether it is a sentence rather than a line of code or of a table.
     pub(super) is_prose: bool,
 }
 
-/// Which words of a query a text has.
+/// Which words of a query a text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::recall) struct WordHits(u64);
 
@@ -36,7 +37,7 @@ impl WordHits {
         Self(hits)
     }
 
-    /// What these words weigh together.
+    /// The total weight of these words.
     pub(in crate::recall) fn weight(self, words: &[(Word, f64)]) -> f64 {
         let is_hit = |index: usize| self.0 >> index & 1 == 1;
         words
@@ -57,18 +58,18 @@ impl WordHits {
     }
 }
 
-/// A longer text is looked at in blocks, and only the best of them are split into sentences.
+/// A longer text is examined in blocks, and only the best of them are split into sentences.
 const WHOLE_BYTES: usize = 16 * 1_024;
 const BLOCK_BYTES: usize = 4 * 1_024;
-/// Of a text that is longer than all of these, what lies between the first and the last blocks is not looked at,
-/// unless the focus is there: a megabyte would take ten milliseconds.
+/// If a text is longer than all of these, the part between the first and the last blocks is not examined, unless the focus
+/// is there: a megabyte would take ten milliseconds.
 const FIRST_BLOCKS: usize = 48;
 const LAST_BLOCKS: usize = 8;
 /// How many blocks are split because of their words, and how many because of the focus.
 const BLOCKS_BY_WORDS: usize = 2;
 const BLOCKS_BY_FOCUS: usize = 2;
 
-/// The spans of `text` in order, all of it if it is short, else those around what matched and those it begins with.
+/// The spans of `text`, in order: all if it is short, otherwise those around matches and those at its beginning.
 pub(super) fn spans(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) -> Vec<SideSpan> {
     let mut found = Vec::new();
     for block in looked_at(text, words, focus) {
@@ -103,7 +104,7 @@ fn looked_at(text: &str, words: &[(Word, f64)], focus: Option<&Range<usize>>) ->
     chosen.into_iter().map(|index| blocks[index].clone()).collect()
 }
 
-/// The whole text in blocks that end with a line, or else with a word, where there is one near.
+/// The whole text in blocks that end at the end of a line, or otherwise of a word, if there is one nearby.
 fn blocks(text: &str, block_bytes: usize) -> Vec<Range<usize>> {
     let mut blocks = Vec::with_capacity(text.len() / block_bytes + 1);
     let mut start = 0;
@@ -124,9 +125,9 @@ fn blocks(text: &str, block_bytes: usize) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Sentences, which are prose, and lines of what is between them, which are not. No word is in none.
+/// Sentences, which are prose, and the lines between them, which are not. Every word is in one of them.
 fn parts(text: &str, block: Range<usize>) -> Vec<(Range<usize>, bool)> {
-    /// The mark of a list's item or of a heading belongs to what it marks.
+    /// The mark of a list item or heading belongs to the text that it marks.
     const MAX_MARK_BYTES: usize = 8;
     let mut found = Vec::new();
     let mut at = block.start;
@@ -157,15 +158,15 @@ pub(super) fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// The best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one with the words that weigh
-/// most together, with as much before as behind them; its beginning if it has none.
+/// The best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one whose words weigh most, with as
+/// much text before as after them; its beginning if it has none.
 pub(super) fn clipped(
     text: &str,
     bytes: Range<usize>,
     words: &[(Word, f64)],
     max_bytes: usize,
 ) -> Range<usize> {
-    /// Of what is longer only the beginning is looked at. No person wrote such a sentence.
+    /// Of anything longer, only the beginning is examined: no person wrote such a sentence.
     const MAX_BYTES: usize = 16 * 1_024;
     let end = text.floor_char_boundary(bytes.end.min(bytes.start + MAX_BYTES)).max(bytes.start);
     let pieces = pieces(text, bytes.start..end);
@@ -193,7 +194,7 @@ pub(super) fn clipped(
     if pieces.is_empty() {
         return bytes.start..end;
     }
-    // As far as it fits, by turns to both sides.
+    // Extends as far as it fits, alternating between both sides.
     loop {
         let before = first;
         let last = behind;
@@ -209,7 +210,7 @@ pub(super) fn clipped(
     }
 }
 
-/// Runs without blanks; longer ones in parts of a few characters, for there are scripts without blanks.
+/// Runs of non-blanks; longer ones are split into parts of a few characters, because some scripts have no blanks.
 fn pieces(text: &str, bytes: Range<usize>) -> Vec<Range<usize>> {
     const MAX_PIECE_BYTES: usize = 24;
     let mut found = Vec::new();

@@ -33,7 +33,7 @@ fn turn(seq: i64, on: i64, said: Said) -> Turn {
     Turn { seq, said, tokens, timestamp: day(on), ..Turn::sample(1, "", 0) }
 }
 
-/// Of a turn that has no room whole the exact size does not matter; counting a megabyte takes long.
+/// The exact size does not matter for a turn that cannot fit whole, and counting a megabyte takes long.
 fn huge(reply: &str) -> Turn {
     Turn { said: NewTurn::new("", reply).said, timestamp: day(1), ..Turn::sample(1, "", 100_000) }
 }
@@ -80,7 +80,7 @@ fn request(share_tokens: u32, candidates: Vec<Candidate<'_>>) -> Request<'_> {
     Request::ranked(share_tokens, candidates)
 }
 
-/// Packs turns that were recalled by `query`, the best first, and nothing else.
+/// Packs turns recalled by `query`, best first, and nothing else.
 fn recalled(
     turns: &[Turn],
     query: &str,
@@ -111,7 +111,7 @@ fn check_extract(user: &str, reply: &str, query: &str, focus: Option<&Focus>, ex
     assert_eq!(shown, expected);
 }
 
-/// Sentences that say nothing of interest, about 120 tokens.
+/// Sentences without interesting content, about 120 tokens.
 fn filler() -> String {
     "It was a long and quiet day by the river. Nobody came and nobody called us. ".repeat(6)
 }
@@ -402,7 +402,7 @@ fn a_request_never_takes_more_than_its_most() {
     assert!((140..=150).contains(&tokens), "{tokens}");
 }
 
-/// What becomes of a turn that a memory of this text rests on, beside that of the memory, in so many tokens for memories.
+/// Checks the outcomes of a memory with this text and of a turn that it rests on, with this many tokens for memories.
 #[track_caller]
 fn check_told(content: &str, most_tokens: u32, expected: [PackOutcome; 2]) {
     let said = turn(7, 1, NewTurn::new("The boat is moored at pier nine.", "").said);

@@ -1,4 +1,4 @@
-//! Times that have a name or a number of their own: months, days, years and seasons.
+//! Times with their own name or number: months, days, years and seasons.
 
 use chrono::{Datelike, Months};
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// As in `phrases`.
+/// The same format as in `phrases`.
 pub(super) const DATES: &[(&str, PatternMeaning)] = &[
     ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
     ("M the? D Y?", |reader, fit| reader.month_day(fit)),
@@ -69,7 +69,7 @@ impl ExpressionReader<'_> {
 
     /// `on the 19th`; not `on the 5th floor`.
     fn day_of_some_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
-        /// Of two neighbouring months one has 31 days.
+        /// One of two neighbouring months has 31 days.
         const MONTHS: u32 = 3;
         let days = fit.days?;
         let is_led = fit.is_led_by("on since before after from between until");
@@ -104,7 +104,7 @@ impl ExpressionReader<'_> {
         (first <= last).then_some(Days { first, last, is_ordinal })
     }
 
-    /// `2023`, `, 2023`, `of 2023`, `last year`, `of this year`: the year of what stands before.
+    /// `2023`, `, 2023`, `of 2023`, `last year`, `of this year`: the year that follows a date.
     pub(super) fn year_behind(self, at: usize) -> Option<(usize, i32)> {
         let at = at + usize::from(matches!(self.words.next(at), "of" | "in"));
         let word = self.words.get(at).filter(|word| matches!(word.gap, Gap::Blank | Gap::Comma))?;
@@ -126,7 +126,7 @@ impl ExpressionReader<'_> {
         fit.one(months(fit.year.filter(|_| is_month)?, month.number, 1))
     }
 
-    /// `in March`: a name that needs nothing else, or stands behind such a word as leads to times.
+    /// `in March`: a name that is unambiguous, or follows a word that leads to times.
     fn month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let Month { number, is_sure, at } = fit.month?;
         let is_month = is_sure

@@ -1,4 +1,4 @@
-//! English: how an expression is read, what leads to it, ranges between two times, and what the times themselves may be.
+//! English: how an expression is read, which words lead to it, ranges between two times, and the times themselves.
 
 mod dates;
 mod names;
@@ -24,7 +24,7 @@ pub(crate) use names::WEEKDAYS;
 const LEADS: &str = "between from since after before by until till in on at during over of around";
 
 impl ExpressionReader<'_> {
-    /// Whether a word stands here that a time may begin with, or leads to one: most words do not, and patterns take time.
+    /// Whether a word here may begin a time or lead to one: most words do not, and matching patterns is slow.
     pub(super) fn may_be_english(self, at: usize) -> bool {
         let begins =
             |at| self.words.get(at).is_some_and(|word| word.is_number || starts::may_begin(&word.lower));
@@ -48,14 +48,14 @@ impl ExpressionReader<'_> {
         }
         let mut found = self.point(behind, lead)?;
         if is_in("since after before", lead) {
-            // What has not begun bounds nothing that was said.
+            // A time that has not begun cannot limit what was said.
             found.spans.retain(|span| span.from <= self.now);
         }
         Some(match lead {
             "since" => found.opened(|point| (point.from, self.tomorrow())),
             "after" => found.opened(|point| (point.until, self.tomorrow())),
             "before" => found.opened(|point| (instant::clamped(DateTime::<Utc>::MIN_UTC), point.from)),
-            // Up to when something is to be done, or went on: not when it was said.
+            // States until when something must be done or continued, not when it was said.
             "by" | "until" | "till" => ReadExpression::of(found.end, None),
             _ => found,
         })
@@ -83,9 +83,9 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::of(second.end, span))
     }
 
-    /// A time without what leads up to it; `lead` is the word before it that was read already.
+    /// A time without the words that lead up to it; `lead` is the word before it, which was already read.
     fn point(self, at: usize, lead: &str) -> Option<ReadExpression> {
-        // Such a day was read with the word before it, or is any of its kind.
+        // Such a day was read with the word before it, or stands for any of its kind.
         const OTHER: &str = "next every each coming upcoming following any for per";
         let is_other = lead.is_empty() && is_in(OTHER, self.words.before(at));
         if is_other { None } else { self.time(at, lead) }

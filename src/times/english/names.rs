@@ -4,7 +4,7 @@ use chrono::Weekday;
 
 use crate::{english::lists::is_in, times::calendar::WeekPlace};
 
-/// In English; a week begins here.
+/// In English, starting with the first day of the week.
 #[cfg(test)]
 pub(crate) const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -18,13 +18,13 @@ pub(crate) const MONTHS: [&str; 12] = [
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Month {
     pub(super) number: u32,
-    /// Not `Jan`, nor `June`, who may be a person, nor the verb `may`.
+    /// False for `Jan` and `June`, which may be persons, and for the verb `may`.
     pub(super) is_sure: bool,
-    /// Where it stands.
+    /// Its position.
     pub(super) at: usize,
 }
 
-/// Also of `mid-March`.
+/// Also accepts `mid-March`.
 pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
     let word = word.strip_prefix("mid-").unwrap_or(word);
     let is_short = word.len() == 3 || word == "sept";
@@ -34,19 +34,19 @@ pub(super) fn month_named(word: &str, at: usize) -> Option<Month> {
     Some(Month { number, is_sure, at })
 }
 
-/// Short or whole.
+/// Abbreviated or in full.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     if is_in("tues thur thurs", word) { word[..3].parse().ok() } else { word.parse().ok() }
 }
 
-/// The hours of a day that it lies between.
+/// The hours of the day that it spans.
 pub(super) fn part_of_day(word: &str) -> Option<(i64, i64)> {
     const PARTS: [(&str, (i64, i64)); 4] =
         [("morning", (0, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (17, 30))];
     PARTS.iter().find(|(name, _)| *name == word).map(|(_, hours)| *hours)
 }
 
-/// The month that it begins in, in the northern half of the world.
+/// The month in which it begins in the northern hemisphere.
 pub(super) fn season(word: &str) -> Option<u32> {
     const SEASONS: [(&str, u32); 5] =
         [("spring", 3), ("summer", 6), ("autumn", 9), ("fall", 9), ("winter", 12)];

@@ -1,8 +1,8 @@
-//! Times as people name them from now, `last week`, `two days ago`, `on Monday`: a table of patterns and their meanings.
+//! Times relative to now, such as `last week`, `two days ago`, `on Monday`: a table of patterns and their meanings.
 //!
-//! A pattern is words with blanks between; `a|b` is one of them, and `x?` may be missing. A capital letter stands for what
-//! is filled in: `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a
-//! month or a range of them, `O` the place of a week, `Y` the year of what stands before, `A` a day by its date.
+//! A pattern is words separated by blanks; `a|b` is one of them, and `x?` is optional. A capital letter is a placeholder:
+//! `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a month or a range
+//! of them, `O` the place of a week, `Y` the year of what precedes it, `A` a day by its date.
 
 use chrono::{Datelike, NaiveDate, Weekday};
 
@@ -21,26 +21,26 @@ use crate::{
     },
 };
 
-/// What the words of a pattern were, and where they stand.
+/// The words that matched a pattern, and their positions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PhraseMatch<'l> {
     pub(super) at: usize,
     pub(super) end: usize,
-    /// The word before it that was read already.
+    /// The word before it, which was already read.
     pub(super) lead: &'l str,
     pub(super) has_the: bool,
-    /// `past`, not `last`.
+    /// Whether it says `past`, not `last`.
     is_past: bool,
     /// 0 for `this`, -1 for `last`, 1 for `next`.
     shift: i32,
-    /// The least and the most.
+    /// The minimum and the maximum.
     count: (u32, u32),
     unit: Option<TimeUnit>,
     weekday: Option<Weekday>,
-    /// Two hours of a day.
+    /// The hours of a part of the day.
     part: Option<(i64, i64)>,
     pub(super) month: Option<Month>,
-    /// The month that it begins in.
+    /// The month in which it begins.
     pub(super) season: Option<u32>,
     pub(super) days: Option<Days>,
     pub(super) year: Option<i32>,
@@ -62,12 +62,12 @@ impl PhraseMatch<'_> {
         Some(ReadExpression::of(self.end, [span]))
     }
 
-    /// Understood, and no time to look in.
+    /// Understood, but not a time to search in.
     fn nothing(&self) -> Option<ReadExpression> {
         Some(ReadExpression::of(self.end, None))
     }
 
-    /// The named part of this day, or all of it.
+    /// The named part of this day, or the whole day.
     fn of_day(&self, date: NaiveDate) -> CalendarSpan {
         self.part.map_or_else(
             || CalendarSpan::day(date),
@@ -80,10 +80,10 @@ impl PhraseMatch<'_> {
     }
 }
 
-/// What a pattern means; none: it was none.
+/// The meaning of a pattern; `None` if it does not apply.
 pub(super) type PatternMeaning = fn(ExpressionReader<'_>, &PhraseMatch<'_>) -> Option<ReadExpression>;
 
-/// The first one that fits and means something counts.
+/// The first one that matches and applies is used.
 pub(super) const PHRASES: &[(&str, PatternMeaning)] = &[
     ("the? O week of this|last|next month|year", |reader, fit| {
         let unit = TimeUnit::from_word(reader.lower(fit.end - 1))?;
@@ -158,7 +158,7 @@ pub(super) const PHRASES: &[(&str, PatternMeaning)] = &[
 ];
 
 impl ExpressionReader<'_> {
-    /// A time without what leads up to it.
+    /// A time without the words that lead up to it.
     pub(super) fn time(self, at: usize, lead: &str) -> Option<ReadExpression> {
         self.first_of(PHRASES, at, lead).or_else(|| self.absolute(at, lead))
     }
@@ -172,7 +172,7 @@ impl ExpressionReader<'_> {
         table.iter().find_map(|(pattern, meaning)| meaning(self, &self.fit(pattern, at, lead)?))
     }
 
-    /// Whether this pattern stands here.
+    /// Whether this pattern matches here.
     pub(super) fn fit<'l>(self, pattern: &str, at: usize, lead: &'l str) -> Option<PhraseMatch<'l>> {
         let mut fit = PhraseMatch { at, end: at, lead, ..PhraseMatch::default() };
         for element in pattern.split(' ') {
@@ -189,7 +189,7 @@ impl ExpressionReader<'_> {
     fn fill(self, element: &str, fit: &mut PhraseMatch<'_>) -> Option<()> {
         let at = fit.end;
         let word = if at == fit.at { self.lower(at) } else { self.words.next(at) };
-        // A comma may stand before a year and before a date.
+        // A comma may precede a year and a date.
         if word.is_empty() && !matches!(element, "Y" | "A") {
             return None;
         }
@@ -224,7 +224,7 @@ impl ExpressionReader<'_> {
         Some(())
     }
 
-    /// The word behind a number, and the least and the most that it is: `3`, `three`, `2-3`, `a couple of`.
+    /// The position after a number, and its minimum and maximum: `3`, `three`, `2-3`, `a couple of`.
     fn count(self, at: usize) -> Option<(usize, (u32, u32))> {
         let at = at + usize::from(matches!(self.lower(at), "a" | "an"));
         let word = self.lower(at);
@@ -245,12 +245,12 @@ impl ExpressionReader<'_> {
         fit.one(fit.of_day(shifted(self.today(), -days_back, TimeUnit::Day)))
     }
 
-    /// Up to the end of today, for so many units.
+    /// The given number of units up to the end of today.
     fn lately(self, fit: &PhraseMatch<'_>, count: u32, unit: TimeUnit) -> Option<ReadExpression> {
         fit.one(self.rolling(count, unit))
     }
 
-    /// From tomorrow on, for so many units.
+    /// The given number of units from tomorrow on.
     fn next_few(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let count = i32::try_from(fit.count.1).ok()?;
         let tomorrow = plus_days(self.today(), 1);
@@ -279,7 +279,7 @@ impl ExpressionReader<'_> {
 
     /// `last March`, `this summer`.
     fn last_named(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
-        // `the last march` was one of many people.
+        // `the last march` was one of several marches.
         let is_one_of_many = fit.has_the || is_in("the my our", self.words.before(fit.at));
         if is_one_of_many && fit.month.is_some_and(|month| !month.is_sure) {
             return None;
@@ -296,7 +296,7 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::of(fit.end, span))
     }
 
-    /// `next March`, `the coming summer`: the first to begin after now.
+    /// `next March`, `the coming summer`: the first that begins after now.
     fn next_named(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         if fit.month.is_some_and(|month| !month.is_sure && !self.words.is_capital(month.at)) {
             return fit.nothing();
@@ -308,7 +308,7 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::of(fit.end, coming.find(|span| span.from > self.now)))
     }
 
-    /// Whether the weekday at the start of the fit is one: not in `Black Friday`, nor `the Sunday Times`.
+    /// Whether the weekday at the start of the match is really one: not in `Black Friday`, nor `the Sunday Times`.
     fn is_weekday(self, fit: &PhraseMatch<'_>) -> bool {
         const PROPER: &str =
             "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man the a";

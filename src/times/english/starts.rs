@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// The words that patterns begin with; what is filled in, a name or a number, is asked for by itself.
+/// The first words of patterns; placeholders, a name or a number, are checked separately.
 static STARTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let mut starts: HashSet<&str> = ["a", "an", "couple", "few", "several", "some"].into();
     for (pattern, _) in PHRASES.iter().chain(DATES) {

@@ -1,8 +1,8 @@
-//! What is read in each language, by tables: every time that a text names, those that lie ahead too.
+//! Tables of what is read in each language: every time that a text names, including future ones.
 
 use super::*;
 
-/// A text and its times: `2023-11-14` is that day, `2023-11-06..2023-11-13` a span, `|` stands between two.
+/// A text and its times: `2023-11-14` is that day, `2023-11-06..2023-11-13` a span, and `|` separates two.
 type TableLine = (&'static str, &'static str);
 
 #[track_caller]

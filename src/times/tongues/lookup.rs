@@ -7,7 +7,7 @@ use crate::times::{
     tongues::{names::NameMeaning, tables::TONGUES},
 };
 
-/// What a folded word is the name of, each with the place of its language among [`TONGUES`].
+/// The months or weekdays that a folded word names, each with the index of its language in [`TONGUES`].
 pub(super) fn named(folded: &str) -> &'static [(usize, NameMeaning)] {
     static BY_NAME: LazyLock<HashMap<String, Vec<(usize, NameMeaning)>>> = LazyLock::new(|| {
         let mut by_name: HashMap<String, Vec<(usize, NameMeaning)>> = HashMap::new();
@@ -32,7 +32,7 @@ pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
     let is_short = folded.len() == 3 || folded == "sept";
     let english = (1..).zip(MONTHS).find(|(_, name)| *name == folded || is_short && name.starts_with(folded));
     let month = |(_, name): &(usize, NameMeaning)| match name {
-        // Short ones are words of other languages: `set`, `out`.
+        // Short names are words in other languages: `set`, `out`.
         NameMeaning::Month(month, is_written) if *is_written || matches!(folded, "okt" | "dez") => {
             Some(*month)
         }

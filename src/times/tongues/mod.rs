@@ -1,6 +1,6 @@
-//! Languages with blanks between their words: dates by the names of months, weekdays, and a few words that count from
-//! today. A name that is an ordinary word elsewhere (`mars`, `mai`, `set`) is a time only with a number or one of its
-//! own language's markers beside it.
+//! Languages with blanks between words: dates with names of months, weekdays, and a few words relative to today. A name that
+//! is an ordinary word elsewhere (`mars`, `mai`, `set`) is a time only next to a number or one of its own language's
+//! markers.
 
 mod lookup;
 mod names;
@@ -28,7 +28,7 @@ use crate::{
 
 pub(crate) use lookup::month_in_any_language;
 
-/// For each word that a time may begin with, the languages in which one does, a bit each.
+/// For each word that may begin a time, the languages in which it does, one bit each.
 static STARTS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     let mut starts = HashMap::new();
     for (bit, tongue) in TONGUES.iter().enumerate() {
@@ -59,7 +59,7 @@ impl ExpressionReader<'_> {
     }
 }
 
-/// As names and tables have it, `l'` left out.
+/// As in names and tables, without `l'`.
 fn folded(lower: &str) -> Cow<'_, str> {
     let folded = if lower.is_ascii() {
         Cow::Borrowed(lower)
@@ -72,18 +72,18 @@ fn folded(lower: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands here, read in one language.
+/// The words here, read in one language.
 #[derive(Clone, Copy)]
 struct Spoken<'w> {
     reader: ExpressionReader<'w>,
     tongue: &'static Tongue,
-    /// Its place among the languages.
+    /// The index of the language.
     number: usize,
-    /// Where it begins.
+    /// Where the expression begins.
     at: usize,
 }
 
-/// What can be `last` or `next`.
+/// Anything that can be `last` or `next`.
 #[derive(Clone, Copy)]
 enum Period {
     Unit(TimeUnit),
@@ -91,7 +91,7 @@ enum Period {
     Month(u32),
 }
 
-/// A reading, and the word behind it.
+/// A reading, and the position after it.
 type WordReading<T> = Option<(T, usize)>;
 
 impl<'w> Spoken<'w> {
@@ -105,14 +105,14 @@ impl<'w> Spoken<'w> {
         found.or_else(|| self.month())
     }
 
-    /// The word here; none, if more than a blank stands before it.
+    /// The word here; `None` if more than a blank precedes it.
     fn word(self, at: usize) -> Option<Cow<'w, str>> {
         let words: &'w _ = self.reader.words;
         let word = words.get(at).filter(|word| at == self.at || word.gap == Gap::Blank)?;
         Some(folded(&word.lower))
     }
 
-    /// The word behind the longest of these phrases that stands here.
+    /// The position after the longest of these phrases that matches here.
     fn phrase(self, list: &str, at: usize) -> Option<usize> {
         let stands = |phrase: &&str| {
             (at..).zip(phrase.split('_')).all(|(at, part)| self.word(at).is_some_and(|word| word == part))
@@ -121,7 +121,7 @@ impl<'w> Spoken<'w> {
         longest.map(|words| at + words)
     }
 
-    /// Whether one of these words stands before: what stands here is something else, or any of its kind.
+    /// Whether one of these words precedes it: then this is something else, or any of its kind.
     fn is_behind(self, list: &str, at: usize) -> bool {
         is_in(list, &folded(self.reader.words.before(at)))
     }
@@ -164,7 +164,7 @@ impl<'w> Spoken<'w> {
         }
     }
 
-    /// How far from the one that is going on: 0, -1 or 1.
+    /// The distance from the current one: 0, -1 or 1.
     fn modifier(self, at: usize) -> WordReading<i32> {
         let words = [(0, self.tongue.this), (-1, self.tongue.last), (1, self.tongue.next)];
         words.into_iter().find_map(|(shift, list)| Some((shift, self.phrase(list, at)?)))
@@ -252,7 +252,7 @@ impl<'w> Spoken<'w> {
         Some(ReadExpression::of(end, [self.reader.ahead((count, count), unit)]))
     }
 
-    /// `am Montag`, `lunes`; with a date behind it, the date.
+    /// `am Montag`, `lunes`; if a date follows, the date.
     fn weekday(self, at: usize, is_led: bool) -> Option<ReadExpression> {
         const EVERY: &str = "jeden cada los chaque les ogni elke iedere";
         let NameMeaning::Weekday(day) = self.name(at)? else { return None };
@@ -300,7 +300,7 @@ impl<'w> Spoken<'w> {
         }
     }
 
-    /// `2024`, `de 2024`; a point may end what was cut short.
+    /// `2024`, `de 2024`; a point may end an abbreviation.
     fn year(self, at: usize) -> WordReading<i32> {
         let at = self.phrase(self.tongue.of, at).unwrap_or(at);
         let word = self.reader.words.get(at)?;
@@ -311,7 +311,7 @@ impl<'w> Spoken<'w> {
     /// `im März`, `en marzo de 2024`, `Juni 2024`.
     fn month(self) -> Option<ReadExpression> {
         let marker = self.phrase(self.tongue.in_month, self.at);
-        // `I` is no marker: it is the English pronoun.
+        // `I` is not a marker, because it is the English pronoun.
         let marker =
             marker.filter(|_| self.reader.lower(self.at) != "i" || !self.reader.words.is_capital(self.at));
         let at = marker.unwrap_or(self.at);

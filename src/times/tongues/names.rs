@@ -5,14 +5,14 @@ use pure_rust_locales as locales;
 
 use crate::text::words::fold;
 
-/// The names of one language, as CLDR has them.
+/// The names in one language, as in CLDR.
 #[derive(Debug)]
 pub(super) struct LanguageNames {
-    /// As in a date, and by themselves, where that is another form.
+    /// The form used in dates, and the standalone form if that is different.
     months: &'static [&'static str],
     months_alone: Option<&'static [&'static str]>,
     short_months: &'static [&'static str],
-    /// From Sunday on.
+    /// Starting with Sunday.
     weekdays: &'static [&'static str],
 }
 
@@ -42,16 +42,16 @@ pub(super) const RUSSIAN: LanguageNames = names!(ru_RU);
 pub(super) const UKRAINIAN: LanguageNames = names!(uk_UA);
 pub(super) const TURKISH: LanguageNames = names!(tr_TR);
 
-/// What a name stands for.
+/// What a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameMeaning {
-    /// 1 to 12, and whether the name is written out.
+    /// 1 to 12, and whether the name is in full.
     Month(u32, bool),
     Weekday(Weekday),
 }
 
 impl LanguageNames {
-    /// Every name, folded, with what it stands for.
+    /// Every name, folded, with its meaning.
     pub(super) fn all(&self) -> impl Iterator<Item = (String, NameMeaning)> {
         let written = (1..).zip(self.months).chain((1..).zip(self.months_alone.unwrap_or_default()));
         let written = written.map(|(month, name)| (fold(name), NameMeaning::Month(month, true)));

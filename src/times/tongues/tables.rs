@@ -1,5 +1,5 @@
-//! What each language says around names and numbers to make a time of them. Words are folded, without accents, a list
-//! with blanks between; where a phrase has several words, `_` joins them.
+//! The words around names and numbers that make them a time, for each language. Words are folded, without accents; lists are
+//! separated by blanks; `_` joins the words of a phrase.
 
 use crate::times::tongues::names::{self, LanguageNames};
 
@@ -7,33 +7,33 @@ use crate::times::tongues::names::{self, LanguageNames};
 #[derive(Debug)]
 pub(super) struct Tongue {
     pub(super) names: LanguageNames,
-    /// Days by their distance from today.
+    /// Days by distance from today.
     pub(super) days: &'static [(&'static str, i32)],
-    /// Before one of those words it is another: `la mañana`, `guten Morgen`.
+    /// Words before which a day word means something else: `la mañana`, `guten Morgen`.
     pub(super) no_day_behind: &'static str,
     /// Day, week, weekend, month and year.
     pub(super) units: [&'static str; 5],
-    /// Before or behind a unit or a weekday: the one that is going on, the one before, the one to come.
+    /// Before or after a unit or a weekday: the current one, the previous one, the next one.
     pub(super) this: &'static str,
     pub(super) last: &'static str,
     pub(super) next: &'static str,
-    /// Before and behind a number of units ago.
+    /// Before and after a number of units ago.
     pub(super) ago: [&'static str; 2],
-    /// Before a number of units ahead.
+    /// Before a number of units in the future.
     pub(super) ahead: &'static str,
     /// Numbers in words, 1 to 10.
     pub(super) numbers: [&'static str; 10],
     /// Before a weekday or a date.
     pub(super) on: &'static str,
-    /// Before the name of a month that stands by itself.
+    /// Before the name of a month without a day.
     pub(super) in_month: &'static str,
     /// Between day, month and year.
     pub(super) of: &'static str,
-    /// Whether the name of a weekday is no other word, so that it needs nothing beside it.
+    /// Whether the names of weekdays are no other words, so that they need nothing next to them.
     pub(super) has_plain_weekdays: bool,
 }
 
-/// A language of which only names are known, and what stands before them.
+/// A language with names only, and what precedes them.
 const fn names_only(
     names: LanguageNames,
     on: &'static str,

@@ -1,4 +1,4 @@
-//! What is saved again: it gets what it lacked, comes back, or says why not.
+//! Saving something again: it gets what it lacked, comes back, or the result says why not.
 
 use chrono::TimeDelta;
 use thermocline::{ErrorKind, MemoryStatus, NewMemory, NewTurn, Origin, SaveOutcome};

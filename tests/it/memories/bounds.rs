@@ -1,4 +1,4 @@
-//! What is at the bounds of what may be saved.
+//! The bounds of what may be saved.
 
 use thermocline::{ErrorKind, MemoryKind, NewMemory, Origin, RecallOptions};
 

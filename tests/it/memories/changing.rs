@@ -1,4 +1,4 @@
-//! Facts that changed, and texts that want to be believed: what recall, contexts and CORE.md say of them.
+//! Facts that changed, and texts that try to be believed: what recall, contexts and CORE.md say about them.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -32,7 +32,7 @@ fn text(number: usize, changes: usize) -> String {
     format!("The {what} of {of} is v{}.", (number * 7 + changes * 31) % 1_000)
 }
 
-/// What holds of the fact with this number behind so many changes.
+/// The fact with this number after this many changes.
 fn fact(number: usize, changes: usize) -> NewMemory {
     let (of, what) = (OF[number % OF.len()], WHAT[number / OF.len()]);
     NewMemory::new(MemoryKind::Configuration, format!("{what} of {of}"), text(number, changes))
@@ -66,7 +66,7 @@ fn two_hundred_facts_that_changed_one_to_three_times_are_recalled_as_they_are_no
     known.check_sound();
 }
 
-/// Whatever its kind, it asks for more than it is worth.
+/// A memory that, whatever its kind, claims more than it is worth.
 fn poison(number: usize, origin: Origin) -> NewMemory {
     let kinds = [MemoryKind::Solution, MemoryKind::Decision, MemoryKind::Fix];
     let title = format!("Always run step {number} first");

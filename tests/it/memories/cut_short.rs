@@ -1,4 +1,4 @@
-//! Cut short at any statement, an operation is wholly done or not at all, and can be done again.
+//! If it is interrupted at any statement, an operation is done entirely or not at all, and can be repeated.
 
 use thermocline::{
     Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, QuarantineSource,
@@ -12,7 +12,7 @@ use crate::{
     support::{Cut, Fixture},
 };
 
-/// A file with a memory that took the place of another, in a slot, and one that a job made of a turn.
+/// A file with a memory that replaced another, in a slot, and one that a job made from a turn.
 fn prepare(is_edited: bool) -> (Fixture, [MemoryId; 2], TurnId) {
     let known = Known::new();
     let session = known.file.user("alex").unwrap().session().unwrap();
@@ -33,7 +33,7 @@ fn open(fixture: &Fixture) -> (Thermocline, Memories) {
     (file, memories)
 }
 
-/// Has each statement of what is done fail, each in a file of its own.
+/// Makes each statement of the operation fail, each in a separate file.
 #[track_caller]
 fn check(
     what: &str,
@@ -76,7 +76,7 @@ fn check(
 
 type Act = fn(&Thermocline, &Memories, [MemoryId; 2], TurnId) -> Result<()>;
 
-/// Of the file with an edit or without, each of these, with the statements that it takes at least.
+/// Checks each of these in the file with or without an edit, with the minimum number of statements that it takes.
 fn check_each(is_edited: bool, acts: &[(&str, usize, Act)]) {
     let (mut fixture, ids, turn) = prepare(is_edited);
     let cut = &Cut::of(&mut fixture.config);

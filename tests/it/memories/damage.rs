@@ -1,10 +1,10 @@
-//! Doctor misses no row of a memory that is gone.
+//! Doctor notices every missing row of a memory.
 
 use thermocline::Origin;
 
 use crate::memories::{Known, fix, port, saying};
 
-/// Deletes rows behind the file's back; doctor says which promise is broken.
+/// Deletes rows without the library, and checks which invariant doctor reports as broken.
 #[track_caller]
 fn check(script: &str, promise: &str) {
     let known = Known::new();

@@ -1,4 +1,4 @@
-//! How memories stand to each other.
+//! How memories relate to each other.
 
 use thermocline::{Direction, EdgeStatus, EdgeType, ErrorKind, MemoryId, NewEdge, Origin};
 

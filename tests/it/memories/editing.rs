@@ -1,4 +1,4 @@
-//! Editing: what changes, what an editor must have read, whose words they are then.
+//! Editing: what changes, what an editor must have read, and whose words they are afterwards.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -11,7 +11,7 @@ use crate::{
     memories::{Known, fix, port, saying},
 };
 
-/// The texts of memories that are in the index, and how many of them are of now.
+/// How many texts of memories are in the index, and how many of them are current.
 fn units(known: &Known) -> (u32, u32) {
     let count = |which: &str| {
         let sql = "SELECT count(*) FROM memory_units AS k JOIN user_memories AS m ON m.memory_no = k.memory_no WHERE";

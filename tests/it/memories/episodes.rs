@@ -1,4 +1,4 @@
-//! What happened: births and notes of the day.
+//! Episodes: births of memories, and notes of the day.
 
 use chrono::TimeDelta;
 use thermocline::{EpisodeFilter, EpisodeRole, ErrorKind, MemoryId, MemoryKind, NewNote, Outcome, SessionId};

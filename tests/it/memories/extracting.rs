@@ -1,4 +1,4 @@
-//! What ended sessions give by themselves: heard once, in their own words, and no more than they prove.
+//! What is extracted from ended sessions: once, in their own words, and no more than they prove.
 
 use std::{
     fmt,
@@ -30,7 +30,7 @@ const CHOSEN: &str = "We decided to keep all invoices in the northern archive.";
 const STEPS: &str =
     "To bleed a radiator:\n1. Shut the pump\n2. Open the upper valve\n3. Close it when water comes";
 
-/// A fixture that looks through sessions.
+/// A fixture that extracts from sessions.
 fn listening(extract: Extract) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.extract = extract;
@@ -45,7 +45,7 @@ fn all(file: &Thermocline) -> Vec<Memory> {
     memories(file).list(MemoryFilter::default(), None, 1_000).unwrap()
 }
 
-/// Says this in a session of its own, and ends it.
+/// Says this in a separate session, and ends it.
 fn talk<'t>(file: &Thermocline, turns: impl IntoIterator<Item = &'t NewTurn>) -> Session {
     let session = file.user("alex").unwrap().new_session().unwrap();
     for turn in turns {
@@ -254,7 +254,7 @@ fn nothing_is_deleted_before_it_was_heard() {
     check_sound(&file);
 }
 
-/// All of alex' but the jobs, which count their tries, and the revision, which a try raises.
+/// All of alex' rows except jobs, which count their tries, and the revision, which a try raises.
 fn but_jobs(fixture: &Fixture) -> crate::dump::Dump {
     let mut dump = dump_of_user(&fixture.path(), "alex");
     dump.remove("jobs");
@@ -304,7 +304,7 @@ fn whichever_statement_fails_a_session_is_heard_wholly_or_not_at_all() {
 
 const QUERY: &str = "How do I calm the crying baby at night?";
 
-/// Three memories that a context shows, and a turn that answers it with this.
+/// Three memories that a context shows, and a turn that answers it with this reply.
 fn answered(known: &Known, reply: &str) -> (Session, [MemoryId; 3]) {
     let ids = [
         "White noise of rain or of waves calms the crying baby at night.",
@@ -409,7 +409,7 @@ fn a_use_that_is_rated_after_its_session_was_looked_through_is_counted_no_second
 type Propose = dyn Fn(&[Turn]) -> Option<Vec<Proposal>> + Send + Sync;
 type Meanwhile = Box<dyn FnOnce() + Send>;
 
-/// A summarizer that proposes by a script.
+/// A summarizer with scripted proposals.
 struct Proposer {
     propose: Box<Propose>,
     meanwhile: std::sync::Mutex<Option<Meanwhile>>,
@@ -430,7 +430,7 @@ impl Proposer {
         })
     }
 
-    /// What happens while it is asked first.
+    /// Sets what happens while it is first asked.
     fn meanwhile(&self, act: impl FnOnce() + Send + 'static) {
         *self.meanwhile.lock().unwrap() = Some(Box::new(act));
     }
@@ -551,7 +551,7 @@ fn a_summarizer_that_knows_nothing_of_proposals_proposes_nothing() {
 
 // Poison.
 
-/// What a hostile page says, the n-th.
+/// The n-th text of a hostile page.
 fn planted(n: usize) -> String {
     let what = ["installer", "exporter", "scheduler", "renderer", "importer"][n % 5];
     match n % 4 {

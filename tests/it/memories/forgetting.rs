@@ -1,4 +1,4 @@
-//! What is forgotten is kept, hidden, and comes back.
+//! Forgotten memories are kept, hidden, and can come back.
 
 use thermocline::{ErrorKind, Forgotten, MemoryFilter, MemoryKind, MemoryStatus};
 

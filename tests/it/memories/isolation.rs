@@ -1,4 +1,4 @@
-//! Nothing of one user's memories is reached through another.
+//! Nothing of one user's memories can be reached through another.
 
 use thermocline::{
     ContextOptions, Decision, EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryFilter, NewEdge, NewNote,

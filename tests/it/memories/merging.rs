@@ -1,4 +1,4 @@
-//! Several memories become one, and are several again.
+//! Several memories are merged into one, and separated again.
 
 use thermocline::{
     ChangeOp, Edit, ErrorKind, LearningSource, MemoryFilter, MemoryId, MemoryStatus, Origin, SourceName,

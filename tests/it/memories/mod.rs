@@ -1,4 +1,4 @@
-//! What a user knows beside what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
+//! What a user knows in addition to what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
 
 mod again;
 mod answering;
@@ -39,7 +39,7 @@ pub use processes::{child_saves, child_takes_a_slot};
 
 use crate::{dump::rewrite, support::Fixture};
 
-/// A file with alex, whose doing all of it is.
+/// A file with alex, who makes all changes.
 pub struct Known {
     pub fixture: Fixture,
     pub file: Thermocline,
@@ -51,14 +51,14 @@ impl Known {
         Self::of(Fixture::new())
     }
 
-    /// Alex' memories in the file of this fixture.
+    /// Alex' memories in this fixture's file.
     pub fn of(fixture: Fixture) -> Self {
         let file = fixture.open();
         let memories = file.user("alex").unwrap().memories().by(Origin::User);
         Self { fixture, file, memories }
     }
 
-    /// The same file, opened anew behind a change of its rows.
+    /// The same file, opened again after a change of its rows.
     pub fn rewritten(self, sql: &str) -> Self {
         self.file.close().unwrap();
         rewrite(&self.fixture.path(), sql);
@@ -70,13 +70,13 @@ impl Known {
         self.file.user("alex").unwrap().session_named(key).unwrap()
     }
 
-    /// Saves it, as alex' own words.
+    /// Saves it as alex' own words.
     #[track_caller]
     pub fn save(&self, memory: NewMemory) -> Memory {
         self.memories.save(memory.origin(Origin::User)).unwrap().memory
     }
 
-    /// Saves it, and says what became of it.
+    /// Saves it, and returns the outcome.
     #[track_caller]
     pub fn outcome(&self, memory: NewMemory) -> SaveOutcome {
         self.memories.save(memory).unwrap().outcome
@@ -87,7 +87,7 @@ impl Known {
         self.memories.get(id).unwrap()
     }
 
-    /// The titles of what a filter lets pass, newest first.
+    /// The titles of what passes a filter, newest first.
     #[track_caller]
     pub fn titles(&self, filter: MemoryFilter) -> Vec<String> {
         titles(&self.memories.list(filter, None, 1_000).unwrap())
@@ -102,14 +102,14 @@ impl Known {
         })
     }
 
-    /// Doctor finds nothing.
+    /// Checks that doctor finds nothing.
     #[track_caller]
     pub fn check_sound(&self) {
         check_sound(&self.file);
     }
 }
 
-/// Doctor finds nothing in this file.
+/// Checks that doctor finds nothing in this file.
 #[track_caller]
 pub fn check_sound(file: &Thermocline) {
     let found = file.doctor().unwrap();
@@ -117,12 +117,12 @@ pub fn check_sound(file: &Thermocline) {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// A fix with this title, which says so.
+/// A fix with this title and a matching content.
 pub fn fix(title: &str) -> NewMemory {
     NewMemory::new(MemoryKind::Fix, title, format!("{title} is how it is mended."))
 }
 
-/// What holds in a slot.
+/// A memory that holds a slot.
 pub fn port(number: u32) -> NewMemory {
     NewMemory::new(MemoryKind::Configuration, "The port of the API", format!("It runs on port {number}."))
         .goal_signature("api:port")

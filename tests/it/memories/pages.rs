@@ -1,4 +1,4 @@
-//! Pages about all memories: what matters most within a number of tokens, what runs through them, what is alike.
+//! Pages about all memories: what matters most within a token limit, recurring subjects, duplicates.
 
 use chrono::TimeDelta;
 use thermocline::{

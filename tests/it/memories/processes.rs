@@ -1,4 +1,4 @@
-//! Several processes save at once.
+//! Several processes save concurrently.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::{
     memories::{Known, fix, port},
 };
 
-/// Memories that each process saves.
+/// How many memories each process saves.
 const EACH: u32 = 30;
 
-/// Saves what the others save, too, and says what became of it.
+/// Saves what the others save too, and reports the outcomes.
 pub fn child_saves(path: &str) {
     let memories = Thermocline::open(path).unwrap().user("alex").unwrap().memories();
     for n in 0..EACH {
@@ -21,7 +21,7 @@ pub fn child_saves(path: &str) {
     }
 }
 
-/// Takes the one slot, again and again.
+/// Takes the single slot, again and again.
 pub fn child_takes_a_slot(path: &str, first: &str) {
     let memories = Thermocline::open(path).unwrap().user("alex").unwrap().memories();
     let first: u32 = first.parse().unwrap();

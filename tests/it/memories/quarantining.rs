@@ -1,4 +1,4 @@
-//! Quarantine: a source is hidden with all that came of it, and lifted exactly.
+//! Quarantine: a source is hidden with everything derived from it, and restored exactly.
 
 use thermocline::{
     ChangeOp, ErrorKind, Frequency, LearningSource, MemoryFilter, MemoryId, MemoryKind, MemoryStatus,
@@ -14,7 +14,7 @@ fn said(known: &Known, text: &str) -> TurnId {
     known.session("talk").record(NewTurn::new(text, "I see.")).unwrap().turn_id
 }
 
-/// What a job would make of a turn.
+/// What a job would make from a turn.
 fn learned(title: &str, turn: TurnId) -> NewMemory {
     fix(title).learning_source(LearningSource::Execution).source(turn, "").origin(Origin::User)
 }

@@ -1,4 +1,4 @@
-//! Memories that are shown again to a person: when, and until when.
+//! Memories that are shown to a person again: when, and until when.
 
 use chrono::{NaiveDate, TimeDelta};
 use thermocline::{ChangeOp, Edit, ErrorKind, Frequency, MemoryId, Origin, Resurfacing, Volatility};
@@ -12,14 +12,14 @@ fn day(day: &str) -> NaiveDate {
     day.parse().unwrap()
 }
 
-/// What is due on a day, by title, each with since when.
+/// What is due on a day, by title, each with the date since when.
 #[track_caller]
 fn due(known: &Known, on: &str) -> Vec<(String, String)> {
     let due = known.memories.due(day(on), 100).unwrap();
     due.into_iter().map(|due| (due.memory.title, due.due_on.to_string())).collect()
 }
 
-/// Since when a memory is due, if it is within these ten thousand years.
+/// The date since when a memory is due, if it is within these ten thousand years.
 fn next(known: &Known, id: MemoryId) -> Option<String> {
     let due = known.memories.due(day("9999-12-31"), 100).unwrap();
     due.into_iter().find(|due| due.memory.id == id).map(|due| due.due_on.to_string())

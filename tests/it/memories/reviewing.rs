@@ -1,4 +1,4 @@
-//! Reviews: what waits for a person, and what their word does.
+//! Reviews: what waits for a person, and what their decision does.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::memories::{Known, fix, port};
 
 use Decision::{Approved, Rejected};
 
-/// What holds in a slot, what waits for it, and the review.
+/// What holds a slot, what waits for it, and the review.
 fn contested() -> (Known, MemoryId, MemoryId, ReviewId) {
     let known = Known::new();
     let holds = known.save(port(1)).id;
@@ -21,7 +21,7 @@ fn contested() -> (Known, MemoryId, MemoryId, ReviewId) {
     (known, holds, saved.memory.id, review)
 }
 
-/// Memories of whom this is asked; of the first, with the last as the other if there are two.
+/// Memories for which this review is created: about the first, with the last as the other one if there are two.
 fn asked<const N: usize>(
     kind: &str,
     memories: [thermocline::NewMemory; N],

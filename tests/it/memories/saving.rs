@@ -1,4 +1,4 @@
-//! What is saved, what is known already, and what has to wait.
+//! What is saved, what is already known, and what has to wait.
 
 use chrono::TimeDelta;
 use thermocline::{

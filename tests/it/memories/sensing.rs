@@ -1,4 +1,5 @@
-//! Sensors look whether memories hold: what passes is checked, what fails is minded, what cannot be told changes nothing.
+//! Sensors look whether memories hold: a pass is a check, a failure has consequences, and an undecided result changes
+//! nothing.
 
 use std::{
     sync::{
@@ -22,10 +23,10 @@ use crate::{
     transfer::{export, import},
 };
 
-/// Never waited for.
+/// Never fully waited for.
 const PATIENT: Duration = Duration::from_mins(1);
 
-/// What the host says of the port; none: it cannot tell now.
+/// The port as the host reports it; `None` if it cannot tell now.
 #[derive(Clone, Default)]
 pub struct Port(Arc<Mutex<Option<u32>>>);
 
@@ -34,7 +35,7 @@ impl Port {
         *self.0.lock().unwrap() = port;
     }
 
-    /// A sensor of this name and reliability that knows it.
+    /// A sensor with this name and reliability that reports it.
     pub fn sensor(&self, name: &str, reliability: f64) -> Arc<dyn Sensor> {
         let port = self.clone();
         let value = move || port.0.lock().unwrap().map(Value::from);
@@ -43,7 +44,7 @@ impl Port {
     }
 }
 
-/// Alex' memories, in a file that has these sensors.
+/// Alex' memories, in a file with these sensors.
 pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     let mut fixture = Fixture::new();
     fixture.config.sensors = sensors;
@@ -51,19 +52,19 @@ pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     Known::of(fixture)
 }
 
-/// Alex' memories, the port that the host says, and its sensor `runtime` of reliability 0.8.
+/// Alex' memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
 fn with_port() -> (Known, Port) {
     let port = Port::default();
     (with_sensors(vec![port.sensor("runtime", 0.8)]), port)
 }
 
-/// That the port is 8443.
+/// Expects that the port is 8443.
 pub fn is_8443(sensor: &str) -> NewSensor {
     NewSensor::new(sensor, "port").expect(Expect::default().with("equals", 8443))
 }
 
 impl Known {
-    /// Saves that the port is 8443, and has a sensor look whether it is.
+    /// Saves that the port is 8443, and attaches a sensor that checks it.
     #[track_caller]
     pub fn watched(&self, memory: NewMemory, sensor: &str) -> Memory {
         let memory = self.save(memory);
@@ -71,13 +72,13 @@ impl Known {
         memory
     }
 
-    /// Has all that looks at a memory look.
+    /// Runs all sensors of a memory.
     #[track_caller]
     pub fn look(&self, id: MemoryId) -> Vec<MemoryCheck> {
         self.memories.validate(id).unwrap()
     }
 
-    /// The checks of its history, the oldest first: the result before, that of now, why.
+    /// The checks in its history, oldest first: the previous result, the current one, and why.
     #[track_caller]
     pub fn checks(&self, id: MemoryId) -> Vec<(Option<String>, String, String)> {
         let mut changes = self.memories.history(id, None, 1_000).unwrap();
@@ -96,7 +97,7 @@ fn results(checks: &[MemoryCheck]) -> Vec<CheckResult> {
     checks.iter().map(|check| check.result).collect()
 }
 
-/// What a check makes of these, before and since.
+/// Checks the confidence and reliability after a check by a sensor of reliability `by` that passes or fails.
 #[track_caller]
 fn check_numbers(
     (confidence, reliability): (f64, Option<f64>),
@@ -186,7 +187,7 @@ fn no_undo_takes_a_check_back_and_none_is_in_its_way() {
     known.check_sound();
 }
 
-/// Whether a memory is stale, so long after a sensor of this reliability passed it, or after it was said.
+/// Checks whether a memory is stale at this age, after a sensor of this reliability passed it, or after it was said.
 #[expect(clippy::needless_pass_by_value, reason = "it is written in place")]
 #[track_caller]
 fn check_stale(memory: NewMemory, by: Option<f64>, age: TimeDelta, expected: &[StaleReason]) {
@@ -406,7 +407,7 @@ fn a_person_is_asked_once() {
     known.check_sound();
 }
 
-/// Does what a test says while it looks, and passes.
+/// Runs a test's action while it looks, and passes.
 pub struct Meanwhile(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
 impl Meanwhile {
@@ -442,7 +443,7 @@ impl Sensor for Meanwhile {
     }
 }
 
-/// What happens to a memory while it is looked at.
+/// What happens to a memory while a sensor looks at it.
 type Change = fn(&thermocline::blocking::Memories, MemoryId);
 
 #[test]
@@ -483,7 +484,7 @@ fn a_check_of_an_old_text_does_not_count() {
     known.check_sound();
 }
 
-/// Looks until a test lets go of it; or panics.
+/// Looks until a test releases it; or panics.
 #[derive(Debug)]
 struct Hangs(Mutex<Receiver<()>>);
 

@@ -1,4 +1,4 @@
-//! What was shown as stale is looked at by a job, once, and nothing is due for ever.
+//! A memory shown as stale is checked by a job, once, and nothing stays due for ever.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::memories::{
     sensing::{Meanwhile, Port, is_8443, with_sensors},
 };
 
-/// Alex' memory of the port, which is stale within 7 days, a sensor that looks, and a session.
+/// Alex' memory of the port, which becomes stale within 7 days, a sensor, and a session.
 struct Story {
     known: Known,
     port: Port,
@@ -30,14 +30,14 @@ impl Story {
         Self { known, port: said, memory, session }
     }
 
-    /// With the sensor `runtime`, which looks at it.
+    /// With the sensor `runtime`, which checks it.
     fn watched() -> Self {
         let story = Self::new(|port| vec![port.sensor("runtime", 0.8)]);
         story.known.memories.watch(story.memory.id, is_8443("runtime")).unwrap();
         story
     }
 
-    /// Shows the memory, and says how many jobs look at memories then.
+    /// Shows the memory, and returns how many jobs look at memories then.
     #[track_caller]
     fn shown(&self) -> usize {
         let context =
@@ -54,7 +54,7 @@ impl Story {
         jobs.iter().filter(|job| job.kind == JobKind::Validate).count()
     }
 
-    /// Runs what is due, after which no job looks at memories.
+    /// Runs what is due, and checks that no job looks at memories afterwards.
     #[track_caller]
     fn run(&self) -> u64 {
         let done = self.known.file.run_jobs(RunJobs::default().only(JobKind::Validate)).unwrap().done;

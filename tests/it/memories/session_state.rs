@@ -1,4 +1,4 @@
-//! What a session keeps for as long as it lasts.
+//! The state that a session keeps for as long as it lasts.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
     transfer::export,
 };
 
-/// All that it keeps: names and texts.
+/// All of it: names and texts.
 #[track_caller]
 fn kept(session: &Session) -> Vec<(String, String)> {
     session.state().unwrap().into_iter().map(|state| (state.name, state.text)).collect()

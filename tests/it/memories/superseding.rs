@@ -1,4 +1,4 @@
-//! One memory takes the place of another.
+//! One memory replaces another.
 
 use thermocline::{EdgeType, Edit, ErrorKind, MemoryFilter, MemoryStatus, Origin, SaveOutcome};
 

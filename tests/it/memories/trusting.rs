@@ -1,4 +1,4 @@
-//! Who may change what: nobody speaks in the name of somebody who is trusted more.
+//! Who may change what: nobody can speak for somebody who is trusted more.
 
 use thermocline::{
     CoreOptions, EdgeType, Edit, ErrorKind, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewEdge,

@@ -1,4 +1,4 @@
-//! What use does to memories that somebody reports: counted once, rated once, and nothing else changes.
+//! What reported use does to memories: counted once, rated once, and nothing else changes.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -19,7 +19,7 @@ impl Known {
         self.memories.used(id, report).unwrap()
     }
 
-    /// Reports so many uses, one after the other.
+    /// Reports this many uses, one after the other.
     #[track_caller]
     fn used_often(&self, id: MemoryId, outcome: Outcome, times: usize) -> Memory {
         (0..times).for_each(|_| drop(self.used(id, Use::of(outcome))));

@@ -24,7 +24,7 @@ use crate::{
 const SPACE: (&str, &str, u32) = ("own-model", "r1", 32);
 const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 
-/// 150 stories; one question at recall, the same in a session that has five more.
+/// 150 stories; one question for recall, and the same in a session that has five more.
 fn told(fixture: &Fixture) -> User {
     let alex = fixture.alex();
     tell_all(&alex, 150);
@@ -43,7 +43,7 @@ fn ask_both(alex: &User) -> (Recall, Context) {
     (recall, context)
 }
 
-/// The turn is found and shown all the same, and what is missing is named so.
+/// Checks that the turn is found and shown anyway, and that `missing` says this.
 #[track_caller]
 fn check_found_without(alex: &User, missing: &str) {
     let (recall, context) = ask_both(alex);
@@ -125,7 +125,7 @@ fn vectors_that_are_no_numbers_match_nothing_and_break_nothing() {
     }
 }
 
-/// One text whose vector is no vector is a gap; it must not stop what comes behind it.
+/// A text without a valid vector is a gap; it must not block the texts after it.
 #[test]
 fn one_text_that_gets_no_numbers_is_a_gap_and_all_others_are_embedded() {
     let mut fixture = Fixture::new();
@@ -146,7 +146,7 @@ fn one_text_that_gets_no_numbers_is_a_gap_and_all_others_are_embedded() {
     assert!(recall.missing.iter().any(|said| said.contains("it refused")), "{:?}", recall.missing);
 }
 
-/// Which units have a gap.
+/// The units with a gap.
 fn gaps(fixture: &Fixture) -> Vec<u32> {
     let conn = crate::dump::reader(&fixture.path());
     let mut stmt = conn.prepare("SELECT seq FROM vector_gaps ORDER BY seq").unwrap();

@@ -1,4 +1,4 @@
-//! Embedders as a test wants them: they answer by a script, and remember what they were asked.
+//! Embedders for tests: they give scripted answers, and remember what they were asked.
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Result}
 
 type Answer = dyn Fn(usize, &[String]) -> Option<Result<Vec<Vec<f32>>>> + Send + Sync;
 
-/// An embedder of a model of the test's own.
+/// An embedder with a model of the test's own.
 pub struct ScriptedEmbedder {
     space: EmbeddingSpace,
     answer: Box<Answer>,
@@ -22,7 +22,7 @@ pub struct ScriptedEmbedder {
 }
 
 impl ScriptedEmbedder {
-    /// Answers with what the script says of the n-th question, from 1, and its texts; `None`: it never answers.
+    /// Answers the n-th question, from 1, with what the script returns for its texts; never answers on `None`.
     pub fn new(
         (model, revision, dims): (&str, &str, u32),
         answer: impl Fn(usize, &[String]) -> Option<Result<Vec<Vec<f32>>>> + Send + Sync + 'static,
@@ -32,7 +32,7 @@ impl ScriptedEmbedder {
         Arc::new(Self { space, answer: Box::new(answer), calls, asked })
     }
 
-    /// One that works: a text's vector is made of its words, each of which has a direction of its own in this model.
+    /// A working embedder: a text's vector is made from its words, each of which has its own direction in this model.
     pub fn working((model, revision, dims): (&str, &str, u32)) -> Arc<Self> {
         let seed = hash(&format!("{model} {revision}"));
         Self::new((model, revision, dims), move |_, texts| {
@@ -44,13 +44,13 @@ impl ScriptedEmbedder {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// All texts that it was asked for.
+    /// All texts that it was asked to embed.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-/// The sum of the directions of its words.
+/// The sum of the directions of a text's words.
 pub fn vector(text: &str, seed: u64, dims: u32) -> Vec<f32> {
     let mut sum = vec![0.0; dims as usize];
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {

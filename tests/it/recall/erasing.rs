@@ -1,4 +1,4 @@
-//! What is erased is in no recall any more, of whatever handle or process, and in no row that recall reads.
+//! What is erased is in no recall of any handle or process, and in no row that recall reads.
 
 use std::{io::Write, process::Command};
 
@@ -15,7 +15,7 @@ use crate::{
     support::Fixture,
 };
 
-/// Words that only what is erased has.
+/// Words that are only in what is erased.
 const CANARIES: [&str; 3] = ["qwzebrafinch", "qwokapi", "qwaxolotl"];
 
 fn canary(n: usize) -> NewTurn {
@@ -24,7 +24,7 @@ fn canary(n: usize) -> NewTurn {
     NewTurn::new(format!("I keep a {word} at home, number {n}. {padding}"), format!("The {word} again?"))
 }
 
-/// Stories, and between them a session of canaries: compressed, or open.
+/// Stories, with a session of canaries among them: compressed, or open.
 fn told(fixture: &Fixture, user: &User, is_ended: bool) -> Session {
     let key = if is_ended { "secret" } else { "open" };
     let memory = fixture.open();
@@ -47,7 +47,7 @@ fn told(fixture: &Fixture, user: &User, is_ended: bool) -> Session {
     secret
 }
 
-/// Nobody finds or is shown any of it.
+/// Checks that none of it is found or shown.
 #[track_caller]
 fn check_gone(user: &User) {
     for word in CANARIES {
@@ -67,7 +67,7 @@ fn check_gone(user: &User) {
     }
 }
 
-/// The bytes of the file and its log hold no canary.
+/// Checks that the bytes of the file and its log contain no canary.
 #[track_caller]
 fn check_bytes(fixture: &Fixture) {
     for suffix in ["", "-wal", "-shm"] {
@@ -82,7 +82,7 @@ fn check_bytes(fixture: &Fixture) {
     }
 }
 
-/// A file in which the canaries never were has the same words.
+/// Checks that a file that never contained the canaries has the same words.
 fn words(fixture: &Fixture) -> Vec<(u32, u32)> {
     let conn = reader(&fixture.path());
     let mut stmt =
@@ -148,7 +148,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
     }
 }
 
-/// The same without the secret: as many turns before and behind the index.
+/// The same without the secret: as many turns before and after the index.
 fn bare(fixture: &Fixture) -> Fixture {
     let mut other = Fixture::new();
     other.config.originals = fixture.config.originals;

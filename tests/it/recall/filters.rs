@@ -1,5 +1,4 @@
-//! A filter takes away what does not pass, and nothing else: as many as are asked for come, with the scores that they have
-//! without it.
+//! A filter only removes what does not pass: as many results as requested come, with the same scores as without it.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use thermocline::{
@@ -10,7 +9,7 @@ use thermocline::{
 use super::{QUESTIONS, asked_at, ids, lines, options, start, tell, tell_all};
 use crate::support::Fixture;
 
-/// Six talks of 25 stories, of which two are filed under a project and four are compressed.
+/// Six conversations of 25 stories, of which two are filed under a project and four are compressed.
 fn told(fixture: &Fixture) -> (User, Vec<Session>) {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();
@@ -33,7 +32,7 @@ fn hour(n: i64) -> DateTime<Utc> {
     start() + TimeDelta::hours(8 * n)
 }
 
-/// Whether what was said in a session then passes.
+/// Whether something said in a session at a time passes.
 type Passes = Box<dyn Fn(SessionId, DateTime<Utc>) -> bool>;
 
 fn place(recalled: &Recalled) -> (SessionId, DateTime<Utc>) {

@@ -26,13 +26,13 @@ impl Chance {
         list[self.below(list.len())]
     }
 
-    /// A character of any plane but NUL, which is refused.
+    /// A character of any plane except NUL, which is refused.
     fn char(&mut self) -> char {
         let plane = [0x80, 0x800, 0x1_0000, 0x11_0000][self.below(4)];
         char::from_u32(u32::try_from(1 + self.below(plane - 1)).unwrap()).unwrap_or('\u{fffd}')
     }
 
-    /// Something that somebody might try.
+    /// Something that a user might try.
     fn text(&mut self) -> String {
         let parts = match self.below(200) {
             0 => 3_000,

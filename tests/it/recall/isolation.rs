@@ -1,4 +1,4 @@
-//! What others said changes nothing: neither what is found, nor its scores.
+//! What others said changes neither what is found nor its scores.
 
 use thermocline::{ContextOptions, ErrorKind, NewTurn, RecallOptions, RunJobs};
 

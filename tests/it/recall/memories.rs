@@ -1,4 +1,5 @@
-//! Memories are recalled beside turns, on one scale; one piece of knowledge has one place; only its text of now is known.
+//! Memories are recalled together with turns, on one scale; one piece of knowledge takes one place; only its current text is
+//! known.
 #![expect(clippy::float_cmp, reason = "a score that is worked out again has the same bits")]
 
 use chrono::TimeDelta;
@@ -14,7 +15,7 @@ use crate::{
     support::Fixture,
 };
 
-/// Alex, who said something of lamps, boats and bread.
+/// Alex, who said something about lamps, boats and bread.
 fn told() -> (Fixture, User) {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -53,7 +54,7 @@ fn ask(alex: &User, query: &str, options: RecallOptions) -> Recall {
     recall
 }
 
-/// What it is called: a memory's title, a turn's id.
+/// A short name: a memory's title, a turn's id.
 fn name(item: &Recalled) -> String {
     match &item.item {
         RecalledItem::Memory(memory) => memory.memory.title.clone(),

@@ -1,4 +1,4 @@
-//! Memories lend to what they stand beside, where that is asked for.
+//! Memories lend score to their neighbours, if requested.
 
 use thermocline::{
     EdgeType, Memory, MemoryKind, NewEdge, NewMemory, Of, Origin, RecallOptions, Recalled,
@@ -12,7 +12,7 @@ fn saved(memories: &Memories, title: &str, content: &str) -> Memory {
     memories.save(memory).unwrap().memory
 }
 
-/// Of memories alone, what is recalled of the lighthouse, with and without what they lend.
+/// The memories recalled about the lighthouse, with and without what they lend.
 fn found(alex: &User, k: usize, graph: bool) -> Vec<Recalled> {
     let options = RecallOptions::default().of(Of::Memories).k(k).graph(graph);
     alex.recall("Is the lighthouse lit?", options).unwrap().items

@@ -1,4 +1,4 @@
-//! Messages as people type them: a question between other things, two questions, a paste; and how sure the answer is.
+//! Messages as people type them: a question among other things, two questions, a paste; and how sure the answer is.
 
 use thermocline::{ContextOptions, ErrorKind, Filter, NewTurn, RecallOptions, RunJobs, blocking::User};
 

@@ -1,5 +1,5 @@
-//! Recall: what was said is found, wherever it is by now, with a score that can be worked out again, or the answer says
-//! what was missing. What these tests talk about is made up of lists of words.
+//! Recall: what was said is found, wherever it is by now, with a score that can be recomputed, or the answer says what was
+//! missing. The texts in these tests are made from lists of words.
 
 mod context;
 mod degradation;
@@ -114,7 +114,7 @@ pub fn story(n: usize) -> NewTurn {
     NewTurn::new(user, reply).said_at(said_at).caller_id(format!("s{n}"))
 }
 
-/// When the first story was told; each comes eight hours after the one before.
+/// When the first story was told; each follows eight hours after the previous one.
 pub fn start() -> DateTime<Utc> {
     at("2025-09-01T09:00:00Z")
 }
@@ -126,7 +126,7 @@ pub fn tell(session: &Session, stories: impl IntoIterator<Item = usize>) {
     }
 }
 
-/// Tells the first `count` stories, 25 a session, and ends all sessions but the last.
+/// Tells the first `count` stories, 25 per session, and ends all sessions but the last.
 pub fn tell_all(user: &User, count: usize) {
     for (number, first) in (0..count).step_by(25).enumerate() {
         let session = user.session_named(&format!("talk {number}")).unwrap();
@@ -152,7 +152,7 @@ pub const QUESTIONS: &[&str] = &[
     "",
 ];
 
-/// The moment at which they are asked.
+/// The time when they are asked.
 pub fn asked_at() -> DateTime<Utc> {
     at("2025-12-12T12:00:00Z")
 }
@@ -169,7 +169,7 @@ pub fn recall(user: &User, query: &str) -> Recall {
     recall
 }
 
-/// A line for each thing recalled: what it is, its score, its parts. Ids that are drawn are left out.
+/// A line for each result: what it is, its score, its parts. Random ids are omitted.
 pub fn lines(recall: &Recall) -> Vec<String> {
     recall.items.iter().map(line).collect()
 }
@@ -201,13 +201,13 @@ pub fn ids(recall: &Recall) -> Vec<String> {
     recall.items.iter().filter_map(id).collect()
 }
 
-/// Whether the caller's id is among what the words of the query found: not by meaning or its neighbours alone.
+/// The result with this caller's id, if words of the query found it, not only meaning or neighbours.
 pub fn found_by_words<'a>(recall: &'a Recall, id: &str) -> Option<&'a Recalled> {
     let found = recall.items.iter().zip(ids(recall)).find(|(_, of)| of == id)?.0;
     (found.parts.words > 0.0).then_some(found)
 }
 
-/// Every score is that of its parts.
+/// Checks that every score follows from its parts.
 #[track_caller]
 pub fn check_scores(recall: &Recall, profile: &Profile) {
     for recalled in &recall.items {

@@ -1,4 +1,5 @@
-//! A change of the model: vectors of two are never compared, words carry recall meanwhile, and a kill loses nothing.
+//! A change of the model: vectors of two models are never compared, words sustain recall meanwhile, and a kill loses
+//! nothing.
 
 use std::{
     fmt,
@@ -47,7 +48,7 @@ fn model(user: &User) -> (Option<String>, Vec<String>, Vec<String>) {
     (receipt.understood.model, ids(&recall), recall.missing)
 }
 
-/// Models of other names, revisions or sizes; with equal sizes, mixing them would raise no error.
+/// Models with other names, revisions or sizes; with equal sizes, mixing them would cause no error.
 const OTHERS: [(&str, &str, u32); 4] = [("b", "r1", 32), ("a", "r2", 32), ("a", "r1", 16), ("b", "r1", 200)];
 
 #[test]
@@ -146,7 +147,7 @@ fn the_first_embedder_that_answers_counts_and_the_next_stands_in_for_it() {
     assert!(second.asked().iter().any(|text| text.contains("number 18 ")), "turns too");
 }
 
-/// The texts of turns are embedded with who says them; a query as it is.
+/// The texts of turns are embedded with their speakers; a query as it is.
 #[test]
 fn an_embedder_is_asked_for_bounded_texts_and_for_nothing_of_another_kind() {
     let mut fixture = Fixture::new();
@@ -167,7 +168,7 @@ fn an_embedder_is_asked_for_bounded_texts_and_for_nothing_of_another_kind() {
     assert_eq!(embedder.asked().last().map(String::as_str), Some("word3999 word3998"));
 }
 
-/// Embeds everything with the model `b`, slowly, and tells of each slice.
+/// Embeds everything with the model `b`, slowly, and reports each slice.
 pub fn child_embeds(path: &str, now: &str) {
     let mut config = child_config(now);
     let seed = super::embedders::hash("b r1");
@@ -193,7 +194,7 @@ fn child_config(now: &str) -> Config {
     config
 }
 
-/// Recalls this, says how many were found by words, waits for a line, and does it again.
+/// Recalls this, prints how many results words found, waits for a line, and repeats it.
 pub fn child_recalls(path: &str, now: &str, name: &str, query: &str) {
     let memory = Thermocline::open_with(path, child_config(now)).unwrap();
     let user = memory.user(name).unwrap();
@@ -231,7 +232,7 @@ impl Embedder for AnswersWhenHeld {
     }
 
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
-        /// Looks at the file, until a third of the lease is over.
+        /// Polls the file until a third of the lease is over.
         const MOST_LOOKS: usize = 20_000;
         Box::pin(async move {
             let held_until = || {

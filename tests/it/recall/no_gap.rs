@@ -1,4 +1,4 @@
-//! A turn is recalled from the moment in which its record returns, wherever it goes from there.
+//! A turn is recalled from the moment its record returns, wherever it moves from there.
 
 use thermocline::{MemoryTier, NewTurn, Originals, RecalledItem, RunJobs, blocking::User};
 
@@ -8,7 +8,7 @@ use crate::{
     support::Fixture,
 };
 
-/// What only one turn says: at its beginning, where a summary has it, and at its end, where none does.
+/// Words of a single turn: at its beginning, where a summary has it, and at its end, where none does.
 const EARLY: &str = "marmalade";
 const LATE: &str = "zeppelin";
 
@@ -21,7 +21,7 @@ fn the_turn() -> NewTurn {
     .caller_id("it")
 }
 
-/// It is found by both of its words, in any handle, in this tier.
+/// Checks that both of its words find it, with any handle, in this tier.
 #[track_caller]
 fn check_found(fixture: &Fixture, alex: &User, tier: MemoryTier, when: &str) {
     for user in [alex, &fixture.alex()] {

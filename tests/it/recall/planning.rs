@@ -1,5 +1,5 @@
-//! LLM#1 plans the recall of a message before anything is searched for; whatever goes wrong with that, the context is what
-//! it would be without it, to the byte, and says so.
+//! LLM#1 plans the recall of a message before anything is searched; whatever goes wrong, the context is what it would be
+//! without the planner, byte for byte, and says so.
 
 use std::{
     fmt,
@@ -18,14 +18,14 @@ use thermocline::{
 use super::{asked_at, embedders::ScriptedEmbedder, tell, tell_all};
 use crate::support::Fixture;
 
-/// What somebody types in the middle of work: nothing of it asks for a story.
+/// Something typed in the middle of work: nothing in it asks for a story.
 const MESSAGE: &str = "Quarterly spreadsheets need another column.";
 const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 const LOOM: &str = "What became of the loom, number 77 on the list?";
 
 type Answer = dyn Fn(&ChatPrompt) -> Option<Result<String>> + Send + Sync;
 
-/// A model that answers by a script, and remembers what it was asked. `None`: it never answers.
+/// A model with scripted answers that remembers its prompts. It never answers on `None`.
 struct Scripted {
     answer: Box<Answer>,
     prompts: Mutex<Vec<ChatPrompt>>,
@@ -36,7 +36,7 @@ impl Scripted {
         Arc::new(Self { answer: Box::new(answer), prompts: Mutex::default() })
     }
 
-    /// Always says this.
+    /// Always returns this plan.
     fn says(plan: &Value) -> Arc<Self> {
         let plan = plan.to_string();
         Self::new(move |_| Some(Ok(plan.clone())))
@@ -50,7 +50,7 @@ impl Scripted {
         self.prompts.lock().unwrap().len()
     }
 
-    /// What it was asked last, as it was quoted.
+    /// Its last prompt, as it was quoted.
     fn asked(&self) -> Value {
         serde_json::from_str(&self.prompts.lock().unwrap().last().unwrap().user).unwrap()
     }
@@ -79,7 +79,7 @@ impl ChatModel for Scripted {
     }
 }
 
-/// 150 stories, compressed and indexed, and ten more in a session that goes on.
+/// 150 stories, compressed and indexed, and ten more in a session in progress.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -109,7 +109,7 @@ fn shows(context: &Context, id: &str) -> bool {
     context.items.iter().any(|item| item.caller_id.as_deref() == Some(id))
 }
 
-/// All that a context shows, but what is drawn or measured.
+/// Everything that a context shows, except what is random or measured.
 fn shown(context: &Context) -> String {
     format!("{} {:?} {:?} {:?}", context.text, context.tokens, context.items, context.left_out)
 }
@@ -283,7 +283,7 @@ fn where_nothing_older_is_needed_nothing_is_recalled_but_what_is_asked_for_or_su
     assert!(context(&alex, "Thanks, that was all for now.").text.contains("number 159"));
 }
 
-/// What a model may do wrong: what is said of it, its kind, and whether it rests.
+/// What a model may do wrong: how it is reported, its kind, and whether a cooldown follows.
 const FAILURES: [(&str, &str, ErrorKind, bool); 13] = [
     ("fails", "the model is out", ErrorKind::Provider, true),
     ("refuses", "a filter", ErrorKind::ProviderRefused, false),
@@ -499,13 +499,13 @@ fn its_name_is_cut_and_its_time_has_a_least() {
     assert_eq!(context.missing, [format!("planner {}: no", "n".repeat(100))]);
 }
 
-/// The contexts' wishes, as their turns were called.
+/// The wishes in the context, by the callers' ids of their turns.
 fn wished(context: &Context) -> Vec<&str> {
     let wishes = context.items.iter().filter(|item| item.section == Section::Wishes);
     wishes.filter_map(|item| item.caller_id.as_deref()).collect()
 }
 
-/// A user who wished three things for good, none of which speaks of the message.
+/// A user with three standing wishes, none of which is about the message.
 fn wishing(planner: &Arc<Scripted>) -> Fixture {
     let plain = Fixture::new();
     let session = plain.alex().session_named("wishes").unwrap();

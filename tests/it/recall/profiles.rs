@@ -1,4 +1,4 @@
-//! How profiles rank: to the letter, and so that anybody can work it out again.
+//! How profiles rank: exactly, and so that anybody can recompute it.
 
 use chrono::TimeDelta;
 use thermocline::{ErrorKind, NewTurn, Profile, RecallOptions, RunJobs, Weights, blocking::User};

@@ -1,16 +1,16 @@
-//! Queries beside the message: each finds what it would find by itself, and without any a context is as it was.
+//! Additional queries: each finds what it would find by itself, and without any a context is unchanged.
 
 use thermocline::{Context, ContextOptions, ErrorKind, RunJobs, blocking::User};
 
 use super::{asked_at, embedders::ScriptedEmbedder, tell, tell_all};
 use crate::support::Fixture;
 
-/// What somebody types in the middle of work: nothing of it asks for a story.
+/// Something typed in the middle of work: nothing in it asks for a story.
 const MESSAGE: &str = "Quarterly spreadsheets need another column.";
 const VIOLIN: &str = "Who photographed the violin, number 18 on the list?";
 const LOOM: &str = "What became of the loom, number 77 on the list?";
 
-/// 150 stories, compressed and indexed, and ten more in a session that goes on.
+/// 150 stories, compressed and indexed, and ten more in a session in progress.
 fn told(fixture: &Fixture) -> User {
     let alex = fixture.alex();
     tell_all(&alex, 150);

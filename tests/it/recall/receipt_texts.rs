@@ -1,4 +1,4 @@
-//! A receipt is read by people with what its items are called and how they begin.
+//! People read a receipt with the names of its items and how they begin.
 
 use thermocline::{
     Attribute, ContextOptions, ErrorKind, ItemKind, MemoryKind, NewMemory, NewTurn, Origin, RunJobs,

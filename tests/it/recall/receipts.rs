@@ -1,4 +1,4 @@
-//! A receipt says what a recall considered, how it ranked and what became of it, and is gone when it is old.
+//! A receipt says what a recall considered, how it ranked and what happened to it, and is deleted when it is old.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use thermocline::{ContextOptions, ErrorKind, ItemKind, ItemOutcome, Receipt, Run
 use super::{QUESTIONS, asked_at, options, tell, tell_all};
 use crate::{dump::ask, support::Fixture};
 
-/// What is said in it gives its ranks.
+/// Checks that its contents reproduce its ranks.
 #[track_caller]
 fn check_ranks(receipt: &Receipt) {
     for (rank, item) in (1..).zip(&receipt.items) {
@@ -21,7 +21,7 @@ fn check_ranks(receipt: &Receipt) {
     }
 }
 
-/// The views show what the receipt says.
+/// Checks that the views show what the receipt says.
 #[track_caller]
 fn check_view(path: &Path, receipt: &Receipt) {
     let newest = "receipt_no = (SELECT max(receipt_no) FROM v_receipts)";

@@ -1,5 +1,4 @@
-//! A reranker orders the best that was found; where it does not answer, the order of recall stands to the byte, and says
-//! so.
+//! A reranker orders the best results; if it does not answer, recall's order stands byte for byte, and the answer says so.
 
 use std::{
     fmt,
@@ -24,7 +23,7 @@ const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 
 type Answer = dyn Fn(&str, &[String]) -> Option<Result<Vec<f32>>> + Send + Sync;
 
-/// A reranker that answers by a script, and remembers what it was asked. `None`: it never answers.
+/// A reranker with scripted answers that remembers what it was asked. It never answers on `None`.
 struct Scripted {
     answer: Box<Answer>,
     calls: AtomicUsize,
@@ -38,7 +37,7 @@ impl Scripted {
         Arc::new(Self { answer: Box::new(answer), calls: AtomicUsize::new(0), asked: Mutex::default() })
     }
 
-    /// The last first.
+    /// Reverses the order.
     fn reverses() -> Arc<Self> {
         Self::new(|_, texts| {
             Some(Ok((0..texts.len()).map(|at| f32::from(u16::try_from(at).unwrap())).collect()))
@@ -79,7 +78,7 @@ impl Reranker for Scripted {
     }
 }
 
-/// 150 stories, compressed and indexed, and ten more in a session that goes on.
+/// 150 stories, compressed and indexed, and ten more in a session in progress.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -107,7 +106,7 @@ fn context(alex: &User, query: &str) -> Context {
     session.context(query, ContextOptions::default().now(asked_at())).unwrap()
 }
 
-/// All that a context shows, but what is drawn or measured.
+/// Everything that a context shows, except what is random or measured.
 fn shown(context: &Context) -> String {
     format!("{} {:?} {:?} {:?}", context.text, context.tokens, context.items, context.left_out)
 }
@@ -262,7 +261,7 @@ fn what_has_an_order_of_its_own_is_not_reranked() {
     assert_eq!(reranker.calls(), 1);
 }
 
-/// What a reranker may do wrong: what is said of it, its kind, and whether it rests.
+/// What a reranker may do wrong: how it is reported, its kind, and whether a cooldown follows.
 const FAILURES: [(&str, &str, ErrorKind, bool); 9] = [
     ("fails", "the model is out", ErrorKind::Provider, true),
     ("refuses", "a text is too long", ErrorKind::ProviderRefused, false),

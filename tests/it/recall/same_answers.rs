@@ -1,4 +1,4 @@
-//! The index is a shortcut: with it, without it, half written, or made anew elsewhere, recall answers the same.
+//! The index is a shortcut: with it, without it, half written, or rebuilt elsewhere, recall answers the same.
 
 use std::io::{BufReader, Cursor};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const STORIES: usize = 300;
 
-/// How far the index is, and how far the vectors.
+/// How far the index and the vectors extend.
 fn extent(fixture: &Fixture) -> (u32, u32) {
     let vectors = "SELECT coalesce(max(embedded_seq), 0) FROM user_spaces";
     let (words, vectors) =
@@ -21,7 +21,7 @@ fn extent(fixture: &Fixture) -> (u32, u32) {
     (words, vectors)
 }
 
-/// Nothing is compressed: only what indexes and embeds is run.
+/// Nothing is compressed: only indexing and embedding run.
 fn told() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;
@@ -50,7 +50,7 @@ fn with_and_without_the_index_the_answers_are_the_same() {
     assert_eq!(answers(&fixture.alex()), more);
 }
 
-/// The index, without what is drawn.
+/// The index, without random values.
 fn index(fixture: &Fixture) -> Dump {
     let tables = ["postings", "unit_blocks", "vector_blocks", "user_spaces", "recall_units"];
     dump(&fixture.path()).into_iter().filter(|(table, _)| tables.contains(&table.as_str())).collect()

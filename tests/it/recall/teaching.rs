@@ -1,5 +1,5 @@
-//! What use teaches: what was the best of three contexts is never summarized, a rule that keeps nothing of use keeps no
-//! more, and nothing that is counted ranks.
+//! What use teaches: the best of three contexts is never summarized, a rule that keeps nothing useful stops keeping turns,
+//! and no count affects ranks.
 
 use std::collections::BTreeMap;
 
@@ -24,33 +24,33 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// Long enough to be summarized, and about nothing else that these tests speak of.
+/// Long enough to be summarized, and unrelated to anything else in these tests.
 fn long(text: &str, n: usize) -> NewTurn {
     let (user, reply) = long_texts(n);
     NewTurn::new(format!("{text} {user}"), reply)
 }
 
-/// Asks in a session, and records an answer that nobody will find.
+/// Asks in a session, and records an answer that no query will find.
 fn answer(session: &Session, message: &str) {
     let context = session.context(message, ContextOptions::default().now(asked_at())).unwrap();
     session.record(NewTurn::new(".", "").answering(context.receipt)).unwrap();
 }
 
-/// Ends a session, and has it compressed with all that was counted by then.
+/// Ends a session, and compresses it with everything counted so far.
 fn compress(memory: &Thermocline, session: &Session) {
     session.end().unwrap();
     memory.stats().unwrap(); // Waits for what is counted behind the acknowledgements.
     memory.run_jobs(RunJobs::default()).unwrap();
 }
 
-/// Why the turn is kept verbatim; `Err`: it is summarized.
+/// Why the turn is kept verbatim; `Err` if it is summarized.
 fn kept(session: &Session, number: u32) -> Result<Option<CriticalRule>, ()> {
     let is_summarized =
         session.summaries(None, 1_000).unwrap().iter().any(|summary| summary.turn_number == number);
     if is_summarized { Err(()) } else { Ok(session.turn(number).unwrap().unwrap().critical_rule) }
 }
 
-/// Some lamps and ladders, one of them with the heron in the midst, and where one asks.
+/// Some lamps and ladders, with the heron among them, and the session to ask in.
 fn heron(user: &User) -> (Session, Session) {
     let old = user.session_named("old").unwrap();
     for n in 1..=9 {
@@ -89,7 +89,7 @@ fn use_speaks_for_later_compressions() {
     assert_eq!(kept(&old, 5), Ok(Some(CriticalRule::Used)));
 }
 
-/// The context asked for alone counts nothing, and so does one that showed nothing of what was recalled.
+/// A requested context alone counts nothing, and neither does one that showed nothing recalled.
 #[test]
 fn what_answers_no_turn_or_shows_nothing_teaches_nothing() {
     let fixture = fixture();
@@ -104,8 +104,8 @@ fn what_answers_no_turn_or_shows_nothing_teaches_nothing() {
     assert!(memory.stats().unwrap().rules.is_empty(), "{:?}", memory.stats().unwrap().rules);
 }
 
-/// Compresses a session whose first two turns are long, the second marked by the caller or a standing wish: why each is
-/// kept.
+/// Compresses a session whose first two turns are long, the second marked by the caller or stating a standing wish; returns
+/// why each is kept.
 fn kept_in(
     memory: &Thermocline,
     user: &User,

@@ -6,7 +6,7 @@ use thermocline::{NewTurn, RecallOptions, RunJobs, blocking::User};
 use super::ids;
 use crate::support::{Fixture, at};
 
-/// A session each on some days, two turns each.
+/// One session on each of these days, two turns each.
 fn talks(fixture: &Fixture, days: &[&str]) -> User {
     let alex = fixture.open().user("alex").unwrap();
     for day in days {
@@ -72,7 +72,7 @@ fn a_month_that_is_named_lifts_what_was_said_in_it() {
     }
 }
 
-/// Turns said on days of January 2024, of which the 15th is a Monday: what they say is their caller's id.
+/// Turns said on days of January 2024, of which the 15th is a Monday: their texts are their callers' ids.
 fn told(fixture: &Fixture, turns: &[(u32, String)]) -> User {
     let alex = fixture.open().user("alex").unwrap();
     let session = alex.session_named("talk").unwrap();

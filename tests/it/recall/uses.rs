@@ -11,7 +11,7 @@ use crate::{
     support::Fixture,
 };
 
-/// What was counted, a line each. It is counted behind the acknowledgement; `stats` waits for that.
+/// The counts, one per line. Counting happens after the acknowledgement; `stats` waits for it.
 pub fn counts(memory: &Thermocline, fixture: &Fixture) -> Vec<String> {
     memory.stats().unwrap();
     let conn = reader(&fixture.path());
@@ -44,7 +44,7 @@ fn told() -> (Fixture, Thermocline, User, Session) {
     (fixture, memory, alex, session)
 }
 
-/// The caller's ids of what is at hand.
+/// The callers' ids of turns at hand.
 fn promoted(memory: &Thermocline, fixture: &Fixture) -> Vec<String> {
     memory.stats().unwrap();
     let conn = reader(&fixture.path());

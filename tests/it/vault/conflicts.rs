@@ -1,4 +1,4 @@
-//! A file and its memory that were changed both: what lies beside, and what a person is asked.
+//! A memory and its file that were both changed: the additional file, and what a person is asked.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn open(kept: &Kept) -> Vec<Review> {
     kept.known.memories.reviews(ReviewFilter::default().kinds([ReviewKind::Conflict]), None, 10).unwrap()
 }
 
-/// Changes a memory and its file both.
+/// Changes both a memory and its file.
 fn change_both(kept: &Kept, id: MemoryId, word: &str) {
     let said = kept.known.get(id).content;
     kept.replace(id, &said, &format!("Typed {word}."));

@@ -1,4 +1,4 @@
-//! A sync that ends in the midst: whatever was written by then, nothing that is known changes, and nothing is forgotten.
+//! A sync that is interrupted: whatever was written by then, nothing known changes, and nothing is forgotten.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ use crate::{
     vault::Kept,
 };
 
-/// The steps that are left until everything fails: what touches the folder, and what ends a transaction.
+/// The steps left until everything fails: accesses to the folder, and ends of transactions.
 #[derive(Clone)]
 struct Steps(Arc<AtomicI64>);
 
@@ -43,7 +43,7 @@ impl Steps {
     }
 }
 
-/// A vault in which everything waits that a sync does.
+/// A vault in which everything that a sync does is pending.
 fn prepared() -> Kept {
     let kept = Kept::new();
     let names = ["edited", "renamed", "said", "both", "moved", "bent"];
@@ -69,7 +69,7 @@ fn prepared() -> Kept {
     kept
 }
 
-/// What is known, by its title.
+/// All memories, by title.
 fn all(kept: &Kept) -> BTreeMap<String, Memory> {
     let statuses = [
         MemoryStatus::Active,
@@ -92,7 +92,7 @@ fn sync_with_deletes(kept: &Kept) -> VaultReport {
     kept.vault(VaultOptions::default().deletes(true).max_deletes(100)).sync().unwrap()
 }
 
-/// Each line that stands in any file of a folder, but for times and ids, which differ from run to run.
+/// Each line in any file of a folder, without times and ids, which differ from run to run.
 fn lines(kept: &Kept) -> BTreeSet<String> {
     let is_lasting =
         |line: &&str| !["updated:", "id:", "> Last updated"].iter().any(|name| line.starts_with(name));
@@ -168,7 +168,7 @@ fn a_file_that_was_torn_while_it_was_written_is_no_edit() {
     }
 }
 
-/// Allows so many steps that only the last writing of the state is not done.
+/// Allows enough steps for everything except the last write of the state.
 fn undisturbed_steps(prepared: &Kept, steps: &Steps) {
     let (all, faults) = Steps::new();
     let kept = prepared.copy(faults);

@@ -1,4 +1,4 @@
-//! What people edit, move and take away.
+//! What people edit, move and delete.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What was erased, and lies in a folder that somebody kept elsewhere.
+//! Erased memories that are still in a copy of the folder kept elsewhere.
 
 use std::fs;
 

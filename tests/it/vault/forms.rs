@@ -1,4 +1,4 @@
-//! Files that say the same in another form, and files as large as may be.
+//! Files that say the same in another form, and files of the maximum size.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{
     vault::Kept,
 };
 
-/// A vault with a file of each sort.
+/// A vault with a file of each kind.
 fn full() -> (Kept, thermocline::MemoryId) {
     let kept = Kept::new();
     let [id, other] = ["Keepalive", "Other"].map(|title| kept.known.save(fix(title).importance(0.9)).id);

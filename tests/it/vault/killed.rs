@@ -1,4 +1,4 @@
-//! A process that is killed while it syncs.
+//! A process that is killed during a sync.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::{
 
 const MEMORIES: usize = 16;
 
-/// Syncs once, and says when it begins and when it is done.
+/// Syncs once, and reports when it begins and when it is done.
 pub fn child_syncs(path: &str, folder: &str, now: &str) {
     let mut config = Config::default();
     config.clock = Arc::new(ManualClock::new(at(now)));
@@ -45,7 +45,7 @@ fn says(known: &Known) -> BTreeMap<MemoryId, String> {
     found.into_iter().map(|memory| (memory.id, memory.content)).collect()
 }
 
-/// The state of a vault, as it was before a child began.
+/// The state of a vault, as it was before a child started.
 struct StateFile {
     path: PathBuf,
     was: Vec<u8>,
@@ -57,7 +57,7 @@ impl StateFile {
         Self { was: fs::read(&path).unwrap(), path }
     }
 
-    /// Whether the child has noted what it writes.
+    /// Whether the child has recorded what it will write.
     fn is_noted(&self) -> bool {
         fs::read(&self.path).unwrap() != self.was
     }

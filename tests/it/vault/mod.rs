@@ -1,4 +1,4 @@
-//! Memories as files: what is written, what people do to it, and what comes back.
+//! Memories as files: what is written, what people do to them, and what comes back.
 
 mod claiming;
 mod conflicts;
@@ -42,7 +42,7 @@ impl Kept {
         kept
     }
 
-    /// The file and the folder as they are now, elsewhere, with faults.
+    /// The file and the folder as they are now, copied, with faults.
     fn copy(&self, faults: Faults) -> Self {
         fn copy(from: &Path, to: &Path) {
             fs::create_dir_all(to).unwrap();
@@ -71,7 +71,7 @@ impl Kept {
         self.vault(VaultOptions::default()).sync().unwrap()
     }
 
-    /// A sync that finds nothing to do.
+    /// Checks that a sync finds nothing to do.
     #[track_caller]
     pub fn check_quiet(&self) {
         let report = self.sync();
@@ -101,12 +101,12 @@ impl Kept {
         fs::write(path, text).unwrap();
     }
 
-    /// The files that lie beside others.
+    /// The additional files of conflicts.
     fn beside(&self) -> Vec<String> {
         self.tree().into_keys().filter(|path| path.ends_with(".conflict.md")).collect()
     }
 
-    /// Replaces something in the file of a memory.
+    /// Replaces text in a memory's file.
     fn replace(&self, id: MemoryId, from: &str, to: &str) -> String {
         let path = self.path(id);
         let text = self.text(&path);
@@ -115,7 +115,7 @@ impl Kept {
         path
     }
 
-    /// All that git would keep, by its path.
+    /// Everything that git would keep, by path.
     fn tree(&self) -> BTreeMap<String, String> {
         fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
             for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! The binary on anchors: set, listed, shown and taken back by hand.
+//! The binary on anchors: set, listed, shown and retracted by hand.
 
 use serde_json::{Value, json};
 use thermocline::{Attribute, Cardinality};

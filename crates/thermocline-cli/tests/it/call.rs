@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended};
 
-/// Runs it with this on stdin.
+/// Runs the command with this on stdin.
 fn with_input(mut command: Command, input: &str) -> Ended {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().unwrap();

@@ -1,4 +1,4 @@
-//! The binary: what it prints, what it leaves alone, how it ends.
+//! The binary: its output, what it leaves alone, and its exit codes.
 
 use std::{fs, path::PathBuf, process::Stdio};
 
@@ -8,7 +8,7 @@ use thermocline::{Config, Tokenizer};
 
 use crate::shell::{Shell, ended, line, talk};
 
-/// The verbs that read a file and change nothing in it, as alex would call them.
+/// The verbs that read a file and change nothing in it, called for alex.
 const READING: &[&[&str]] = &[
     &["context", "--user", "alex", "hello"],
     &["recall", "--user", "alex", "beans"],
@@ -395,7 +395,7 @@ fn a_backup_is_sound_and_replaces_nothing() {
     assert_eq!(shell.run(&["backup", "copy.db"]).code, 3);
 }
 
-/// Every verb that the help of this one lists, and those below it.
+/// Every verb in the help of this one, and those below it.
 fn verbs_below(shell: &Shell, verb: &[String]) -> Vec<Vec<String>> {
     let args: Vec<&str> = verb.iter().map(String::as_str).chain(["-h"]).collect();
     let help = shell.run(&args).stdout;

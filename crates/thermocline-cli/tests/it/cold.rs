@@ -1,5 +1,5 @@
-//! The binary on what has ended: jobs, compressed sessions, and back. What the built-in means make of a text is not
-//! looked at here.
+//! The binary on ended sessions: jobs, compressed sessions, and restoring. The texts of the built-in summarizer are not
+//! checked here.
 
 use std::{fs, sync::OnceLock};
 
@@ -18,7 +18,7 @@ const SHOW: &[&str] = &["session", "show", "--user", "alex", "ferry"];
 const RESTORE: &[&str] = &["session", "restore", "--user", "alex", "ferry"];
 const COMPRESS: &[&str] = &["session", "compress", "--user", "alex", "ferry"];
 
-/// A session of eight turns that ends, the even ones far longer than a summary; and one turn of an open one.
+/// An ended session of eight turns, the even ones far longer than a summary; and one turn of an open session.
 fn ferries() -> String {
     let mut text = String::new();
     for n in 1..=8 {
@@ -31,7 +31,7 @@ fn ferries() -> String {
 }
 
 impl Shell {
-    /// `ferries`, replayed, not compressed.
+    /// `ferries`, replayed but not compressed.
     fn with_ferries() -> Self {
         static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
         Self::with_database(&RECORDED, |shell| {
@@ -49,7 +49,7 @@ impl Shell {
         })
     }
 
-    /// Made once for all tests: a process that counts tokens reads the tokenizer's tables first.
+    /// Made once for all tests, because a process that counts tokens has to load the tokenizer's tables first.
     fn with_database(made: &'static OnceLock<Vec<u8>>, record: impl FnOnce(&Self)) -> Self {
         let shell = Self::new();
         let database = made.get_or_init(|| {
@@ -60,7 +60,7 @@ impl Shell {
         shell
     }
 
-    /// `ferries`, replayed and compressed, the originals deleted.
+    /// `ferries`, replayed and compressed, with the originals deleted.
     fn with_deleted_ferries() -> Self {
         let shell = Self::with_ferries();
         let mut config = Config::default();
@@ -90,7 +90,7 @@ impl Shell {
         self.json(&["turn", "show", "--user", "alex", name])
     }
 
-    /// What was said in each turn of the session, and when.
+    /// The texts of each turn of the session, and their time.
     #[track_caller]
     fn said(&self) -> Vec<[Value; 3]> {
         let shown = self.json(SHOW);
@@ -109,7 +109,7 @@ impl Shell {
         self.json(SHOW)["session"]["memory_tier"].clone()
     }
 
-    /// The caller's ids of the turns that a summary stands for.
+    /// The callers' ids of the turns that have been replaced by summaries.
     #[track_caller]
     fn summarized(&self) -> Vec<String> {
         let summaries = self.json(SUMMARIES);

@@ -1,4 +1,4 @@
-//! `thermocline erase`: what it asks for, what it leaves, and when it is done.
+//! `thermocline erase`: its confirmation, what it leaves, and when it is done.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const ALL: &[&str] = &["erase", "--user", "alex"];
 const S1: &[&str] = &["erase", "--user", "alex", "--session", "s1"];
 
 impl Shell {
-    /// Whether a text stands anywhere in the bytes of the file or its log.
+    /// Whether the bytes of the file or its log contain a text.
     fn holds(&self, text: &str) -> bool {
         let find = |bytes: Vec<u8>| bytes.windows(text.len()).any(|window| window == text.as_bytes());
         self.files()

@@ -1,4 +1,4 @@
-//! The binary on files that cannot be written or are others' by their mark, on wrong command lines, and what it says then.
+//! The binary on files that cannot be written or are marked as another program's, on wrong command lines, and its messages.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended, line};
 
-/// The verbs that only look, as alex would call them.
+/// The verbs that only look, called for alex.
 const LOOKING: &[&[&str]] = &[
     &["stats"],
     &["doctor"],
@@ -56,7 +56,7 @@ const WRITING: &[&[&str]] = &[
 ];
 
 impl Shell {
-    /// The files of the folder and what they hold.
+    /// The files in the folder and their contents.
     fn contents(&self) -> Vec<(String, Vec<u8>)> {
         self.files().into_iter().map(|name| (name.clone(), fs::read(self.path(&name)).unwrap())).collect()
     }
@@ -157,7 +157,7 @@ fn a_backends_file_is_opened_whatever_its_mark_and_a_foreign_one_is_refused() {
 }
 
 impl Ended {
-    /// The last line of stderr, which is to be an error.
+    /// The last line of stderr, which must be an error.
     #[track_caller]
     fn error(&self) -> Value {
         let last = self.stderr.lines().last().unwrap_or_default();
@@ -256,7 +256,7 @@ fn a_turn_of_the_future_is_recorded_only_if_that_is_meant() {
     );
 }
 
-/// Has another process hold the job that compresses `s1`, for so long from now.
+/// Makes another process hold the job that compresses `s1`, for this time from now.
 fn held_for(shell: &Shell, span: &str) {
     let held = format!(
         "UPDATE jobs SET state = 'running', fence = fence + 1, attempts = 1,

@@ -7,7 +7,7 @@ mod shell;
 #[path = "../../../../tests/it/dump.rs"]
 #[allow(dead_code, reason = "the library's tests need more of it")]
 mod dump;
-/// The library's own endpoint that does what a test says.
+/// The library's own scripted endpoint for tests.
 #[path = "../../../../src/endpoint/scripted.rs"]
 #[allow(dead_code, reason = "the library's own tests need more of it")]
 mod endpoint;

@@ -1,4 +1,4 @@
-//! `thermocline mcp` as the programs start it that people talk to models in.
+//! `thermocline mcp`, started as chat clients start it.
 
 use std::{
     fs,
@@ -59,7 +59,7 @@ impl Mcp {
         greeted
     }
 
-    /// Ends the input; what was still answered, and the exit code.
+    /// Ends the input; returns the remaining answers and the exit code.
     fn end(mut self) -> (Vec<Value>, i32) {
         drop(self.input.take());
         let rest = self
@@ -168,7 +168,7 @@ fn a_profile_that_is_not_there_is_refused_before_anything_is_opened() {
     assert!(shell.files().is_empty());
 }
 
-/// The blocks of the page on clients that are JSON.
+/// The JSON blocks on the page about clients.
 fn blocks() -> Vec<Value> {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clients.md")).unwrap();
     let blocks = page.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());

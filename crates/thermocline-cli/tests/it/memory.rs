@@ -1,4 +1,4 @@
-//! The binary on memories: saved, shown, listed, changed, taken back, related, forgotten, erased.
+//! The binary on memories: saved, shown, listed, changed, undone, related, forgotten, erased.
 
 use std::{fs, io::Write, process::Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended};
 
-/// Alex, who has talked, but knows nothing yet.
+/// Alex, who has recorded turns, but has no memories yet.
 struct Memories(Shell);
 
 impl Memories {
@@ -23,14 +23,14 @@ impl Memories {
         self.0.memory_json(verb, args)
     }
 
-    /// Saves it as the user's words, and gives its id.
+    /// Saves it as the user's words, and returns its id.
     #[track_caller]
     fn save(&self, args: &[&str]) -> String {
         let saved = self.json("save", &[&["--origin", "user"], args].concat());
         saved["memory"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Of each memory in a list, one field.
+    /// One field of each memory in a list.
     #[track_caller]
     fn list(&self, args: &[&str], field: &str) -> Vec<String> {
         let memories = self.json("list", args);

@@ -1,10 +1,10 @@
-//! The binary on what becomes of memories: used, shown again, decided by a person; and on the state of a session.
+//! The binary on the life of memories: used, resurfaced, decided by a person; and on the state of a session.
 
 use serde_json::Value;
 
 use crate::shell::{Ended, Shell};
 
-/// Alex, who has talked, and knows of the lamp.
+/// Alex, who has recorded turns, and has a memory about the lamp.
 struct Life {
     shell: Shell,
 }
@@ -27,7 +27,7 @@ impl Life {
         self.shell.memory_json(verb, args)
     }
 
-    /// A memory that waits for a slot; the review.
+    /// Creates a memory that waits for a slot; returns the review.
     fn waiting(&self) -> String {
         let port = |text: &str, origin: &str| {
             self.json("save", &["The port", text, "--slot", "port", "--origin", origin])["outcome"].clone()

@@ -1,4 +1,4 @@
-//! `thermocline replay --format openai`: exports of `ChatGPT`, and lists of messages as the chat API takes them.
+//! `thermocline replay --format openai`: `ChatGPT` exports, and lists of messages as in the chat API.
 
 use std::{io::Write, process::Stdio};
 
@@ -9,7 +9,7 @@ use crate::shell::{Ended, Shell, ended};
 /// Noon of 1 March 2026, in seconds since 1970.
 const NOON: f64 = 1_772_366_400.0;
 
-/// A node of an export, said so many minutes after noon.
+/// A node of an export, said this many minutes after noon.
 fn node(parent: Option<&str>, role: &str, minute: u32, text: &str) -> Value {
     let content = json!({"content_type": "text", "parts": [text]});
     let message = json!({"author": {"role": role, "name": null}, "content": content, "weight": 1.0, "recipient": "all",
@@ -23,7 +23,7 @@ fn with(mut node: Value, pointer: &str, value: Value) -> Value {
     node
 }
 
-/// A talk whose last reply was asked for twice, with all that an export has beside what was said.
+/// A conversation whose last reply was regenerated, with everything that an export has in addition to the texts.
 fn boat() -> Value {
     let search = with(node(Some("ask"), "assistant", 2, "search(\"SECRET\")"), "/recipient", json!("web"));
     let search = with(search, "/content/content_type", json!("code"));
@@ -59,7 +59,7 @@ fn boat() -> Value {
     }})
 }
 
-/// A talk that began an hour before, and stands behind the other in the file, as newer ones come first.
+/// A conversation that began an hour earlier, and follows the other in the file, because newer ones come first.
 fn garden() -> Value {
     let mut first = node(None, "user", 1, "When do I sow beans?");
     first["message"]["create_time"] = json!(NOON - 3_600.0);
@@ -73,7 +73,7 @@ impl Shell {
         self.run(&[&["--json", "replay", file, "--user", "alex", "--format", "openai"], more].concat())
     }
 
-    /// What was said in each turn of a session.
+    /// The texts of each turn of a session.
     #[track_caller]
     fn turns(&self, session: &str) -> Vec<[String; 3]> {
         let shown = self.run(&["--json", "session", "show", "--user", "alex", session]).json();
@@ -96,7 +96,7 @@ fn check(text: &str, expected: &[[&str; 2]]) {
     assert_eq!(said, expected);
 }
 
-/// Is refused with these words, repeats nothing of what was said, and makes no database.
+/// Checks that it is refused with this message, which repeats nothing of the texts, and that no database is created.
 #[track_caller]
 fn check_refused(text: &str, reason: &str) {
     let shell = Shell::new();

@@ -7,7 +7,7 @@ use crate::{
     shell::Shell,
 };
 
-/// A context for this message of nothing, planned at this address.
+/// A message about nothing in the file.
 const MESSAGE: &str = "Quarterly spreadsheets need another column.";
 
 fn says(content: &str) -> ScriptedStep {

@@ -143,3 +143,28 @@ fn the_pages_on_vaults_write_a_vault_and_take_edits_in() {
         assert!(shell.path("notes/CORE.md").exists(), "{page}");
     }
 }
+
+#[test]
+fn every_link_of_a_page_to_a_file_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders = vec![".", "docs", "sql", "benches", "contrib", "contrib/litestream"];
+    folders.extend(["crates/thermocline-cli", "crates/thermocline-server"]);
+    let mut links = 0;
+    for folder in folders.iter().map(|folder| root.join(folder)) {
+        for page in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if page.extension().is_none_or(|kind| kind != "md") {
+                continue;
+            }
+            let text = fs::read_to_string(&page).unwrap();
+            // What stands in code is printed, and no link.
+            let prose: String = text.split("```").step_by(2).collect();
+            for link in prose.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap()) {
+                if !link.is_empty() && !link.contains(':') {
+                    links += 1;
+                    assert!(folder.join(link).exists(), "{}: {link}", page.display());
+                }
+            }
+        }
+    }
+    assert!(links > 100, "{links}");
+}

@@ -1,4 +1,4 @@
-//! The binary on recall: asking, explaining, measuring, embedding, talking. How well it finds is not looked at here.
+//! The binary on recall: asking, explaining, measuring, embedding, chatting. Its quality is not measured here.
 
 use std::{fs, io::Write as _, process::Stdio, sync::OnceLock};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended, line};
 
-/// Two sessions that have ended and are compressed.
+/// Two ended, compressed sessions.
 fn boats() -> String {
     let rope =
         "Polyester stretches little and the sun does it no harm, so take two lines of it for the quay. "
@@ -35,7 +35,7 @@ impl Shell {
         shell
     }
 
-    /// Runs a verb of alex with this on its stdin.
+    /// Runs a verb for alex with this on stdin.
     pub fn typed(&self, args: &[&str], typed: &str) -> Ended {
         let mut command = self.command(&[args, &["--user", "alex"]].concat());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,4 +1,4 @@
-//! `thermocline replay`: each turn once, however often it is run; and what stops it.
+//! `thermocline replay`: records each turn once, however often it is run; and what stops it.
 
 use std::{io::Write, process::Stdio};
 
@@ -82,7 +82,7 @@ fn what_may_be_missing_may_also_be_null_and_the_unknown_is_ignored() {
     assert_eq!(turn["ai_response"], "");
 }
 
-/// Lines that must stop a replay. Each stands between a good line, which the file already knows, and another one.
+/// Lines that must stop a replay. Each is between a good line, which the file already has, and another one.
 struct BadLines {
     shell: Shell,
     good: String,

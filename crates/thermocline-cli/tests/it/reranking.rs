@@ -1,4 +1,4 @@
-//! Rerankers on the command line, and queries beside the message.
+//! Rerankers on the command line, and additional queries.
 
 use serde_json::json;
 

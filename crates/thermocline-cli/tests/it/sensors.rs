@@ -1,4 +1,4 @@
-//! The binary has sensors look at memories: only what the file of sensors names.
+//! The binary makes sensors look at memories: only what the sensor file names.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ impl Watched {
         self.0.memory(verb, args)
     }
 
-    /// With the file of sensors.
+    /// Runs a verb with the sensor file.
     fn with(&self, verb: &str, args: &[&str]) -> Ended {
         self.run(verb, &[&["--sensors", "sensors.json"], args].concat())
     }

@@ -1,4 +1,4 @@
-//! What was acknowledged over HTTP is there, however the server ends; and a server that is told to end cuts nobody short.
+//! Whatever was acknowledged over HTTP is stored, however the server ends; and a graceful shutdown interrupts nobody.
 
 #![allow(clippy::disallowed_methods, reason = "processes take real time")]
 
@@ -20,23 +20,23 @@ use crate::service_client::{Client, Server};
 
 const CLIENTS: usize = 32;
 
-/// What the clients were told.
+/// What the server told its clients.
 #[derive(Default)]
 struct Told {
-    /// Turns by their callers' ids, and what was said.
+    /// Turns by their callers' ids, with their texts.
     turns: Mutex<HashMap<String, String>>,
-    /// Ids of memories, and their titles.
+    /// Ids of memories, with their titles.
     memories: Mutex<HashMap<String, String>>,
-    /// Callers' ids of turns to which no answer came.
+    /// Callers' ids of turns without an answer.
     unanswered: Mutex<Vec<String>>,
     answers: AtomicU64,
-    /// Answers that broke off in the middle.
+    /// Answers that were cut off in the middle.
     cut: AtomicU64,
-    /// Requests that were sent before the server was told to end, and were never answered.
+    /// Requests that were sent before the shutdown, and never answered.
     dropped: AtomicU64,
 }
 
-/// One client, until its connection ends: turns, a memory now and then, a recall now and then.
+/// One client, until its connection ends: turns, and occasionally a memory or a recall.
 async fn client(server: std::net::SocketAddr, name: String, told: Arc<Told>, ending: Arc<AtomicBool>) {
     let Ok(mut client) = Client::connect(server).await else { return };
     for n in 0.. {
@@ -88,7 +88,7 @@ async fn client(server: std::net::SocketAddr, name: String, told: Arc<Told>, end
     }
 }
 
-/// Lets clients talk to a server until `end` ends it; the server, and what they were told.
+/// Lets clients use a server until `end` ends it; returns the server, and what they were told.
 fn talk(path: &Path, round: usize, answers: u64, end: impl FnOnce(&mut Server)) -> (Server, Arc<Told>) {
     let mut server = Server::start(path);
     let told = Arc::new(Told::default());
@@ -112,7 +112,7 @@ fn talk(path: &Path, round: usize, answers: u64, end: impl FnOnce(&mut Server)) 
     (server, told)
 }
 
-/// All that was acknowledged is there, to the letter.
+/// Checks that everything acknowledged is stored, verbatim.
 fn all_is_there(memory: &Thermocline, told: &Told) {
     let users: Vec<_> = (0..3).filter_map(|n| memory.find_user(&format!("user {n}")).unwrap()).collect();
     for (id, said) in told.turns.lock().unwrap().iter() {

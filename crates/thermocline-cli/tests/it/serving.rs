@@ -1,4 +1,4 @@
-//! `serve`, `key` and `health`, as an operator meets them.
+//! `serve`, `key` and `health`, as an operator uses them.
 #![allow(clippy::disallowed_methods, reason = "processes take real time")]
 
 use std::{
@@ -18,7 +18,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// The status of an answer to a request without a key.
+/// The status of the answer to a request without a key.
 fn status(server: &Server, method: &str, path: &str) -> u16 {
     runtime().block_on(async {
         let mut client = Client::connect(server.address).await.unwrap();

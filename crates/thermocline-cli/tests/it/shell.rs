@@ -1,4 +1,4 @@
-//! The binary in a folder of its own, run as a person or a script runs it.
+//! The binary in a separate folder, run as a person or a script runs it.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::dump::rewrite;
 
-/// A folder that the binary runs in, and that goes with the test.
+/// A folder that the binary runs in, deleted with the test.
 pub struct Shell {
     pub folder: TempDir,
 }
@@ -39,9 +39,9 @@ impl Shell {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A folder whose `thermocline.db` holds a short talk of alex: `s1` with seven turns, then the open `s2`.
+    /// A folder whose `thermocline.db` contains a short conversation of alex: `s1` with seven turns, then the open `s2`.
     pub fn with_talk() -> Self {
-        /// Recorded once for all tests: a process that counts tokens reads the tokenizer's tables first.
+        /// Recorded once for all tests, because a process that counts tokens has to load the tokenizer's tables first.
         static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
         let shell = Self::new();
         shell.write("talk.jsonl", &talk());
@@ -73,7 +73,7 @@ impl Shell {
         ended(&self.command(args).output().unwrap())
     }
 
-    /// A verb on the memories of alex.
+    /// Runs a verb on alex' memories.
     pub fn memory(&self, verb: &str, args: &[&str]) -> Ended {
         self.run(&[&["memory", verb, "--user", "alex"], args].concat())
     }
@@ -117,7 +117,7 @@ impl Shell {
         tables.into_iter().flat_map(of_table).collect()
     }
 
-    /// The names of what lies in the folder.
+    /// The names of everything in the folder.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> =

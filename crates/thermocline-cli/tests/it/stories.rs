@@ -1,4 +1,4 @@
-//! The stories that README and `docs/stories.md` tell are run as they are printed: a page and its test cannot drift.
+//! The stories in README and `docs/stories.md` are run as printed, so that a page and its test cannot drift apart.
 
 use std::{
     fs,
@@ -8,8 +8,8 @@ use std::{
 
 use crate::shell::{Ended, Shell, ended};
 
-/// What stands under a heading of a page of the repository, up to the next of its rank. What is printed may have lines that
-/// look like headings.
+/// The text below a heading of a page in the repository, up to the next of the same level. Printed output may contain lines
+/// that look like headings.
 fn section(page: &str, heading: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     let (page, mut section) = (fs::read_to_string(path).unwrap(), String::new());
@@ -28,7 +28,7 @@ fn section(page: &str, heading: &str) -> String {
     section
 }
 
-/// The commands of a section's sessions, each with what it prints; those alone that stand in its code.
+/// The commands in a section's sessions, each with its output; only those in code blocks.
 fn commands(section: &str) -> Vec<(&str, &str)> {
     let blocks = section.split("\n```").skip(1).step_by(2);
     let sessions = blocks.filter_map(|block| block.strip_prefix("console\n"));
@@ -36,7 +36,7 @@ fn commands(section: &str) -> Vec<(&str, &str)> {
     told.map(|told| told.split_once('\n').unwrap_or((told, ""))).collect()
 }
 
-/// Runs a command line with the binary, as a script does: nobody sits at a terminal.
+/// Runs a command line with the binary, as a script does, without a terminal.
 fn run(shell: &Shell, line: &str) -> Ended {
     let binary = env!("CARGO_BIN_EXE_thermocline");
     let script = format!("thermocline() {{ '{binary}' \"$@\"; }}\n{line}");
@@ -45,7 +45,7 @@ fn run(shell: &Shell, line: &str) -> Ended {
     ended(&command.env_remove("THERMOCLINE_DB").env_remove("THERMOCLINE_SENSORS").output().unwrap())
 }
 
-/// Runs the sessions of a section, in one folder, and compares all that is printed.
+/// Runs the sessions of a section in one folder, and compares all output.
 #[track_caller]
 fn check(page: &str, heading: &str, count: usize) {
     let (section, shell) = (section(page, heading), Shell::new());
@@ -61,7 +61,7 @@ fn check(page: &str, heading: &str, count: usize) {
     assert_eq!(run(&shell, "thermocline doctor").code, 0);
 }
 
-/// Whether these lines are printed. A line of `...` stands for as many as there are.
+/// Whether the output has these lines. A line of `...` stands for any number of lines.
 fn fits(expected: &[&str], printed: &[&str]) -> bool {
     match (expected, printed) {
         ([], printed) => printed.is_empty(),
@@ -71,14 +71,14 @@ fn fits(expected: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is printed. `...` in it stands for a part of it.
+/// Whether the output has this line. `...` in it stands for any part of it.
 fn line_fits(expected: &str, printed: &str) -> bool {
     let Some((before, expected)) = expected.split_once("...") else { return expected == printed };
     let Some(printed) = printed.strip_prefix(before) else { return false };
     printed.char_indices().any(|(at, _)| line_fits(expected, &printed[at..])) || expected.is_empty()
 }
 
-/// A text with ids, times and what is made of ids as they may be: every other run has others.
+/// The text without ids, times and what is made from ids, which differ in every run.
 fn timeless(text: &str) -> String {
     const ENDS: [char; 5] = [' ', '\n', ',', ')', '_'];
     let is_id = |part: &str| part.len() == 36 && part.chars().all(|c| c.is_ascii_hexdigit() || c == '-');

@@ -1,4 +1,4 @@
-//! `thermocline export` and `import`: a user's memory from one file into another, and what is refused.
+//! `thermocline export` and `import`: a user's memory moved from one file to another, and what is refused.
 
 use std::{fs, io::Write, process::Stdio};
 
@@ -10,7 +10,7 @@ const EXPORT: &[&str] = &["export", "--user", "alex", "alex.jsonl"];
 const IMPORT: &[&str] = &["--db", "other.db", "import", "--user", "alex", "alex.jsonl"];
 
 impl Shell {
-    /// The talk of alex, exported.
+    /// The conversation of alex, exported.
     fn with_export() -> Self {
         let shell = Self::with_talk();
         assert_eq!(shell.run(&["anchor", "set", "--user", "alex", "user.home", "Lisbon"]).code, 0);

@@ -1,4 +1,4 @@
-//! The binary on a folder of files: made, written, edited, read back, and files of others taken in.
+//! The binary on a folder of files: created, written, edited, read back, and other programs' files imported.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Routes times keys: what the table says, whole.
+//! All routes with all kinds of keys, as the table defines them.
 
 use thermocline_server::{
     caller::Users,

@@ -1,4 +1,4 @@
-//! The audit file: who did what to whom, by ids, and never a word of anybody.
+//! The audit file: who did what to whom, by ids, without anybody's words.
 
 use std::fs;
 

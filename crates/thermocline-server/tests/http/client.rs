@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes: nothing between a test and the server corrects what the test sends.
+//! HTTP/1.1 as bytes, so that nothing between a test and the server corrects what the test sends.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -13,7 +13,7 @@ pub struct Client {
     stream: BufReader<TcpStream>,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -29,7 +29,7 @@ impl Client {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// Sends a request with `Host` and `Content-Length`, unless the headers have their own, and reads the answer.
+    /// Sends a request with `Host` and `Content-Length`, unless the headers contain them, and reads the answer.
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         let has = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -47,7 +47,7 @@ impl Client {
         self.answer(method == "HEAD")
     }
 
-    /// Writes as much as the server takes: one that has refused may have stopped reading.
+    /// Writes as much as the server accepts: after a refusal it may have stopped reading.
     pub fn write(&mut self, bytes: &[u8]) {
         let _ = self.stream.get_mut().write_all(bytes);
     }
@@ -104,7 +104,7 @@ impl Client {
         }
     }
 
-    /// Whether the server has ended the connection.
+    /// Whether the server has closed the connection.
     pub fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0]), Ok(0) | Err(_))
     }
@@ -120,7 +120,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The word of a problem, which has to be one.
+    /// The code of a problem, which the answer must be.
     #[track_caller]
     pub fn code(&self) -> String {
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");

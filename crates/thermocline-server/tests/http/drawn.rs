@@ -1,4 +1,4 @@
-//! Requests drawn from the table's schemas, so that a new row is asked too.
+//! Random requests made from the table's schemas, so that a new row is tested too.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use thermocline_server::ops::{self, Row};
 
-/// What both say.
+/// Words that both tenants use.
 const WORDS: [&str; 8] = [
     "the boat",
     "my sister moved to Porto",
@@ -42,7 +42,7 @@ impl Chance {
     }
 }
 
-/// What anybody was ever told an id of, by the name of the field that takes it.
+/// All ids returned so far, by the name of the field that takes them.
 #[derive(Default)]
 pub struct Ids(pub BTreeMap<&'static str, Vec<String>>);
 
@@ -59,7 +59,7 @@ impl Ids {
         ("job", &["job_no"]),
     ];
 
-    /// Keeps the ids of an answer.
+    /// Stores the ids in an answer.
     pub fn learn(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(fields) => fields.iter().for_each(|(name, value)| self.learn(name, value)),
@@ -89,7 +89,7 @@ impl Ids {
 pub struct Maker<'a> {
     pub chance: &'a mut Chance,
     pub ids: &'a Ids,
-    /// A word that half of the texts have.
+    /// A word that half of the texts contain.
     pub canary: &'static str,
     pub definitions: Value,
 }

@@ -1,4 +1,4 @@
-//! A server in this process, over a memory of its own.
+//! A server in this process, with its own memory.
 
 use std::{
     path::PathBuf,
@@ -28,11 +28,11 @@ pub struct Running {
     pub service: Arc<Service>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Option<Ended>>>,
-    /// Gone with the server.
+    /// Deleted with the server.
     pub folder: TempDir,
 }
 
-/// How a test's server differs from others.
+/// How a test's server differs from the default.
 pub struct Setup {
     pub settings: ServiceSettings,
     pub config: Config,
@@ -55,7 +55,7 @@ impl Setup {
         self.folder.path().join(name)
     }
 
-    /// With a file of these keys; the keys' texts.
+    /// Adds a file with these keys; returns the keys' texts.
     pub fn keys<const N: usize>(mut self, new: [New; N]) -> (Self, [String; N]) {
         let path = self.path("keys.toml");
         let mut file = KeyFile::default();
@@ -115,7 +115,7 @@ impl Setup {
     }
 }
 
-/// A server as one is without any settings.
+/// A server with default settings.
 pub fn server() -> Running {
     Setup::default().start()
 }
@@ -134,14 +134,14 @@ impl Running {
         self.client().send("GET", path, &[], b"")
     }
 
-    /// Tells the server to end, without waiting.
+    /// Tells the server to shut down, without waiting.
     pub fn tell_to_end(&mut self) {
         if let Some(end) = self.end.take() {
             let _ = end.send(());
         }
     }
 
-    /// The thread it runs on, for who waits for it to end by itself.
+    /// The thread that it runs on, for waiting until it ends by itself.
     pub fn take_thread(&mut self) -> JoinHandle<Option<Ended>> {
         self.thread.take().unwrap()
     }
@@ -163,7 +163,7 @@ impl Drop for Running {
     }
 }
 
-/// A key for everything of all users.
+/// A key with all scopes for all users.
 pub fn whole_key() -> New {
     New {
         name: "test".to_owned(),
@@ -178,7 +178,7 @@ pub fn whole_key() -> New {
 /// A turn to record.
 pub const TURN: &str = r#"{"user_message":"My boat is called Petrel.","ai_response":"A good name."}"#;
 
-/// Tries until something holds; a test that waits longer has failed.
+/// Retries until something holds; fails if it takes too long.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..1_000 {

@@ -1,4 +1,4 @@
-//! What comes from foreign addresses and foreign pages goes no further than the door.
+//! Requests from foreign addresses and foreign pages are stopped before anything else.
 
 use crate::{
     client::Client,

@@ -1,4 +1,4 @@
-//! Keys: what opens, what does not, and how soon a change is known.
+//! Keys: which ones are accepted, which are not, and how soon a change takes effect.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

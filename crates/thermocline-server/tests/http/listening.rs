@@ -1,4 +1,4 @@
-//! What listens where: a door that its owner believes to be shut is never open.
+//! What listens where: an interface that its owner believes to be closed is never open.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! More than there are places for: refused early, and those inside stay.
+//! More requests than capacity: the excess is refused early, and accepted ones are completed.
 
 use std::{sync::Arc, thread};
 

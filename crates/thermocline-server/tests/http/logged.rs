@@ -1,4 +1,4 @@
-//! What this process logs, at its finest. There is one log in a process; each test that wants it keeps the lines of its time.
+//! The logs of this process at the finest level. A process has only one log; each test keeps the lines of its own time.
 
 use std::{
     io,
@@ -9,7 +9,7 @@ use thermocline_server::log::{self, Format};
 
 type Kept = Mutex<Vec<u8>>;
 
-/// The lines that were logged since this was made, or those of them that hold one of its words.
+/// The lines logged since this was created, or those of them that contain one of its words.
 pub struct Logged {
     words: &'static [&'static str],
     kept: Kept,
@@ -30,7 +30,7 @@ impl Logged {
         Self::with(&[""])
     }
 
-    /// Keeps the lines with one of these words, in lower case.
+    /// Keeps the lines that contain one of these lower-case words.
     pub fn with(words: &'static [&'static str]) -> Arc<Self> {
         static BEGUN: OnceLock<()> = OnceLock::new();
         BEGUN.get_or_init(|| log::begin(Format::Json, "trace", || Lines).unwrap());
@@ -45,7 +45,7 @@ impl Logged {
 }
 
 impl io::Write for Lines {
-    /// A line comes whole.
+    /// A line arrives whole.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut lower = None;
         watching().retain(|logged| {

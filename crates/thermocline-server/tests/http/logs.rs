@@ -1,4 +1,4 @@
-//! Logs at their finest hold nothing that anybody said, no name, and no key; what an operator has to see is an error.
+//! Logs at the finest level contain nothing that anybody said, no name, and no key; what needs an operator is an error.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What the HTTP door promises, over real sockets of the loopback; one module per behaviour.
+//! What the HTTP interface promises, over real loopback sockets; one module per behaviour.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 

@@ -1,4 +1,4 @@
-//! MCP stands behind the same guard and the same keys as every other address.
+//! MCP has the same guard and the same keys as every other route.
 
 use serde_json::{Value, json};
 use thermocline_server::{keys::New, ops::spec::KeyScope};

@@ -1,4 +1,4 @@
-//! Metrics: what is counted, by words of ours; and a dashboard that asks for nothing else.
+//! Metrics: what is counted, with labels from fixed lists; and a dashboard that queries nothing else.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -63,7 +63,7 @@ fn value(text: &str, name: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no {name}\n{text}")).parse().unwrap()
 }
 
-/// Has no vectors for anybody.
+/// An embedder that never returns vectors.
 #[derive(Debug)]
 struct Broken;
 

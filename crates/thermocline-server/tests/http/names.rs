@@ -1,4 +1,4 @@
-//! A name in an address is opaque: whatever it holds, it is that user's, and never a path.
+//! A name in a URL is opaque: whatever it contains, it is that user's name, and never a path.
 
 use crate::fixture::{TURN, server};
 

@@ -1,4 +1,4 @@
-//! Ready, and how a server goes.
+//! Readiness, and how a server shuts down.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! TLS, and a certificate that is exchanged while the server runs.
+//! TLS, and a certificate that is replaced while the server runs.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -15,7 +15,7 @@ use tokio_rustls::{
 
 use crate::fixture::{Running, Setup};
 
-/// Writes a new certificate; what trusts it.
+/// Writes a new certificate; returns what trusts it.
 fn write(cert: &Path, key: &Path) -> CertificateDer<'static> {
     let CertifiedKey { cert: made, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -24,7 +24,7 @@ fn write(cert: &Path, key: &Path) -> CertificateDer<'static> {
     made.der().clone()
 }
 
-/// Asks over TLS, trusting this certificate alone.
+/// Sends a request over TLS, trusting only this certificate.
 async fn ask(server: &Running, trusted: CertificateDer<'static>) -> std::io::Result<String> {
     let thermocline_server::http::Address::Tcp(address) = server.address else { panic!("on TCP") };
     let mut roots = RootCertStore::empty();

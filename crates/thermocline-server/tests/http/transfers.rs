@@ -1,4 +1,4 @@
-//! Export and import over HTTP: whole, to the byte, and bounded.
+//! Export and import over HTTP: complete, identical byte for byte, and bounded.
 
 use crate::{
     client::Answer,

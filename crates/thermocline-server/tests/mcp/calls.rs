@@ -1,4 +1,4 @@
-//! Every tool of every profile does what it is asked, by the calls that foreign clients make as well (`clients/calls`).
+//! Every tool of every profile does what it is asked, with the calls that other clients make too (`clients/calls`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn filled(text: &str, kept: &BTreeMap<String, String>) -> String {
     kept.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
 }
 
-/// What was kept of an answer, and whether it says what it is to say.
+/// Stores values from an answer, and checks its expected content.
 fn looked_at(call: &Call, called: &Called, kept: &mut BTreeMap<String, String>) {
     let text = called.text();
     if let Some(expected) = &call.expect {

@@ -1,4 +1,4 @@
-//! Which tools there are, what they cost, and who sees them.
+//! Which tools exist, how many tokens they cost, and who sees them.
 
 use serde_json::{Value, json};
 use thermocline::Tokenizer;

@@ -1,4 +1,4 @@
-//! What is against the protocol is an error of it; what only failed is a result that says so.
+//! A violation of the protocol is a protocol error; a failure is a result that says so.
 
 use serde_json::json;
 use thermocline_server::mcp::ToolProfile;

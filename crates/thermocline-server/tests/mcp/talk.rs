@@ -1,4 +1,4 @@
-//! A client that speaks raw JSON-RPC, over two streams or over HTTP, in either era of the protocol.
+//! A client that speaks raw JSON-RPC, over two streams or over HTTP, with or without a handshake.
 
 use std::{
     sync::{
@@ -25,11 +25,11 @@ use tokio::{
 
 /// The revision without a handshake.
 pub const NEW: &str = "2026-07-28";
-/// The first one.
+/// The first revision.
 pub const OLD: &str = "2024-11-05";
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A memory in a folder that goes with it.
+/// A memory in a folder that is deleted with it.
 pub struct Home {
     pub service: Arc<Service>,
     pub toolbox: Toolbox,
@@ -41,7 +41,7 @@ impl Home {
         Self::with(|_| {}).await
     }
 
-    /// With a service that differs from others.
+    /// With a different service.
     pub async fn with(change: impl FnOnce(&mut Service)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let memory = Thermocline::open(folder.path().join("memory.db")).await.unwrap();
@@ -51,7 +51,7 @@ impl Home {
         Self { toolbox: Toolbox::new(Arc::clone(&service)), service, _folder: folder }
     }
 
-    /// Alex, over two streams, with all that a tool can need.
+    /// Alex, over two streams, with everything that a tool can need.
     pub async fn alex(&self, profile: ToolProfile, version: &str) -> Talk {
         self.talk(profile, everything(), "alex", version).await
     }
@@ -71,7 +71,7 @@ impl Home {
     }
 }
 
-/// A caller who may do all that a tool can need.
+/// A caller with all rights that a tool can need.
 pub fn everything() -> Caller {
     let mut caller = Caller::local();
     caller.scopes = vec![KeyScope::Read, KeyScope::Write, KeyScope::Inspect, KeyScope::Admin];
@@ -130,7 +130,7 @@ impl Talk {
         serde_json::from_str(&line.expect("an answer")).expect("JSON")
     }
 
-    /// Asks, without waiting; the id to be answered.
+    /// Sends a request without waiting; returns the id of the answer to expect.
     pub async fn begin(&mut self, method: &str, params: Value) -> u64 {
         let id = next_id();
         let message = message(id, method, params, &self.version);
@@ -138,7 +138,7 @@ impl Talk {
         id
     }
 
-    /// The whole answer, result or error.
+    /// Sends a request and returns the whole answer, result or error.
     pub async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params).await;
         let answer = self.receive().await;
@@ -146,14 +146,14 @@ impl Talk {
         answer
     }
 
-    /// The result of what has one.
+    /// The result of a request that must succeed.
     pub async fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params).await;
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].clone()
     }
 
-    /// The answer to a tool that must do what it is asked.
+    /// The answer of a tool that must succeed.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Called {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.result("tools/call", params.clone()).await;
@@ -161,14 +161,14 @@ impl Talk {
         Called(result)
     }
 
-    /// What a tool says that does not do what it is asked.
+    /// The message of a tool that must fail.
     pub async fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.result("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         assert_eq!(result["isError"], true, "{result}");
         Called(result).text()
     }
 
-    /// The code and message of a call that is against the protocol.
+    /// The code and message of a request that violates the protocol.
     pub async fn error(&mut self, method: &str, params: Value) -> (i64, String) {
         let answer = self.ask(method, params).await;
         let error = &answer["error"];
@@ -196,13 +196,13 @@ impl Talk {
 pub struct Called(pub Value);
 
 impl Called {
-    /// What a model reads.
+    /// The text that a model reads.
     pub fn text(&self) -> String {
         let blocks = self.0["content"].as_array().unwrap();
         blocks.iter().map(|block| text(&block["text"])).collect::<Vec<_>>().join("\n")
     }
 
-    /// What stands behind a word of the text: `memory` and its id.
+    /// The text after a word: `memory` and its id.
     #[track_caller]
     pub fn named(&self, word: &str) -> String {
         let text = self.text();

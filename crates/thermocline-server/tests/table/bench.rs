@@ -1,4 +1,4 @@
-//! A memory in a temporary file, asked through the table; whatever is asked and answered is held against the schemas.
+//! A memory in a temporary file, called through the table; all requests and answers are checked against the schemas.
 
 use std::{
     cell::RefCell,
@@ -31,7 +31,7 @@ pub const ALEX: &str = "alex";
 pub struct Bench {
     pub folder: TempDir,
     pub service: Arc<Service>,
-    /// The names of what was asked and answered.
+    /// The names of the operations that were called.
     pub called: RefCell<BTreeSet<&'static str>>,
 }
 
@@ -57,7 +57,7 @@ impl Bench {
         self.service.find(name).unwrap_or_else(|| panic!("there is no row {name}"))
     }
 
-    /// Asks with these scopes and as this origin, whatever the schemas say.
+    /// Calls with these scopes and as this origin, whatever the schemas say.
     pub async fn ask_as(
         &self,
         caller: Caller,
@@ -67,7 +67,7 @@ impl Bench {
         self.ask_for(ALEX, caller, name, request).await
     }
 
-    /// Asks for this user.
+    /// Calls for this user.
     pub async fn ask_for(
         &self,
         user: &str,
@@ -91,7 +91,7 @@ impl Bench {
         self.ask_as(Caller::shell(Origin::User), name, request).await
     }
 
-    /// Asks well, as the user; the answer is what its schema says.
+    /// A call as the user that must succeed, with an answer that matches its schema.
     pub async fn well(&self, name: &str, request: Value) -> (OperationOutcome, Value) {
         self.well_as(Origin::User, name, request).await
     }
@@ -107,12 +107,12 @@ impl Bench {
         (outcome, answer)
     }
 
-    /// The answer alone.
+    /// Only the answer.
     pub async fn answer(&self, name: &str, request: Value) -> Value {
         self.well(name, request).await.1
     }
 
-    /// The same for an operation whose body is lines: what it wrote, or what it is to read.
+    /// The same for an operation whose body is lines: what it wrote, or what it should read.
     pub async fn spooled(&self, name: &str, lines: &str) -> (Value, String) {
         let row = self.row(name);
         assert_ne!(row.spec.body, Body::Json);
@@ -133,7 +133,7 @@ impl Bench {
         (answer, written(spool))
     }
 
-    /// Asks badly: the code of what went wrong.
+    /// A call that must fail; returns the error code.
     pub async fn refused(&self, name: &str, request: Value) -> Code {
         match self.ask(name, request.clone()).await {
             Ok(answer) => panic!("{name} takes {request}: {answer:?}"),

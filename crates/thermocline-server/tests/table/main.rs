@@ -1,4 +1,4 @@
-//! The table of operations, and what is read off it.
+//! The table of operations, and everything generated from it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 

@@ -1,4 +1,4 @@
-//! OpenAPI: what is committed is what the table says, and what it shows works.
+//! OpenAPI: the committed document matches the table, and its examples work.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A row of a test's own: it is over HTTP, in OpenAPI and a tool of MCP's full profile, and no surface knows it.
+//! A row added by a test: it appears in HTTP, OpenAPI and MCP's full profile without any change to these surfaces.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Operation for Greet {
     }
 }
 
-/// The whole table and the test's own row.
+/// The whole table plus the test's own row.
 fn table() -> &'static [Row] {
     let mut rows = ops::table().to_vec();
     rows.push(row::<Greet>());

@@ -1,4 +1,4 @@
-//! Problems: one map from the library's kinds of errors to what every surface says.
+//! Problems: one mapping from the library's kinds of errors to what every surface returns.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ fn each_problem_is_listed_once_under_a_word_of_its_own() {
     }
 }
 
-/// Whatever goes wrong, what anybody said is in no problem.
+/// Whatever goes wrong, a problem contains nothing that anybody said.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_problem_repeats_nothing_of_what_was_said() {
     const CANARY: &str = "canary-5f2e";

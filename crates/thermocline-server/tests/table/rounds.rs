@@ -1,4 +1,4 @@
-//! Every row of the table is asked once on a real file, and what it answers is what its schema says.
+//! Every row of the table is called once on a real file, and its answer matches its schema.
 
 use std::collections::BTreeSet;
 

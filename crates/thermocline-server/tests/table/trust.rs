@@ -1,4 +1,4 @@
-//! Whose words are kept: nobody makes theirs those of somebody who is trusted further.
+//! Whose words are stored: nobody can pass theirs off as those of somebody more trusted.
 
 use serde_json::json;
 use thermocline::Origin;

@@ -1,4 +1,4 @@
-//! A walk over the table: what holds of every row.
+//! A walk over the table: what holds for every row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use thermocline_server::ops::{
     spec::{Effect, KeyScope, Method, Target},
 };
 
-/// What a name may begin with: a thing, or what is done.
+/// What a name may begin with: a thing, or an action.
 const NOUNS: [&str; 19] = [
     "anchor",
     "cold",
@@ -137,7 +137,7 @@ fn resolved<'s>(root: &'s serde_json::Value, schema: &'s serde_json::Value) -> &
     }
 }
 
-/// Methods of the library that no row reaches, and why.
+/// Library methods that no row reaches, and why.
 const NOT_REACHED: [(&str, &str); 22] = [
     ("open", "the server opens the file"),
     ("open_with", "the server opens the file"),

@@ -1,4 +1,4 @@
-//! The client against a scripted endpoint on this machine.
+//! Tests the client against a scripted endpoint on this machine.
 
 use std::{net::TcpListener, time::Duration};
 
@@ -23,10 +23,10 @@ fn prompt() -> ChatPrompt {
     }
 }
 
-/// Long enough for a loaded machine where an answer comes, and never waited for.
+/// Long enough for a loaded machine if an answer comes, and never fully waited for.
 const PATIENT: Duration = Duration::from_secs(30);
 
-/// What comes of one call, after which every step was taken; and the requests.
+/// Checks the result of one call and that every step was taken; returns the requests.
 #[track_caller]
 fn check(steps: Vec<ScriptedStep>, expected: std::result::Result<&str, ErrorKind>) -> Vec<String> {
     check_within(PATIENT, steps, expected)
@@ -93,11 +93,11 @@ fn a_failure_that_may_pass_is_told_from_one_that_will_not() {
         check(vec![status(passing)], Err(ErrorKind::Provider));
     }
     check(vec![status(413)], Err(ErrorKind::ProviderRefused));
-    // What redirects is not followed: the failure would be that of a closed port.
+    // A redirect is not followed: otherwise the error would be that of a closed port.
     for configured in [401, 402, 403, 404, 301, 302, 303, 307] {
         check(vec![status(configured)], Err(ErrorKind::ProviderMisconfigured));
     }
-    // No other form of JSON is tried.
+    // No other JSON mode is tried.
     let unknown = ScriptedStep::Answer(400, r#"{"error":{"code":"model_not_found"}}"#.to_owned());
     check(vec![unknown], Err(ErrorKind::ProviderMisconfigured));
 }
@@ -148,7 +148,7 @@ fn a_summarizer_rides_out_an_overload() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let verdicts = runtime.block_on(async {
         let mut summarizer = LlmSummarizer::new(Arc::new(model));
-        summarizer.first_wait_ms = 1; // The endpoint's time is real.
+        summarizer.first_wait_ms = 1; // The endpoint runs in real time.
         summarizer.summarize(&[turn]).await
     });
     assert_eq!(verdicts.unwrap()[0].summary_text, "Saw a red fox.");

@@ -16,7 +16,7 @@ fn anchor(subject: &str, value: &str, quote: &str) -> FoundAnchor {
     }
 }
 
-/// Whether this turn proves the anchor; the verdict stays good either way.
+/// Checks whether this turn proves the anchor; the verdict stays good either way.
 #[track_caller]
 pub(super) fn check_anchor(turn: &Turn, subject: &str, value: &str, quote: &str, believed: bool) {
     let verdict = Verdict::summary(turn.id, "Pottery with Anna.").anchor(anchor(subject, value, quote));
@@ -84,7 +84,7 @@ fn quotes_are_the_turns_own_words() {
     assert_eq!(sorted.dropped_anchor_count, 1);
 }
 
-/// Whether what the user says here answers the attribute with this value.
+/// Checks whether what the user says here answers the attribute with this value.
 #[track_caller]
 fn check_answer(said: &str, attribute: Attribute, value: &str, believed: bool) {
     let said = turn(NewTurn::new(said, ""));

@@ -1,4 +1,4 @@
-//! What always holds of a packed context, whatever was said: it is read back and compared with what was packed.
+//! Properties that hold for every packed context: it is parsed and compared with what was packed.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::text::{
     render::{is_hidden, is_line_break, label},
 };
 
-/// Text as it can be read back out of a context.
+/// Text as it can be read back from a context.
 fn normal(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
     let shown = |c| match c {
@@ -25,7 +25,7 @@ fn without_blanks(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// What a reader sees of a piece, by nothing but the rule in the first line of a context.
+/// A piece as parsed using only the rule in the first line of a context.
 #[derive(Debug, PartialEq)]
 enum SeenPiece {
     Said(String, String),
@@ -58,8 +58,8 @@ fn read(piece: &str) -> Vec<SeenPiece> {
     seen
 }
 
-/// Checks that a part of a turn shows nothing but what was said, in its order, and every cut. Blanks do not count: one
-/// stands in each control token.
+/// Checks that a part of a turn shows only what was said, in its order, and marks every cut. Blanks do not count: one is
+/// inserted into each control token.
 #[track_caller]
 fn check_part(said: &Said, piece: &str) {
     let labels = [
@@ -83,7 +83,7 @@ fn check_part(said: &Said, piece: &str) {
                 continue;
             }
             SeenPiece::Said(who, _) => {
-                // Both sides can have one label; then the message comes first, if its text is there.
+                // Both sides can have the same label; then the message comes first, if its text is there.
                 side = (side..2)
                     .find(|&at| {
                         labels[at] == *who && !labelled.contains(&at) && rest[at].contains(text.as_str())
@@ -118,7 +118,7 @@ fn check_part(said: &Said, piece: &str) {
     }
 }
 
-/// Checks all that always holds.
+/// Checks all invariants.
 #[track_caller]
 pub(super) fn check_all(requests: &[Request<'_>], budget_tokens: u32) {
     let packed = pack(requests, budget_tokens, LAST_LINE, TOKENIZER);
@@ -192,7 +192,7 @@ pub(super) fn check_all(requests: &[Request<'_>], budget_tokens: u32) {
     }
     assert_eq!(packed_count, packed.pieces.len());
 
-    // The stretch has no hole: behind a turn without room none is shown for its place.
+    // The stretch has no hole: after a turn without room, none is shown for its place.
     let stretch = requests.iter().zip(&packed.outcomes).filter(|(request, _)| request.is_stretch());
     let stretch: Vec<PackOutcome> = stretch.flat_map(|(_, outcomes)| outcomes.iter().copied()).collect();
     let behind = stretch.iter().skip_while(|outcome| **outcome != PackOutcome::NoRoom);
@@ -232,11 +232,11 @@ fn check_piece(piece: &RenderedPiece<'_>) {
             assert!(matches!(as_what, PackedAs::Whole | PackedAs::Summary));
             let [SeenPiece::Said(who, text)] = &*seen else { panic!("one piece: {seen:?}") };
             assert_eq!(who, "Memory (decision, 2026-01-01)");
-            // A dot may part title and content.
+            // A dot may separate title and content.
             let letters = |text: &str| without_blanks(&normal(text)).replace('.', "");
             let content = letters(&known.memory.content);
             let all = letters(&known.memory.title) + &content;
-            // A title that only begins the content is not said twice.
+            // A title that is also the beginning of the content is not repeated.
             let is_said = |all: &str| all.starts_with(&letters(text));
             assert!(is_said(&all) || is_said(&content) || as_what == PackedAs::Summary, "{text:?} {all:?}");
         }

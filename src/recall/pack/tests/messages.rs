@@ -1,4 +1,4 @@
-//! What always holds of a context packed for a chat API.
+//! Properties that hold for every context packed for a chat API.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::{
     text::{control, render::is_hidden},
 };
 
-/// Newest turns, newest first, as the first of the requests.
+/// The first of the requests: newest turns, newest first.
 fn newest(turns: &[Turn], share_tokens: u32) -> Request<'_> {
     let candidates = turns.iter().rev().map(|turn| Candidate::new(Item::Turn(turn), Section::RecentTurns));
     Request {
@@ -106,7 +106,7 @@ fn the_block_leaves_the_newest_their_share_and_they_have_what_it_leaves() {
     assert!(tokens(&alone, Section::RecentTurns) > 900);
 }
 
-/// Checks all that always holds.
+/// Checks all invariants.
 #[track_caller]
 fn check_messages(requests: &[Request<'_>], budget_tokens: u32) {
     let packed = pack_messages(requests, budget_tokens, true, LAST_LINE, TOKENIZER);
@@ -121,7 +121,7 @@ fn check_messages(requests: &[Request<'_>], budget_tokens: u32) {
         assert_eq!(control::starts(content).next(), None, "a control token: {content:?}");
     }
 
-    // What stands in the block is the same without a recent turn.
+    // The block is the same without a recent turn.
     let without = Request { candidates: Vec::new(), ..newest(&[], requests[0].share_tokens) };
     let others: Vec<Request<'_>> = std::iter::once(without).chain(requests[1..].iter().cloned()).collect();
     let alone = pack_messages(&others, budget_tokens, true, LAST_LINE, TOKENIZER);

@@ -1,4 +1,4 @@
-//! Where a part of the index cannot be read, the answer comes from the others, and says so; a turn is recorded as ever.
+//! If a part of the index cannot be read, the answer comes from the others, and says so; turns are recorded as usual.
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{
     ids, story,
 };
 
-/// Takes a table away.
+/// Drops a table.
 fn lose(site: &Site, table: &str) {
     let path = site.server.folder.path().join("memory.db");
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();

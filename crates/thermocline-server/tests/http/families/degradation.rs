@@ -1,4 +1,4 @@
-//! Whatever provider fails, the answer comes from what is left, says what was missing, and is no failure of the server.
+//! Whatever provider fails, the answer comes from what is left, says what was missing, and is not a server error.
 
 use std::{
     fmt,
@@ -22,7 +22,7 @@ use super::{NOW, Person, Site, ids};
 pub const QUESTION: &str = "Who repaired the violin, number 77 on the list?";
 pub const FOUND: &str = "s77";
 
-/// A provider that works until it is told to fail, and how it fails then.
+/// A provider that works until told to fail, and how it fails then.
 #[derive(Clone)]
 struct Failing {
     works: Arc<AtomicBool>,
@@ -36,7 +36,7 @@ impl fmt::Debug for Failing {
 }
 
 impl Failing {
-    /// `None`: it never answers.
+    /// `None` if it never answers.
     fn answer<T>(&self, good: impl FnOnce() -> T, garbage: impl FnOnce() -> T) -> Option<Result<T>> {
         match self.how {
             _ if self.works.load(Ordering::SeqCst) => Some(Ok(good())),
@@ -50,7 +50,7 @@ impl Failing {
     }
 }
 
-/// Every way to fail, and what is said of it: by an embedder, a reranker and a planner.
+/// Every way to fail, and how it is reported for an embedder, a reranker and a planner.
 const WAYS: [(&str, [&str; 3]); 6] = [
     ("fails", ["no answer from the provider"; 3]),
     ("refuses", ["it takes none of that"; 3]),
@@ -67,7 +67,7 @@ const WAYS: [(&str, [&str; 3]); 6] = [
     ("is silent", ["no answer within"; 3]),
 ];
 
-/// An answer that is there, or one that never comes.
+/// An immediate answer, or one that never comes.
 fn given<T: Send + 'static>(answer: Option<T>) -> Pin<Box<dyn Future<Output = T> + Send>> {
     Box::pin(async move {
         match answer {
@@ -77,7 +77,7 @@ fn given<T: Send + 'static>(answer: Option<T>) -> Pin<Box<dyn Future<Output = T>
     })
 }
 
-/// A text's length and its first letters: vectors that differ, which is all that is asked of them.
+/// A text's length and its first letters: the vectors only have to differ.
 fn vector(text: &str) -> Vec<f32> {
     (0..32).map(|at| f32::from(text.as_bytes().get(at).copied().unwrap_or(1))).collect()
 }
@@ -131,7 +131,7 @@ impl Summarizer for Failing {
     }
 }
 
-/// A hundred stories in talks that ended and were compressed, and ten more in one that goes on.
+/// A hundred stories in ended, compressed conversations, and ten more in one in progress.
 pub fn told(site: &Site) -> Person<'_> {
     let mut alex = site.person("alex");
     for talk in 0..4 {
@@ -161,13 +161,13 @@ pub fn ask_context(alex: &mut Person<'_>) -> Value {
     alex.post("/context", &json!({ "session": "now", "message": QUESTION, "now": NOW }))
 }
 
-/// The best of a recall with their scores, which no failure may change.
+/// The best results of a recall with their scores, which no failure may change.
 fn lines(recall: &Value) -> Vec<String> {
     let items = recall["items"].as_array().unwrap();
     items.iter().map(|item| format!("{} {}", item["caller_id"], item["score"])).collect()
 }
 
-/// The answers to one question by every door, which find the turn and say what was missing.
+/// The answers to one question through every surface, which must find the turn and say what was missing.
 #[track_caller]
 fn check_said(site: &Site, alex: &mut Person<'_>, answers: [&Value; 2], said: &str, how: &str) {
     for answer in answers {

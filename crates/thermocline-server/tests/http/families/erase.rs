@@ -1,4 +1,4 @@
-//! What is erased over HTTP is gone: out of every answer, and out of the bytes of every file beside the memory.
+//! What is erased over HTTP is gone: from every answer, and from the bytes of every file next to the memory.
 
 use std::{collections::BTreeSet, fs};
 
@@ -9,7 +9,7 @@ use thermocline_server::audit::Audit;
 use super::{Person, Site, words::Words};
 use crate::{client::Answer, logged::Logged};
 
-/// A site that writes down who did what, in the folder of the memory.
+/// A site with an audit file in the folder of the memory.
 fn site() -> Site {
     Site::with(|setup| {
         setup.config.durability = Durability::Full;
@@ -18,7 +18,7 @@ fn site() -> Site {
     })
 }
 
-/// Records turns full of words, each beside one of somebody else.
+/// Records turns full of words, each followed by one of another user.
 fn fill(person: &mut Person<'_>, other: &mut Person<'_>, session: &str, words: &mut Words, turns: usize) {
     for n in 0..turns {
         let lamp = "The old lamp. ".repeat(12);
@@ -42,7 +42,7 @@ fn fill(person: &mut Person<'_>, other: &mut Person<'_>, session: &str, words: &
     }
 }
 
-/// Words wherever a session can have one.
+/// Puts words wherever a session can have them.
 fn talk(person: &mut Person<'_>, other: &mut Person<'_>, words: &mut Words, turns: usize) -> String {
     let session = words.next();
     fill(person, other, &session, words, turns);
@@ -55,7 +55,7 @@ fn talk(person: &mut Person<'_>, other: &mut Person<'_>, words: &mut Words, turn
     session
 }
 
-/// A memory with words wherever it can have one, edited, related, and of use.
+/// A memory with words wherever it can have them, edited, related, and of use.
 fn memory(person: &mut Person<'_>, words: &mut Words) -> String {
     let mut save = || {
         let said = json!({
@@ -84,7 +84,7 @@ fn memory(person: &mut Person<'_>, words: &mut Words) -> String {
     id
 }
 
-/// Erases what is at this path, and waits for nothing: no other process reads the file.
+/// Erases what is at this path, without waiting: no other process reads the file.
 #[track_caller]
 fn erase(person: &mut Person<'_>, path: &str) -> Value {
     let answer = person.ask("DELETE", path, None);
@@ -93,7 +93,7 @@ fn erase(person: &mut Person<'_>, path: &str) -> Value {
     erased
 }
 
-/// Of the words so far, how many stand in the files and in the answers.
+/// How many of the words so far are in the files and in the answers.
 fn seen(site: &Site, words: &Words, answers: &[(String, Answer)]) -> (usize, usize) {
     let files = words.found_in_folder(site.server.folder.path());
     let said: Vec<u8> = answers.iter().flat_map(|(_, answer)| answer.body.clone()).collect();
@@ -103,7 +103,7 @@ fn seen(site: &Site, words: &Words, answers: &[(String, Answer)]) -> (usize, usi
     )
 }
 
-/// No word is left: in no file of the folder, in none that is held open without a name, and in no answer.
+/// Checks that no word is left: in no file of the folder, in no unnamed file that is held open, and in no answer.
 #[track_caller]
 fn check_gone(site: &Site, words: &Words, person: &mut Person<'_>, sessions: &[&str]) {
     assert_eq!(words.found_in_folder(site.server.folder.path()), [], "files");

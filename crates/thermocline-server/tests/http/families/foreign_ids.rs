@@ -1,4 +1,4 @@
-//! Nothing of one user is reached through another, even with its id.
+//! Nothing of one user can be reached through another, even with its id.
 
 use serde_json::{Map, Value, json};
 use thermocline_server::ops::{
@@ -9,7 +9,7 @@ use thermocline_server::ops::{
 use super::{Person, Site, isolation::live, story};
 use crate::drawn;
 
-/// A body that is as the operation takes it, with these ids where it takes some.
+/// A valid body for the operation, with these ids where it takes ids.
 fn body(row: &Row, id: &dyn Fn(&str) -> String) -> Option<Value> {
     let is_written = !matches!(row.spec.http.method, Method::Get | Method::Delete);
     is_written.then(|| match row.spec.name {
@@ -27,7 +27,7 @@ fn body(row: &Row, id: &dyn Fn(&str) -> String) -> Option<Value> {
     })
 }
 
-/// Something of every kind that has an id, and the id.
+/// Something of every kind that has an id, with the id.
 fn owned(alex: &mut Person<'_>) -> [(&'static str, String); 8] {
     let port = |n: usize| json!({ "kind": "configuration", "title": format!("Port {n}"), "content": format!("The port is {n}."), "goal_signature": "port" });
     alex.post("/memories", &port(1));
@@ -55,7 +55,7 @@ fn owned(alex: &mut Person<'_>) -> [(&'static str, String); 8] {
     ]
 }
 
-/// Requests that name such ids in their bodies.
+/// Requests with such ids in their bodies.
 fn requests(id: &dyn Fn(&str) -> String) -> Vec<(&'static str, Value)> {
     let fix = json!({ "kind": "fix", "title": "x", "content": "x" });
     let with = |name: &str, value: Value| {
@@ -78,7 +78,7 @@ fn requests(id: &dyn Fn(&str) -> String) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Every route and request answers with these ids as with those that nobody has.
+/// Checks that every route and request gives the same answers for these ids as for ids that do not exist.
 #[track_caller]
 fn check_foreign(blake: &mut Person<'_>, of_alex: &dyn Fn(&str) -> String, nobodys: &dyn Fn(&str) -> String) {
     let mut asked = Vec::new();

@@ -1,10 +1,10 @@
-//! What others say and do changes nothing of what a user has and is answered.
+//! What others say and do changes neither a user's data nor its answers.
 
 use serde_json::{Value, json};
 
 use super::{NOW, Person, Site, story};
 
-/// What an answer says, but for what is drawn or measured: ids by the order in which they come.
+/// An answer without anything random or measured: ids are replaced by their order of occurrence.
 fn plain(text: &str) -> String {
     const UUID: usize = 36;
     let is_id = |part: &[u8]| {
@@ -31,7 +31,7 @@ fn plain(text: &str) -> String {
     String::from_utf8(plain).unwrap()
 }
 
-/// Without how long it took, and without cursors, which hold drawn ids.
+/// Without the elapsed time, and without cursors, which contain random ids.
 fn without_drawn(mut answer: Value) -> Value {
     match &mut answer {
         Value::Object(fields) => {
@@ -62,8 +62,8 @@ const QUESTIONS: [&str; 8] = [
     "Where do I live, and what about redis?",
 ];
 
-/// All that a user is answered: every question as a recall, as a context inside of a talk and outside of any, and every
-/// route that reads.
+/// All of a user's answers: every question as a recall, as a context inside and outside a conversation, and every reading
+/// route.
 fn answers(person: &mut Person<'_>) -> Vec<String> {
     let mut answers = Vec::new();
     for question in QUESTIONS {
@@ -112,7 +112,7 @@ fn check_same(found: &[String], expected: &[String], when: &str) {
     }
 }
 
-/// Four talks, of which three end; facts and memories.
+/// Four conversations, three of them ended; anchors and memories.
 pub fn live(site: &Site, person: &mut Person<'_>, mut beside: impl FnMut(usize)) {
     for talk in 0..4 {
         for n in talk * 30..talk * 30 + 30 {

@@ -1,5 +1,5 @@
-//! What the library promises of erasing, of users beside each other, of providers that fail, and of turns on their way
-//! through the tiers, promised once more to who asks over HTTP.
+//! The library's promises about erasing, about users next to each other, about failing providers, and about turns moving
+//! through the tiers, tested over HTTP.
 
 mod broken_index;
 mod degradation;
@@ -57,12 +57,12 @@ const WHAT: [&str; 13] = [
     "chandelier",
     "lighthouse",
 ];
-/// Behind this a turn is long enough to be summarized.
+/// With this appended, a turn is long enough to be summarized.
 const MORE: &str = "It took the whole afternoon, and in the end everybody was content with how it had turned out. \
     Nobody had expected that, least of all the people who were standing around and giving advice. There was soup \
     afterwards, with dark bread and far too much pepper for the younger ones. The weather held until the evening.";
 
-/// The moment of every test here, and of every question.
+/// The time of every test here, and of every question.
 const NOW: &str = "2026-03-01T12:00:00Z";
 
 /// A turn to record: the n-th story. No two of the first 1,000 are equal; every third is long.
@@ -77,7 +77,7 @@ fn story(session: &str, n: usize) -> Value {
     })
 }
 
-/// A server on a clock that stands still, whose jobs run when they are asked to, and a key for everything.
+/// A server with a stopped clock, whose jobs run on request, and a key for everything.
 struct Site {
     server: Running,
     key: String,
@@ -89,7 +89,7 @@ impl Site {
         Self::with(|_| {})
     }
 
-    /// Of a memory, or of settings, that differ from others.
+    /// With a different memory or settings.
     fn with(change: impl FnOnce(&mut Setup)) -> Self {
         let clock = Arc::new(ManualClock::new(NOW.parse().unwrap()));
         let person = New { origin: Origin::User, ..whole_key() };
@@ -104,7 +104,7 @@ impl Site {
         Person { site: self, client: self.server.client(), name: name.to_owned(), ids: Ids::default() }
     }
 
-    /// Has all jobs run that are due.
+    /// Runs all jobs that are due.
     #[track_caller]
     fn run_jobs(&self) -> Value {
         let answer = self.person("").send("POST", "/v1/jobs/run", Some(&json!({})));
@@ -112,7 +112,7 @@ impl Site {
         answer.json()
     }
 
-    /// The file is sound.
+    /// Checks that the file is sound.
     #[track_caller]
     fn check_sound(&self) {
         let diagnosis = self.person("").send("POST", "/v1/doctor", Some(&json!({}))).json();
@@ -124,17 +124,17 @@ impl Site {
     }
 }
 
-/// A user as somebody who asks for them sees the server, over one connection.
+/// The server as seen by a client that asks for one user, over one connection.
 struct Person<'a> {
     site: &'a Site,
     client: Client,
     name: String,
-    /// Every id that was ever told.
+    /// Every id returned so far.
     ids: Ids,
 }
 
 impl Person<'_> {
-    /// Asks at any path; who finds no place comes again, as any client.
+    /// Sends a request to any path; if there is no capacity, retries like any client.
     fn send(&mut self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         const TRIES: usize = 300;
         let mut answer = self.send_once(method, path, body);
@@ -161,13 +161,13 @@ impl Person<'_> {
         answer
     }
 
-    /// Asks at a path of this user.
+    /// Sends a request to a path of this user.
     fn ask(&mut self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         let path = format!("/v1/users/{}{path}", self.name);
         self.send(method, &path, body)
     }
 
-    /// What must be done.
+    /// The answer to a request that must succeed.
     #[track_caller]
     fn done(&mut self, method: &str, path: &str, body: Option<&Value>) -> Value {
         let answer = self.ask(method, path, body);
@@ -177,7 +177,7 @@ impl Person<'_> {
         told
     }
 
-    /// The answer to a message of the Model Context Protocol.
+    /// The answer to an MCP message.
     #[track_caller]
     fn ask_mcp(&mut self, message: &Value) -> Value {
         let headers = [
@@ -215,8 +215,8 @@ impl Person<'_> {
         }
     }
 
-    /// The answers of every route that reads something of this user, with each id that was ever told, and these keys of
-    /// sessions, where the route takes one.
+    /// The answers of every route that reads something of this user, with each id returned so far, and these session keys if
+    /// the route takes one.
     fn every_reading(&mut self, sessions: &[&str]) -> Vec<(String, Answer)> {
         let mut asked = Vec::new();
         for row in ops::table().iter().filter(|row| {
@@ -241,7 +241,7 @@ impl Person<'_> {
     }
 }
 
-/// The callers' ids of what was recalled, best first.
+/// The callers' ids of the recalled items, best first.
 fn ids(recall: &Value) -> Vec<&str> {
     recall["items"].as_array().unwrap().iter().filter_map(|recalled| recalled["caller_id"].as_str()).collect()
 }

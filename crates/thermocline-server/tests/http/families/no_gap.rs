@@ -1,5 +1,5 @@
-//! A turn is found from the moment in which its record is answered, wherever it goes from there; and while others record,
-//! end sessions and have them compressed, no context loses one between the tiers.
+//! A turn is found from the moment its record is answered, wherever it moves from there; and while others record, end
+//! sessions and compress them, no context loses a turn between the tiers.
 
 use std::{
     sync::{
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Person, Site, words::Words};
 use crate::drawn::Chance;
 
-/// What only one turn says: at its beginning, where a summary has it, and at its end, where none does.
+/// Words of a single turn: at its beginning, where a summary has it, and at its end, where none does.
 const EARLY: &str = "marmalade";
 const LATE: &str = "zeppelin";
 
@@ -28,7 +28,7 @@ fn told(session: &str, id: &str, early: &str, late: &str) -> Value {
     })
 }
 
-/// It is the first that is found by this word, to the letter, and not by meaning or its neighbours alone.
+/// Checks that this word finds the turn as the first result, verbatim, and not only by meaning or neighbours.
 #[track_caller]
 fn check_found<'a>(recall: &'a Value, turn: &Value, word: &str, when: &str) -> &'a Value {
     let first = &recall["items"][0];
@@ -82,15 +82,15 @@ fn a_turn_is_found_from_its_record_through_eviction_end_compression_indexing_and
     site.check_sound();
 }
 
-/// Turns that were acknowledged: who said it, and the request.
+/// Acknowledged turns: their user, and the request.
 type Acknowledged = Mutex<Vec<(String, Value)>>;
 
 const TELLERS: usize = 3;
 const TURNS: usize = 48;
-/// Turns of a talk before it ends.
+/// Turns per conversation before it ends.
 const TALK: usize = 8;
 
-/// What nobody ever said anything like: turns are shown for their places only.
+/// A query unlike anything ever said, so that turns are shown only for their places.
 fn places(alex: &mut Person<'_>) -> (Vec<u64>, Value) {
     let asked = json!({ "session": "open", "message": "Thank you!", "min_confidence": 1.0 });
     let context = alex.post("/context", &asked);
@@ -101,7 +101,8 @@ fn places(alex: &mut Person<'_>) -> (Vec<u64>, Value) {
     (all, context)
 }
 
-/// Tells, asks for contexts, and ends its talks; each turn is told once in an open session, once in one that ends.
+/// Tells turns, asks for contexts, and ends conversations; each turn is told once in an open session, and once in one that
+/// ends.
 fn teller(site: &Site, name: &str, words: &Mutex<Words>, acknowledged: &Acknowledged) {
     let mut person = site.person(name);
     let next = || words.lock().unwrap().next();
@@ -127,7 +128,7 @@ fn teller(site: &Site, name: &str, words: &Mutex<Words>, acknowledged: &Acknowle
     }
 }
 
-/// Looks for any turn that was acknowledged, until nobody tells any more; how many it found, and in which tiers.
+/// Searches for random acknowledged turns until nobody tells any more; returns how many it found, and in which tiers.
 fn asker(site: &Site, seed: u64, is_over: &AtomicBool, acknowledged: &Acknowledged) -> Vec<String> {
     let (mut chance, mut tiers) = (Chance(seed), Vec::new());
     while !is_over.load(Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! Where words that no language has are found.
+//! Finding words that exist in no language.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
@@ -6,12 +6,12 @@ pub use crate::canaries::Words;
 use crate::canaries::found_in;
 
 impl Words {
-    /// Which of the words so far stand in these bytes.
+    /// Which of the words so far are in these bytes.
     pub fn found_in(&self, bytes: &[u8]) -> BTreeSet<usize> {
         found_in(bytes, self.0)
     }
 
-    /// Which of the words so far stand in any file of a folder, by its name; and in the names.
+    /// Which of the words so far are in any file of a folder, by file name, and in the names.
     pub fn found_in_folder(&self, folder: &Path) -> Vec<(String, BTreeSet<usize>)> {
         let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
         let found = files.map(|file| {

@@ -1,4 +1,4 @@
-//! Tools of every profile, resources and prompts, by the address of a user and by that of a key's one user.
+//! Tools of every profile, resources and prompts, through the URL of a user and through that of a key's single user.
 
 use serde_json::{Value, json};
 use thermocline_server::mcp::ToolProfile;
@@ -9,10 +9,10 @@ use crate::{
     drawn::{Chance, Ids, Maker},
 };
 
-/// A revision of the protocol whose messages say what they are in themselves, and one whose do not.
+/// A revision of the protocol with self-describing messages, and one without.
 const REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
-/// What can be asked.
+/// What can be called.
 pub struct Tools {
     /// By profile: each tool's name, and the schema of its arguments.
     profiles: Vec<(ToolProfile, Vec<(String, Value)>)>,
@@ -29,7 +29,7 @@ impl Message {
         Self { method, params }
     }
 
-    /// Sends it; `at` is a path behind `/mcp`.
+    /// Sends it; `at` is a path after `/mcp`.
     fn send(mut self, tenant: &mut Tenant<'_>, at: &str, key: usize, revision: &str) -> Answer {
         let mut headers = vec![("mcp-protocol-version", revision)];
         let name = self.params.get("name").or_else(|| self.params.get("uri")).and_then(Value::as_str);
@@ -52,7 +52,7 @@ impl Message {
 }
 
 impl Tools {
-    /// What a tenant is told that there is.
+    /// What the server lists for a tenant.
     pub fn of(tenant: &mut Tenant<'_>) -> Self {
         let profiles = ToolProfile::EVERY.map(|profile| {
             let at = format!("?tools={}", profile.as_str());
@@ -66,7 +66,7 @@ impl Tools {
         Self { profiles: profiles.into() }
     }
 
-    /// A message; of which sort it was, and whether it was for this user and was taken, if one was made at all.
+    /// Sends a message; returns its kind, and whether it was for this user and was accepted, if one was made at all.
     pub fn ask(
         &self,
         tenant: &mut Tenant<'_>,
@@ -108,7 +108,7 @@ impl Tools {
     }
 }
 
-/// An address of something, of whomever it is.
+/// The URI of a random resource of anybody.
 fn resource(chance: &mut Chance, ids: &Ids) -> String {
     let mut id = |kind: &str| ids.one(kind, chance).unwrap_or_default();
     let all = [

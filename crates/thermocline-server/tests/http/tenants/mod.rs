@@ -1,7 +1,7 @@
-//! Two tenants with the same session keys, callers' ids and titles, side by side in one file: whatever either asks, by any
-//! route, tool, resource and prompt, with its own ids or the other's, nothing of the other comes back; and the log at its
-//! finest, the audit file and the metrics hold nothing of either. The requests are made from the table's schemas and the
-//! tools', so that a new row is asked too; and none of them, well or badly formed, is a failure of the server.
+//! Two tenants with the same session keys, callers' ids and titles in one file: whatever either requests, through any route,
+//! tool, resource and prompt, with its own ids or the other's, nothing of the other is returned; and the log at the finest
+//! level, the audit file and the metrics contain nothing of either. The requests are made from the schemas of the table and
+//! of the tools, so that a new row is tested too; and none of them, well-formed or not, causes a server error.
 
 mod mcp;
 
@@ -22,7 +22,7 @@ use crate::{
     logged::Logged,
 };
 
-/// Words that only this tenant says.
+/// Words that only one tenant says.
 const CANARIES: [&str; 2] = ["zinnoberkanarie", "malachitkanarie"];
 const USERS: [&str; 2] = ["acme/sam", "other/sam"];
 
@@ -60,7 +60,7 @@ impl Tenant<'_> {
         answer
     }
 
-    /// Nothing of the other tenant, and no failure of the server.
+    /// Checks that the answer has nothing of the other tenant, and is not a server error.
     fn check(&self, asked: &str, answer: &Answer) {
         let said = String::from_utf8_lossy(&answer.body).to_lowercase();
         let heads = format!("{:?}", answer.headers).to_lowercase();
@@ -68,7 +68,7 @@ impl Tenant<'_> {
         assert!(answer.status < 500 || answer.status == 503, "{asked}: {} {said}", answer.status);
     }
 
-    /// What a tenant begins with.
+    /// Creates a tenant's initial data.
     fn settle(&mut self, ids: &mut Ids) {
         let canary = self.canary;
         let user = self.user.replace('/', "%2F");
@@ -96,7 +96,7 @@ impl Tenant<'_> {
         post("recall", json!({ "query": format!("boat {canary}") }));
     }
 
-    /// A request by a route; whether it was for this user, and was taken, if one was made at all.
+    /// Sends a request to a route; returns whether it was for this user and was accepted, if one was made at all.
     fn ask_route(&mut self, chance: &mut Chance, ids: &mut Ids) -> Option<bool> {
         let row = chance.of(ops::table());
         // Else there would soon be nothing left to tell.
@@ -130,7 +130,7 @@ impl Tenant<'_> {
         Some(answer.status < 300)
     }
 
-    /// Of whom something is asked: with the name of the other's user a key opens nothing at all.
+    /// The user to ask about: with the name of the other's user a key opens nothing at all.
     fn asked_of(&self, chance: &mut Chance) -> &'static str {
         if chance.one_in(10) { USERS[chance.below(2)] } else { self.user }
     }
