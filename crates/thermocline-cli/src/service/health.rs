@@ -34,12 +34,11 @@ pub(crate) struct HealthArgs {
 }
 
 pub(crate) fn run(args: &HealthArgs, out: &Output) -> Result<(), Failure> {
-    let address = match &args.address {
-        Some(address) => address.clone(),
-        None => {
-            let layers = serve::stated(args.config.as_deref()).map_err(|wrong| misused(&wrong))?;
-            listening(&layers.settings().map_err(|wrong| misused(&wrong))?.service)
-        }
+    let address = if let Some(address) = &args.address {
+        address.clone()
+    } else {
+        let layers = serve::stated(args.config.as_deref()).map_err(|wrong| misused(&wrong))?;
+        listening(&layers.settings().map_err(|wrong| misused(&wrong))?.service)
     };
     let (is_ready, body) = ask(&address)
         .map_err(|error| Failure::caused(Exit::TryAgain, format!("{address} does not answer"), error))?;

@@ -45,7 +45,7 @@ impl Asked {
                 "-H" => asked.headers.push(arguments.next().unwrap().to_owned()),
                 "-d" => arguments.next().unwrap().clone_into(&mut asked.body),
                 "-s" | "-sS" => {}
-                url => asked.path = url.split_once(":7411").unwrap().1.to_owned(),
+                url => url.split_once(":7411").unwrap().1.clone_into(&mut asked.path),
             }
         }
         asked
@@ -78,7 +78,7 @@ fn ask(server: &Server, asked: &[Asked]) -> Vec<Value> {
         let mut answers = Vec::new();
         for Asked { path, headers, body } in asked {
             let mut client = Client::connect(server.address).await.unwrap();
-            client.headers = headers.iter().map(|header| format!("{header}\r\n")).collect();
+            client.headers = headers.iter().flat_map(|header| [header, "\r\n"]).collect();
             let answer = client.ask("POST", path, body).await.unwrap();
             let said = String::from_utf8(answer.body).unwrap();
             assert!(answer.status < 300, "{path} {body}: {said}");
