@@ -237,7 +237,7 @@ fn why_says_what_was_found_what_was_left_out_and_why() {
     let shell = Shell::with_boats();
     let none = shell.alex(&["why"]);
     assert_eq!((none.code, none.stdout.as_str()), (0, ""));
-    assert!(none.stderr.contains("no receipt yet"), "{}", none.stderr);
+    assert!(none.stderr.contains("no receipts yet"), "{}", none.stderr);
 
     let talk = shell
         .alex(&[
