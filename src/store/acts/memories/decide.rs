@@ -136,11 +136,11 @@ impl MemoryOperation<'_, '_> {
     fn promote(&mut self, memory: &MemoryBefore) -> Result<()> {
         let id = memory.row.id;
         let trust = approve(memory.row.trust, Origin::User).ok_or_else(|| {
-            conflict(format!("{id} has the words of a tool or a document; those do not stay for ever"))
+            conflict(format!("{id} has the words of a tool or a document, which cannot stay forever"))
         })?;
         if memory.row.frequency != Frequency::Low || self.shown(memory.row.memory_no)?.contested {
             let frequency = memory.row.frequency.as_str();
-            return Err(conflict(format!("{id} is {frequency} by now, or contested: it does not settle")));
+            return Err(conflict(format!("{id} is now {frequency}, or contested, and cannot settle")));
         }
         check_settled(Frequency::UltraLow, memory.row.volatility, trust)
             .map_err(|error| conflict(error.to_string()))?;
