@@ -166,7 +166,7 @@ pub(crate) fn checked(vectors: Vec<Vec<f32>>, space: &EmbeddingSpace, texts: usi
         return Err(Error::provider("it did not give one vector of its own size for each text"));
     }
     if vectors.iter().flatten().any(|number| !number.is_finite()) {
-        return Err(Error::provider_refused("it gave numbers that are none"));
+        return Err(Error::provider_refused("it gave values that are not numbers"));
     }
     Ok(vectors)
 }

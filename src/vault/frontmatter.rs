@@ -617,14 +617,14 @@ mod tests {
         refuse("a: |\n  text", 2, "blocks");
         refuse("no name", 2, "name");
         refuse("  a: 1", 2, "indented");
-        refuse("a: [1, 2", 2, "no end");
-        refuse("a: \"x", 2, "no end");
+        refuse("a: [1, 2", 2, "does not end");
+        refuse("a: \"x", 2, "does not end");
         refuse("a: [[[1]]]", 2, "too deep");
-        refuse("a: \"x\" y", 2, "behind");
+        refuse("a: \"x\" y", 2, "after the end");
         let many: Vec<String> = (0..65).map(|n| format!("k{n}: 1")).collect();
         refuse(&many.join("\n"), 66, "64 names");
         refuse(&format!("a: [{}]", "1, ".repeat(1_001)), 2, "1,000");
-        assert!(read("---\na: 1\n").unwrap_err().why.contains("no end"));
+        assert!(read("---\na: 1\n").unwrap_err().why.contains("lacks its end"));
         assert!(read("a\0b").is_err());
     }
 

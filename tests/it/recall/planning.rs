@@ -299,7 +299,7 @@ const FAILURES: [(&str, &str, ErrorKind, bool); 13] = [
     ("a megabyte", "what it said could not be used: it was too large", ErrorKind::ProviderRefused, false),
     (
         "all times",
-        "what it said could not be used: its days are no range of time",
+        "what it said could not be used: its days are not a range of time",
         ErrorKind::ProviderRefused,
         false,
     ),

@@ -58,7 +58,7 @@ impl WriteTx<'_> {
         let (sql, now) = (operation.tx.sql, operation.now);
         let asked = reviews::by_id(sql, scope, id)?.ok_or_else(reviews::no_review)?;
         if let Some(decision) = asked.review.decision {
-            return Err(conflict(format!("the review is {} already", decision.as_str())));
+            return Err(conflict(format!("the review is already {}", decision.as_str())));
         }
         // First, because a memory that stops being active takes its questions with it.
         reviews::decide(sql, scope, asked.review_no, (decision, by, now))?;
