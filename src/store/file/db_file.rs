@@ -159,7 +159,8 @@ impl DbFile {
             return Ok(());
         }
         let message = format!(
-            "{} was deleted or replaced while it was open, and nothing is acknowledged any more; put it back, or keep what is there now, and open it again",
+            "{} was deleted or replaced while it was open, and nothing is acknowledged any more; put it back, or keep \
+             what is there now, and open it again",
             self.path.display()
         );
         Err(self.lost.get_or_init(|| Error::new(ErrorKind::Io, message)).clone())
