@@ -376,19 +376,19 @@ impl Config {
         };
         if self.remember_marker.as_deref().is_some_and(|marker| !is_marker(marker)) {
             return Err(Error::invalid(
-                "remember_marker has 1 to 64 bytes, no control characters, and no blank at either end",
+                "remember_marker must have 1 to 64 bytes, no control characters, and no space at either end",
             ));
         }
         if self.originals == Originals::Delete && self.summarizer.is_none() {
             return Err(Error::invalid(
-                "originals are to be deleted, and there is no summarizer; \
-                 set Config::summarizer, or Config::originals to Archive",
+                "originals cannot be deleted without a summarizer; set Config::summarizer, \
+                 or Config::originals to Archive",
             ));
         }
         if self.extract == Extract::Llm && self.summarizer.is_none() {
             return Err(Error::invalid(
-                "memories are to be proposed by the summarizer, and there is none; \
-                 set Config::summarizer, or Config::extract to Rules",
+                "memories cannot be proposed without a summarizer; set Config::summarizer, \
+                 or Config::extract to Rules",
             ));
         }
         Ok(())

@@ -51,7 +51,7 @@ impl Unpacker {
         let raw_bytes = get_frame_content_size(body).ok().flatten().and_then(|bytes| bytes.try_into().ok());
         let raw_bytes = raw_bytes.filter(|bytes| *bytes <= MAX_RAW_BYTES);
         let raw_bytes: usize =
-            raw_bytes.ok_or_else(|| cannot("read", "it says no size, or one that no frame has"))?;
+            raw_bytes.ok_or_else(|| cannot("read", "its size is missing or impossible"))?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(raw_bytes).map_err(|error| cannot("read", error))?;
         self.0.decompress_to_buffer(body, &mut lines).map_err(|error| cannot("read", error))?;

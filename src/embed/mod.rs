@@ -123,7 +123,8 @@ impl EmbeddingSpace {
         if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES
         {
             return Err(Error::invalid(format!(
-                "an embedder's model has 1 to {MAX_NAME_BYTES} bytes, its revision up to {MAX_NAME_BYTES}"
+                "an embedder's model must have 1 to {MAX_NAME_BYTES} bytes, and its revision at most \
+                 {MAX_NAME_BYTES}"
             )));
         }
         if !(1..=MAX_DIMS).contains(&self.dims) {
@@ -165,7 +166,7 @@ pub(crate) fn checked(vectors: Vec<Vec<f32>>, space: &EmbeddingSpace, texts: usi
         return Err(Error::provider("it did not give one vector of its own size for each text"));
     }
     if vectors.iter().flatten().any(|number| !number.is_finite()) {
-        return Err(Error::provider_refused("it gave numbers that are none"));
+        return Err(Error::provider_refused("it gave values that are not numbers"));
     }
     Ok(vectors)
 }

@@ -120,7 +120,7 @@ struct IsPrivate;
 
 impl fmt::Display for IsPrivate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the host lies on this machine or on a network of its own")
+        f.write_str("the host is on this machine or on a private network")
     }
 }
 

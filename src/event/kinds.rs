@@ -126,12 +126,13 @@ impl ProviderRole {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::JobStarted { job } => write!(f, "{job}: try {} begins", job.attempt),
+            Self::JobStarted { job } => write!(f, "{job}: attempt {} begins", job.attempt),
             Self::JobDone { job, turns } => write!(f, "{job}: done, {turns} turns"),
             Self::JobFellBack { job, summaries } => {
                 write!(
                     f,
-                    "{job}: the built-in summarizer did {summaries} turns that the configured one did not"
+                    "{job}: the built-in summarizer summarized {summaries} turns that the configured one \
+                     did not"
                 )
             }
             Self::JobWaiting { job, until, why } => {
@@ -142,11 +143,9 @@ impl fmt::Display for Event {
                 write!(f, "{} {}: no answer ({why:?})", provider.as_str(), name.escape_debug())
             }
             Self::WriterReopened { why } => {
-                write!(f, "the writer has opened the file anew after a failure ({why:?})")
+                write!(f, "the writer reopened the file after a failure ({why:?})")
             }
-            Self::ScrubPending => {
-                f.write_str("bytes of what was erased are left: a reader holds the write-ahead log")
-            }
+            Self::ScrubPending => f.write_str("erased bytes remain: a reader holds the write-ahead log"),
         }
     }
 }

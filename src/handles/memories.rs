@@ -163,7 +163,7 @@ impl Memories {
                 [] => Err(Error::not_found("this user has no such memory")),
                 [id] => snapshot.memory(scope, id),
                 _ => Err(Error::invalid(
-                    "several memories have ids that begin or end like this; say more of it",
+                    "several memories have ids that begin or end like this; give more digits",
                 )),
             }
         })
@@ -390,7 +390,7 @@ impl Memories {
         let summarizer = self.store.config().summarizer.as_deref().map(Summarizer::name);
         check_person(by, summarizer)?;
         if self.by != Origin::User || !matches!(decision, Decision::Approved | Decision::Rejected) {
-            return Err(Error::invalid("a person decides a review, and approves or rejects what it asks"));
+            return Err(Error::invalid("only a person can decide a review, by approving or rejecting it"));
         }
         let (scope, by) = (self.scope, by.to_owned());
         self.store.write(move |tx| tx.decide_review(&scope, review, (decision, &by))).await
@@ -612,7 +612,8 @@ fn bounds_of(part: &str) -> Result<(Bounds, String)> {
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hex || !(LEAST_DIGITS..=DIGITS).contains(&digits.len()) {
         return Err(Error::invalid(format!(
-            "the id of a memory is mem_ and {DIGITS} hexadecimal digits; its first or last {LEAST_DIGITS} or more name it"
+            "a memory's id is mem_ and {DIGITS} hexadecimal digits; give its first or last {LEAST_DIGITS} \
+             or more"
         )));
     }
     let filled = |with: &str| {

@@ -115,10 +115,12 @@ impl Session {
 
     async fn record_only_message(&self, turn: NewTurn) -> Result<Recorded> {
         if turn.answering.is_some() {
-            return Err(Error::invalid("it is the reply that answers a context; say so when it has come"));
+            return Err(Error::invalid(
+                "only a reply answers a context: name the receipt when you add the reply",
+            ));
         }
         if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
-            return Err(Error::invalid("a message that waits for its reply has a text, and no reply yet"));
+            return Err(Error::invalid("a message recorded without its reply needs a text and no reply"));
         }
         let (bytes, measured) = self.measure(turn).await?;
         let (scope, id) = (self.scope, self.id());
@@ -145,7 +147,7 @@ impl Session {
     async fn give_reply(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
         if reply.text().is_empty() {
             return Err(Error::invalid(
-                "the reply is empty; a message that is to have none is complete with the next record",
+                "the reply is empty; to leave the message without one, record the next turn",
             ));
         }
         loop {
@@ -484,8 +486,8 @@ fn known_reply(known: &Turn, again: &NewTurn) -> Result<Recorded> {
 
 fn not_waiting(state: TurnState) -> Error {
     let why = match state {
-        TurnState::Replaced => "the message was replaced; its reply belongs to no turn",
-        _ => "the turn is complete, with another reply or without one; record another turn",
+        TurnState::Replaced => "the message was replaced, so no turn can take its reply",
+        _ => "the turn is already complete, with another reply or without one; record another turn",
     };
     Error::new(ErrorKind::Conflict, why)
 }
@@ -495,7 +497,8 @@ pub(super) fn check_summarizer(config: &Config) -> Result<()> {
     let is_own = |summarizer: &&Arc<dyn Summarizer>| summarizer.name() != Extractive::NAME;
     config.summarizer.as_ref().filter(is_own).map(drop).ok_or_else(|| {
         Error::invalid(
-            "there is no summarizer but the built-in one, which would do the same again; set Config::summarizer",
+            "only the built-in summarizer is configured, and it would only repeat its result; \
+             set Config::summarizer",
         )
     })
 }

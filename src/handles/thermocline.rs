@@ -142,7 +142,7 @@ impl Thermocline {
         let store = Arc::clone(&self.store);
         match tokio::time::timeout(health::BOUND, hop(move || store.health())).await {
             Ok(answer) => answer,
-            Err(_) => Err(Error::new(ErrorKind::TimedOut, "the file could not be looked at in time")),
+            Err(_) => Err(Error::new(ErrorKind::TimedOut, "the file could not be checked in time")),
         }
     }
 

@@ -68,7 +68,7 @@ impl User {
     pub async fn info(&self) -> Result<UserInfo> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let found = off_thread(move || store.snapshot()?.user_info(&scope)).await?;
-        found.ok_or_else(|| Error::not_found("there is no such user any more"))
+        found.ok_or_else(|| Error::not_found("this user no longer exists"))
     }
 
     /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended and not

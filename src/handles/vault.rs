@@ -210,7 +210,7 @@ impl Vault {
 
     async fn sync_all(&self) -> Result<VaultReport> {
         if self.options.layout != Layout::Cognitive {
-            return Err(Error::invalid("only the cognitive layout is synced; export writes the others"));
+            return Err(Error::invalid("only the cognitive layout can be synced; use export for the others"));
         }
         let VaultView { disk, state, files, known: before, hidden, beside, options } = self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
@@ -281,8 +281,8 @@ impl Vault {
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "the files of {gone} of {all} memories are gone, and at most {most} may be forgotten at once: put them back, or \
-                 say how many"
+                "the files of {gone} of {all} memories are gone, and at most {most} may be forgotten at \
+                 once: put them back, or allow more"
             ),
         ))
     }
@@ -295,7 +295,7 @@ impl Vault {
             let faults = store.config().faults.clone();
             let disk = Disk::open(&folder, MARKER, faults, |marker| {
                 let marker = marker
-                    .ok_or_else(|| Error::not_found("the folder is no vault: vault init makes it one"))?;
+                    .ok_or_else(|| Error::not_found("the folder is not a vault: vault init makes it one"))?;
                 let Marker { links, embeddings, .. } = read_marker(marker, expected)?;
                 (options.links, options.embeddings) = (links, embeddings);
                 Ok(())
@@ -346,11 +346,11 @@ fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
     let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {
         Ok(marker) if marker.user_id != expected.user_id => conflict(
-            "the folder is the vault of another user; if it is to be this one's, take .thermocline out of it"
+            "the folder is the vault of another user; to use it for this one, remove .thermocline from it"
                 .to_owned(),
         ),
         Ok(marker) if marker.layout != expected.layout => conflict(format!(
-            "the folder has the layout {}, not {}: take another folder",
+            "the folder has the layout {}, not {}: use another folder",
             marker.layout.as_str(),
             expected.layout.as_str()
         )),
@@ -362,6 +362,6 @@ fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
 fn make_folder(folder: &Path) -> Result<()> {
     let made = std::fs::create_dir_all(folder);
     made.map_err(|error| {
-        Error::caused(ErrorKind::Io, "the vault's folder cannot be made", error.kind().to_string())
+        Error::caused(ErrorKind::Io, "the vault's folder cannot be created", error.kind().to_string())
     })
 }

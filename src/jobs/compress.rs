@@ -54,7 +54,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         let waits = job.slice(move |tx| tx.hear_before_compression(&scope, session_id)).await?;
         if waits && config.originals == Originals::Delete {
             // Deleted originals can no longer be extracted from.
-            let why = Error::new(ErrorKind::Busy, "the session is still to be looked through for memories");
+            let why = Error::new(ErrorKind::Busy, "the session has not been searched for memories yet");
             return Ok(JobEnd::Waits(now(store) + BETWEEN_LOOKS, why));
         }
     }

@@ -17,7 +17,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         if begun.awaits_newer() {
             return Ok(JobEnd::Later(Error::new(
                 ErrorKind::NewerSchema,
-                "a newer version has begun this and will go on with it",
+                "a newer version has begun this and will continue it",
             )));
         }
         loop {
@@ -54,7 +54,7 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             ))),
         };
     }
-    let why = "an older version goes on recording; it is derived anew later";
+    let why = "an older version is still recording; this is derived again later";
     Ok(JobEnd::Later(Error::new(ErrorKind::Busy, why)))
 }
 

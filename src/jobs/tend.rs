@@ -88,8 +88,8 @@ impl TendPlan {
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "would archive {archived} and lower {lowered} of {} memories on {}: a clock that jumped looks like this; \
-                 memory tend by hand does it",
+                "would archive {archived} and lower {lowered} of {} memories on {}: the clock may have \
+                 jumped; if it is right, run memory tend by hand",
                 self.seen,
                 self.tending.day()
             ),

@@ -13,7 +13,7 @@ use crate::{
 /// Reads a JSON file of the folder.
 pub(super) fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T> {
     serde_json::from_str(&text(folder, file)?).map_err(|error| {
-        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what such a model's has"), error)
+        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what such a model needs"), error)
     })
 }
 
@@ -33,7 +33,7 @@ pub(super) fn unreadable(file: &str, error: io::Error) -> Error {
         io::ErrorKind::NotFound => {
             Error::caused(ErrorKind::NotFound, format!("the model's folder has no {file}"), error)
         }
-        io::ErrorKind::InvalidData => Error::caused(ErrorKind::Corrupt, format!("{file} is no text"), error),
+        io::ErrorKind::InvalidData => Error::caused(ErrorKind::Corrupt, format!("{file} is not text"), error),
         _ => Error::caused(ErrorKind::Io, format!("{file} of the model cannot be read"), error),
     }
 }

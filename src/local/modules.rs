@@ -76,8 +76,8 @@ impl Modules {
                 (2.., "Normalize") => normalized = true,
                 (_, kind) => {
                     return Err(unsupported(format!(
-                        "modules.json has a module {kind} at place {at}: a Transformer, a Pooling, any Dense and at \
-                         last a Normalize can be read"
+                        "modules.json has a module {kind} at place {at}: a Transformer, a Pooling, any \
+                         Dense and finally a Normalize can be read"
                     )));
                 }
             }

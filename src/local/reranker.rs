@@ -125,7 +125,7 @@ impl RerankerModel {
         let mut scores = Vec::with_capacity(texts.len());
         for texts in texts.chunks(TEXTS_AT_ONCE) {
             if anybody.strong_count() == 0 {
-                return Err(Error::provider("nobody waits for the reranker any more"));
+                return Err(Error::provider("nobody waits for the reranker any longer"));
             }
             let input = |text| self.tokens.pair(query, text, self.max_tokens);
             let inputs: Vec<_> = texts.iter().map(|text| input(text)).collect::<Result<_>>()?;
@@ -147,9 +147,9 @@ impl Classifier {
         match tensors.shape(&format!("{score}.weight")) {
             Some([1, _]) => {}
             Some([classes, _]) => {
-                return unsupported(format!("the model tells {classes} classes: a reranker has one"));
+                return unsupported(format!("the model has {classes} classes: a reranker has one"));
             }
-            _ => return unsupported("the model has no classifier: it is no reranker".to_owned()),
+            _ => return unsupported("the model has no classifier: it is not a reranker".to_owned()),
         }
         let prefix = tensors.prefix(family.prefix(), &format!("{dense}.weight"));
         let size = shape.hidden_size;

@@ -38,7 +38,7 @@ impl Tensors {
     }
 
     fn parse(bytes: Vec<u8>) -> Result<Self> {
-        let damaged = || Error::new(ErrorKind::Corrupt, "model.safetensors is damaged, or no such file");
+        let damaged = || Error::new(ErrorKind::Corrupt, "model.safetensors is damaged, or not such a file");
         let length = u64::from_le_bytes(*bytes.first_chunk().ok_or_else(damaged)?);
         let start = usize::try_from(length.min(MAX_HEAD_BYTES)).map_err(|_| damaged())? + LENGTH_BYTES;
         let head = bytes.get(LENGTH_BYTES..start).ok_or_else(damaged)?;

@@ -65,8 +65,9 @@ impl Shape {
         let kind = json::<ModelType>(folder, "config.json")?.model_type.unwrap_or_default();
         if family(&kind).is_none() {
             return Err(unsupported(format!(
-                "config.json says that the model type is {kind:?}; bert, distilbert, roberta, xlm-roberta and \
-                 camembert can be read. For another, implement Embedder or Reranker, over candle say"
+                "config.json says that the model type is {kind:?}; bert, distilbert, roberta, xlm-roberta \
+                 and camembert can be read. For another, implement Embedder or Reranker, \
+                 for example with candle"
             )));
         }
         let shape: Self = json(folder, "config.json")?;

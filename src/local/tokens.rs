@@ -78,7 +78,7 @@ impl ModelTokens {
         let unsuitable = |error| {
             Error::caused(
                 ErrorKind::Unsupported,
-                format!("{FILE} is not as its kind of vocabulary has it"),
+                format!("{FILE} does not match its kind of vocabulary"),
                 error,
             )
         };

@@ -74,7 +74,7 @@ impl WordPieces {
         let count = tokens.len();
         let vocabulary = Vocabulary::new(tokens.into_iter().map(Cow::Owned), normalization);
         let id = |token: &str| {
-            let missing = || unsupported(format!("the vocabulary has no {token}: it is no BERT's"));
+            let missing = || unsupported(format!("the vocabulary has no {token}: it is not BERT's"));
             vocabulary.id(token).ok_or_else(missing)
         };
         let [cls, sep, unk] = ["[CLS]", "[SEP]", "[UNK]"].map(id);

@@ -162,7 +162,7 @@ pub(crate) fn check_settled(frequency: Frequency, volatility: Volatility, trust:
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "a memory of {} volatility and trust {} settles no further than {}; {} was stated",
+        "a memory of {} volatility and trust {} settles no further than {}, but {} was stated",
         volatility.as_str(),
         trust.number(),
         most.as_str(),
@@ -185,7 +185,7 @@ fn check_extra(extra: &serde_json::Map<String, serde_json::Value>) -> Result<()>
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "the names that nothing reads are nested too deep, or larger than {MAX_CONTENT_BYTES} bytes"
+        "the uninterpreted fields are nested too deep, or larger than {MAX_CONTENT_BYTES} bytes"
     )))
 }
 
@@ -208,7 +208,7 @@ fn check_visible(what: &str, text: &str) -> Result<()> {
     if text.chars().any(is_visible) {
         return Ok(());
     }
-    Err(Error::invalid(format!("the {what} has no character that can be seen")))
+    Err(Error::invalid(format!("the {what} has no visible character")))
 }
 
 /// Whether a character is visible by itself.
@@ -255,7 +255,7 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<()> {
 pub(crate) fn check_share(what: &str, share: Option<f64>) -> Result<()> {
     match share {
         Some(share) if !(0.0..=1.0).contains(&share) => {
-            Err(Error::invalid(format!("the {what} is {share}; it is a number from 0 to 1")))
+            Err(Error::invalid(format!("the {what} is {share}; it must be from 0 to 1")))
         }
         _ => Ok(()),
     }
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_title_has_something_to_be_seen() {
-        let unseen = Some("the title has no character that can be seen");
+        let unseen = Some("the title has no visible character");
         for title in
             ["", " \n\t", "\u{200b}\u{ad}", "\u{200d}", "\u{301}", "\u{3164}", "\u{2800} ", "\u{202e}"]
         {
@@ -317,7 +317,7 @@ mod tests {
     fn content_has_at_most_64_kib_and_more_than_blanks() {
         check(&saying(&"x".repeat(64 << 10)), None);
         check(&saying(&"x".repeat((64 << 10) + 1)), Some("the content has 65537 bytes; 65536 are allowed"));
-        check(&saying("  \n "), Some("the content has no character that can be seen"));
+        check(&saying("  \n "), Some("the content has no visible character"));
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
         );
         check(
             &of(MemoryKind::Procedure, Procedure::new([" "])),
-            Some("the step or condition has no character that can be seen"),
+            Some("the step or condition has no visible character"),
         );
     }
 
@@ -343,16 +343,16 @@ mod tests {
     fn tags_are_few_short_and_name_something() {
         check(&memory().tags(vec!["a"; 64]), None);
         check(&memory().tags(vec!["a"; 65]), Some("there are 65 tags; 64 are allowed"));
-        check(&memory().tags(["#"]), Some("the tag has no character that can be seen"));
+        check(&memory().tags(["#"]), Some("the tag has no visible character"));
         check(&memory().entities(["x".repeat(101)]), Some("the entity has 101 bytes; 100 are allowed"));
     }
 
     #[test]
     fn shares_are_from_0_to_1() {
         check(&memory().importance(0.0).confidence(1.0), None);
-        check(&memory().importance(1.1), Some("the importance is 1.1; it is a number from 0 to 1"));
-        check(&memory().confidence(f64::NAN), Some("the confidence is NaN; it is a number from 0 to 1"));
-        check(&memory().reliability(-0.1), Some("the reliability is -0.1; it is a number from 0 to 1"));
+        check(&memory().importance(1.1), Some("the importance is 1.1; it must be from 0 to 1"));
+        check(&memory().confidence(f64::NAN), Some("the confidence is NaN; it must be from 0 to 1"));
+        check(&memory().reliability(-0.1), Some("the reliability is -0.1; it must be from 0 to 1"));
     }
 
     #[test]
@@ -403,13 +403,10 @@ mod tests {
     fn an_edit_is_held_to_the_same_bounds() {
         let told = |edit: Edit| edit.check().err().map(|error| error.to_string());
         assert_eq!(told(Edit::default().summary("").reliability(None).project(None)), None);
-        assert_eq!(
-            told(Edit::default().title(" ")).as_deref(),
-            Some("the title has no character that can be seen")
-        );
+        assert_eq!(told(Edit::default().title(" ")).as_deref(), Some("the title has no visible character"));
         assert_eq!(
             told(Edit::default().reliability(Some(2.0))).as_deref(),
-            Some("the reliability is 2; it is a number from 0 to 1")
+            Some("the reliability is 2; it must be from 0 to 1")
         );
         assert_eq!(Edit::default().project(Some("")).check().unwrap_err().kind(), ErrorKind::InvalidInput);
     }

@@ -49,7 +49,7 @@ pub(crate) fn check_person(by: &str, summarizer: Option<&str>) -> Result<()> {
     let name = by.trim().to_lowercase();
     let is_summarizer = summarizer.is_some_and(|summarizer| summarizer.to_lowercase() == name);
     if name.is_empty() || is_summarizer || NO_PERSONS.contains(&name.as_str()) {
-        return Err(Error::invalid("only a person decides a review; name who it was"));
+        return Err(Error::invalid("only a person can decide a review; name who it was"));
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ impl Receipt {
         let _ = writeln!(text, "Asked {asked_at}, as of {}.", self.now.format("%Y-%m-%d %H:%M UTC"));
         let _ = writeln!(text, "{}", self.understood.explain());
         for query in &self.understood.queries {
-            let _ = writeln!(text, "Searched for besides: {query:?}.");
+            let _ = writeln!(text, "Also searched for: {query:?}.");
         }
         if let Some(plan) = &self.understood.plan {
             let _ = writeln!(text, "{}", plan.explain());
@@ -67,7 +67,7 @@ impl Receipt {
             let _ = writeln!(text, "Considered {considered}, showed {packed}: {tokens} of {budget} tokens.");
         }
         if let Some(confidence) = self.confidence {
-            let _ = writeln!(text, "It is {confidence:.2} sure, of 1, that something of it answers.");
+            let _ = writeln!(text, "Confidence that something of it answers: {confidence:.2}.");
             if let Some(least) = self.understood.min_confidence.filter(|least| confidence < *least) {
                 let _ = writeln!(text, "Nothing recalled is shown below {least:.2}: min_confidence.");
             }
@@ -81,7 +81,7 @@ impl Receipt {
                 at.format("%Y-%m-%d %H:%M:%S UTC")
             );
         } else if self.budget_tokens.is_some() {
-            text.push_str(" No turn was recorded that says it answers it.");
+            text.push_str(" No turn was recorded as its answer.");
         }
         text.push('\n');
         text
@@ -99,7 +99,7 @@ impl Understood {
             (self.is_only_time, "it asks for that time and nothing else"),
             (self.refers_to_self, "the user speaks of themself"),
             (self.refers_back, "it points back to what was said"),
-            (self.is_follow_up, "it was understood by the turns before it"),
+            (self.is_follow_up, "it was understood from the turns before it"),
         ];
         said.extend(traits.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| (*what).to_owned()));
         format!("Understood: {}.", said.join("; "))
@@ -116,7 +116,7 @@ impl Understood {
         let memories = self.memories.as_ref().map(MemoryFilter::explain).filter(|filter| !filter.is_empty());
         said.extend(memories.map(|filter| format!("of memories those {filter}")));
         if self.graph {
-            said.push("memories lent to what they stand beside".to_owned());
+            said.push("memories lent to their neighbours".to_owned());
         }
         (!said.is_empty()).then(|| format!("Recalled: {}.", said.join("; ")))
     }
@@ -125,14 +125,14 @@ impl Understood {
 impl Planned {
     fn explain(&self) -> String {
         let mut said: Vec<String> =
-            self.queries.iter().map(|query| format!("searched for besides: {query:?}")).collect();
+            self.queries.iter().map(|query| format!("also searched for: {query:?}")).collect();
         said.extend(self.time.iter().map(|time| format!("it is about the time {time}")));
         if self.only_if_sure {
-            said.push("nothing older is needed, so that only what is sure is shown".to_owned());
+            said.push("nothing older is needed, so only what is sure is shown".to_owned());
         }
-        said.extend(self.wishes.map(|count| format!("of the standing wishes {count} apply")));
+        said.extend(self.wishes.map(|count| format!("{count} of the standing wishes apply")));
         if said.is_empty() {
-            said.push("nothing beside the message is needed".to_owned());
+            said.push("nothing besides the message is needed".to_owned());
         }
         let when = if self.is_cached { "before".to_owned() } else { format!("in {} ms", self.took_ms) };
         format!("Planned by {} {when}: {}.", self.model, said.join("; "))
@@ -157,7 +157,7 @@ impl ReceiptItem {
         let found = if self.is_anchor() {
             format!("{:.3}: how strongly it is called for", self.score)
         } else if self.kind == ItemKind::Wish {
-            format!("{:.3}: how well what it is about fits", self.score)
+            format!("{:.3}: how well its topic fits", self.score)
         } else if self.outcome == ItemOutcome::Promoted {
             "it was of use earlier in this session".to_owned()
         } else if !parts.is_empty() {
@@ -181,7 +181,7 @@ impl ReceiptItem {
         let others: Vec<String> = self.same_source.iter().map(SameSource::name).collect();
         let same_source = match &others[..] {
             [] => String::new(),
-            others => format!("; one piece with {}", others.join(", ")),
+            others => format!("; from the same source as {}", others.join(", ")),
         };
         format!("{};{reranked} {found}{newer}{flags}{same_source}", self.fate())
     }
@@ -213,12 +213,12 @@ impl ReceiptItem {
         }
         let fate = match self.outcome {
             ItemOutcome::Recalled => "found",
-            ItemOutcome::AlreadyShown => "left out, for it is shown already",
-            ItemOutcome::NoRoom => "left out, for there was no room",
+            ItemOutcome::AlreadyShown => "left out: it is already shown",
+            ItemOutcome::NoRoom => "left out: there was no room",
             ItemOutcome::BelowFloor if self.parts.words == 0.0 && !self.is_anchor() => {
-                "left out, for it has no word of what was asked, and its meaning is not near"
+                "left out: it has no word of the question, and its meaning is not close"
             }
-            ItemOutcome::BelowFloor => "left out, for it fits too badly",
+            ItemOutcome::BelowFloor => "left out: it fits too poorly",
             ItemOutcome::Packed | ItemOutcome::Promoted => self.outcome.as_str(),
         };
         fate.to_owned()

@@ -65,7 +65,7 @@ macro_rules! id {
             fn from_str(text: &str) -> Result<Self> {
                 Uuid::parse_str(text)
                     .map(Self)
-                    .map_err(|_| Error::invalid(concat!("this is no ", $what, " id: expected a UUID")))
+                    .map_err(|_| Error::invalid(concat!("not a valid ", $what, " id: expected a UUID")))
             }
         }
     };
@@ -141,7 +141,7 @@ impl FromStr for MemoryId {
     fn from_str(text: &str) -> Result<Self> {
         Uuid::parse_str(text.strip_prefix(MEMORY_PREFIX).unwrap_or(text))
             .map(Self)
-            .map_err(|_| Error::invalid("this is no memory id: expected mem_ and a UUID"))
+            .map_err(|_| Error::invalid("not a valid memory id: expected mem_ and a UUID"))
     }
 }
 

@@ -16,6 +16,6 @@ pub(crate) fn checked_limit(limit: u32) -> Result<u32> {
 /// The error for a page after an entry that was erased in the meantime, or is somebody else's.
 pub(crate) fn nothing_there(what: &str) -> Error {
     Error::not_found(format!(
-        "the {what} that the page is to begin behind is not in the list; begin behind another"
+        "the {what} after which the page should begin is not in the list; begin after another"
     ))
 }

@@ -74,7 +74,7 @@ impl Seq {
     pub(crate) fn of(number: i64) -> Result<Self> {
         let seq = u32::try_from(number).map(Self);
         seq.map_err(|_| {
-            Error::new(ErrorKind::Corrupt, "a turn's number is none that a unit can have; run doctor")
+            Error::new(ErrorKind::Corrupt, "a turn's number is out of range for a unit; run doctor")
         })
     }
 

@@ -273,7 +273,7 @@ impl Weights {
     pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
         let Some(slot) = self.slot(name) else {
             let names = self.named().map(|(name, _)| name).join(", ");
-            return Err(Error::invalid(format!("there is no such weight; there are {names}")));
+            return Err(Error::invalid(format!("there is no such weight; the weights are {names}")));
         };
         *slot = value;
         Ok(())

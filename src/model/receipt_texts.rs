@@ -111,7 +111,7 @@ impl ReceiptWithTexts {
                 several => writeln!(text, "\n{title}, {several} items:"),
             };
             for (item, said) in items {
-                let words = said.as_ref().map_or("gone by now", |said| &said.words);
+                let words = said.as_ref().map_or("no longer there", |said| &said.words);
                 let _ = writeln!(
                     text,
                     "{:>3}. {}\n     {}\n     {words}",
@@ -122,7 +122,7 @@ impl ReceiptWithTexts {
             }
         }
         if receipt.items.is_empty() {
-            text += "\nNothing that was ever said fits.\n";
+            text += "\nNothing that was ever said matches.\n";
         }
         text + &worked_out(receipt)
     }
@@ -158,10 +158,10 @@ fn worked_out(receipt: &Receipt) -> String {
     let scored = || receipt.items.iter().filter(is_made_of_parts);
     match (scored().count(), scored().filter(is_off).count()) {
         (0, _) => String::new(),
-        (_, 0) => "\nWorked out again from their parts, all scores are the same.\n".to_owned(),
-        (all, off) => format!(
-            "\nWorked out again from their parts, {off} of {all} scores differ: another version ranked.\n"
-        ),
+        (_, 0) => "\nRecomputed from their parts, all scores are the same.\n".to_owned(),
+        (all, off) => {
+            format!("\nRecomputed from their parts, {off} of {all} scores differ: another version ranked.\n")
+        }
     }
 }
 

@@ -34,7 +34,7 @@ impl Expect {
     pub fn new(fields: Value) -> Result<Self> {
         match fields {
             Value::Object(fields) => Ok(Self(fields)),
-            _ => Err(Error::invalid("what a sensor expects is a JSON object")),
+            _ => Err(Error::invalid("what a sensor expects must be a JSON object")),
         }
     }
 

@@ -51,7 +51,7 @@ impl fmt::Display for UnusablePlan {
                 "it had more than {MAX_QUERIES} queries, or one of more than {MAX_QUERY_BYTES} bytes or with \
                  control characters"
             ),
-            Self::Time => f.write_str("its days are no range of time"),
+            Self::Time => f.write_str("its days are not a range of time"),
             Self::Wishes => f.write_str("it named wishes that it was not shown"),
         }
     }

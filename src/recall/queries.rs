@@ -27,7 +27,7 @@ impl Message {
         if queries.len() > MAX_QUERIES {
             let count = queries.len();
             return Err(Error::invalid(format!(
-                "there are {count} queries beside the message; at most {MAX_QUERIES} are searched for"
+                "there are {count} queries besides the message; at most {MAX_QUERIES} are allowed"
             )));
         }
         for query in queries.iter().filter(|query| !query.trim().is_empty()) {

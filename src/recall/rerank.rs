@@ -149,7 +149,7 @@ async fn ask(
         return Err(Error::provider("it did not give one score for each text"));
     }
     if scores.iter().any(|score| !score.is_finite()) {
-        return Err(Error::provider("it gave scores that are no numbers"));
+        return Err(Error::provider("it gave scores that are not numbers"));
     }
     Ok(scores.into_iter().map(|score| rounded(f64::from(score))).collect())
 }

@@ -75,7 +75,7 @@ impl CommandSensor {
         let (program, folder) = (program.into(), folder.into());
         if !program.is_absolute() || !folder.is_absolute() {
             return Err(Error::invalid(format!(
-                "the program and the folder of the command {name} are to be absolute paths"
+                "the program and the folder of the command {name} must be absolute paths"
             )));
         }
         let args = args.into_iter().map(Into::into).collect();

@@ -66,7 +66,7 @@ impl KnownSensor {
         }
         if name == HUMAN {
             return Err(Error::invalid(
-                "the name human is that of the person who is asked; no sensor has it",
+                "the name human is reserved for the person who is asked; no sensor can have it",
             ));
         }
         if !(0.0..=1.0).contains(&traits.reliability) {

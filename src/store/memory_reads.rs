@@ -278,7 +278,7 @@ fn source_of(
     };
     if let Some(turn) = originals::by_id(sql, scope, *turn_id)? {
         let said_by = whose_words(&turn.said, quote, origin);
-        let said_by = said_by.ok_or_else(|| Error::invalid("the quote does not stand in its turn"))?;
+        let said_by = said_by.ok_or_else(|| Error::invalid("the quote is not in its turn"))?;
         return Ok(source(Seq::of(turn.seq)?, turn.timestamp, said_by));
     }
     // If a turn's original was deleted, nobody knows what it said.

@@ -219,7 +219,7 @@ impl Store {
     pub(super) fn writer(&self) -> Result<&Writer> {
         self.writer.as_ref().ok_or_else(|| {
             let path = self.path().display();
-            Error::new(ErrorKind::ReadOnly, format!("{path} was opened to be read only; nothing was written"))
+            Error::new(ErrorKind::ReadOnly, format!("{path} was opened read-only; nothing was written"))
         })
     }
 

@@ -34,12 +34,12 @@ impl From<SliceError> for Error {
         match error {
             SliceError::Lost => Self::caused(
                 ErrorKind::Conflict,
-                "somebody else works on this job now, or it is gone; this try wrote nothing more",
+                "another worker has taken this job, or it is gone; this attempt wrote nothing more",
                 SliceErrorCause::Lost,
             ),
             SliceError::Changed => Self::caused(
                 ErrorKind::Conflict,
-                "what the job works on changed meanwhile; nothing was written",
+                "what the job works on changed in the meantime; nothing was written",
                 SliceErrorCause::Changed,
             ),
             SliceError::Failed(error) => error,

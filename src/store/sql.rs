@@ -176,7 +176,7 @@ fn unreadable(at: usize) -> Error {
     Error::caused(
         ErrorKind::Corrupt,
         "a row of the file cannot be read; run doctor",
-        format!("column {at} of the statement holds something else than it promises"),
+        format!("column {at} of the statement does not hold what was expected"),
     )
 }
 

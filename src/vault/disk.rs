@@ -92,7 +92,7 @@ impl Disk {
         let root =
             Dir::open_ambient_dir(folder, ambient_authority()).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => {
-                    Error::not_found("there is no such folder: vault init makes it one of a vault")
+                    Error::not_found("there is no such folder: vault init creates it as a vault")
                 }
                 _ => failed("open", &error),
             })?;
@@ -304,7 +304,7 @@ impl From<io::Error> for UnreadReason {
 fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, UnreadReason> {
     let kind = folder.symlink_metadata(name)?;
     if !kind.is_file() {
-        return Err(UnreadReason::Refused("it is no regular file"));
+        return Err(UnreadReason::Refused("it is not a regular file"));
     }
     // Without blocking: a fifo may have taken its place in the meantime.
     let mut options = OpenOptions::new();
@@ -312,7 +312,7 @@ fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, 
     let file: File = folder.open_with(name, &options)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.nlink() > 1 {
-        return Err(UnreadReason::Refused("it has several names, or is no regular file"));
+        return Err(UnreadReason::Refused("it has several names, or is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;

@@ -83,12 +83,12 @@ impl EdgeFile {
 
     fn take(&mut self, field: &Field) -> Result<(), FrontmatterError> {
         let refused = |why| FrontmatterError { line: field.line, why };
-        let text = field.value.text().ok_or(refused("it is no single value"))?;
+        let text = field.value.text().ok_or(refused("it is not a single value"))?;
         let edge_type = || {
             let found = edge_type(text).filter(|(_, is_reversed)| !is_reversed).map(|(found, _)| found);
-            found.ok_or(refused("it is no type of an edge"))
+            found.ok_or(refused("it is not an edge type"))
         };
-        let instant = || read_time(text).ok_or(refused("it is no time such as 2025-12-06T16:25:58+00:00"));
+        let instant = || read_time(text).ok_or(refused("it is not a time like 2025-12-06T16:25:58+00:00"));
         match field.name.as_str() {
             "id" => text.clone_into(&mut self.id),
             "type" => self.edge_type = self.edge_type.or(Some(edge_type()?)),
@@ -98,13 +98,13 @@ impl EdgeFile {
             "to_id" => text.clone_into(&mut self.to_id),
             "to_title" => text.clone_into(&mut self.to_title),
             "strength" => {
-                let number: f64 = text.parse().map_err(|_| refused("it is no number"))?;
+                let number: f64 = text.parse().map_err(|_| refused("it is not a number"))?;
                 let share = (0.0..=1.0).contains(&number).then_some(number);
-                self.strength = Some(share.ok_or(refused("it is no number from 0 to 1"))?);
+                self.strength = Some(share.ok_or(refused("it is not a number from 0 to 1"))?);
             }
             "created" => self.created = Some(instant()?),
             "updated" => self.updated = Some(instant()?),
-            _ => return Err(refused("the file of an edge has no such name")),
+            _ => return Err(refused("the file of an edge has no such field")),
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ pub(crate) fn edge_changes(
         };
         let Some(written) = state.get(path) else {
             if !wanted.contains_key(path) {
-                refuse(None, "no edge has this file: say in the file of a memory what it is related to");
+                refuse(None, "no edge has this file: write relations in the file of a memory");
             }
             continue;
         };
@@ -65,7 +65,7 @@ pub(crate) fn edge_changes(
                 continue;
             }
             None => {
-                refuse(None, "it is no UTF-8 text");
+                refuse(None, "it is not UTF-8 text");
                 continue;
             }
         };
@@ -91,7 +91,7 @@ fn edit<'k>(
         return Err("it has no text below its head, as if an editor had been interrupted");
     }
     if Uuid::parse_str(&read.id).ok() != written.id {
-        return Err("its id is another one: put it back as it was");
+        return Err("its id has changed: put it back as it was");
     }
     let edge = known.edges.iter().find(|edge| Some(*edge.id.as_uuid()) == written.id);
     let now = wanted.values().find(|file| file.id == written.id);
@@ -102,7 +102,7 @@ fn edit<'k>(
         return Ok(None);
     }
     if ["type", "from_id", "from_title", "to_id", "to_title", "created"].iter().any(is_edited) {
-        return Err("only the text and the strength are changed here: put the rest back as it was");
+        return Err("only the text and the strength can be edited here: put the rest back as it was");
     }
     let is_changed_here =
         |name: &&str| was.get(*name) != now.fields.get(*name) && there.get(*name) != now.fields.get(*name);

@@ -194,8 +194,8 @@ impl MemoryFile {
             return Ok(());
         }
         let refused = |why| FrontmatterError { line: field.line, why };
-        let text = || field.value.text().ok_or(refused("it is no single value"));
-        let texts = || field.value.texts().ok_or(refused("it is no list of texts"));
+        let text = || field.value.text().ok_or(refused("it is not a single value"));
+        let texts = || field.value.texts().ok_or(refused("it is not a list of texts"));
         /// A word from a list, in any case; an empty one is ignored.
         macro_rules! word {
             ($of:ty) => {{
@@ -203,17 +203,16 @@ impl MemoryFile {
                 match word.as_str() {
                     "" => None,
                     word => Some(
-                        <$of>::from_word(word)
-                            .ok_or(refused("it is none of the words that may stand here"))?,
+                        <$of>::from_word(word).ok_or(refused("it is not one of the words allowed here"))?,
                     ),
                 }
             }};
         }
         let share = || {
-            let number: f64 = text()?.parse().map_err(|_| refused("it is no number"))?;
-            (0.0..=1.0).contains(&number).then_some(number).ok_or(refused("it is no number from 0 to 1"))
+            let number: f64 = text()?.parse().map_err(|_| refused("it is not a number"))?;
+            (0.0..=1.0).contains(&number).then_some(number).ok_or(refused("it is not a number from 0 to 1"))
         };
-        let instant = || read_time(text()?).ok_or(refused("it is no time such as 2025-12-06T16:25:58+00:00"));
+        let instant = || read_time(text()?).ok_or(refused("it is not a time like 2025-12-06T16:25:58+00:00"));
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         match field.name.as_str() {
             "id" => text()?.clone_into(&mut self.id),
@@ -254,7 +253,7 @@ impl MemoryFile {
             }
             "validity_window" => {
                 self.validity_window =
-                    Some(read_window(text()?).ok_or(refused("it is no time such as 6h or 1 week"))?);
+                    Some(read_window(text()?).ok_or(refused("it is not a duration like 6h or 1 week"))?);
             }
             "goal_signature" => self.goal_signature = some(text()?),
             "task_type" => self.task_type = word!(TaskType),
@@ -289,7 +288,10 @@ fn validation(field: &Field) -> Result<Option<Validation>, FrontmatterError> {
         return if is_empty {
             Ok(None)
         } else {
-            Err(FrontmatterError { line: field.line, why: "the validation is no list of names" })
+            Err(FrontmatterError {
+                line: field.line,
+                why: "the validation is not a list of names and values",
+            })
         };
     };
     let text = |name: &str| field.value.named(name).and_then(FieldValue::text);
@@ -384,13 +386,13 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
     #[test]
     fn a_value_that_is_not_what_its_name_promises_is_refused_with_its_line() {
         for (head, why) in [
-            ("type: rumour", "none of the words"),
+            ("type: rumour", "not one of the words"),
             ("importance: 1.5", "from 0 to 1"),
-            ("importance: much", "no number"),
-            ("created: yesterday", "no time"),
-            ("tags: {a: b}", "no list"),
+            ("importance: much", "not a number"),
+            ("created: yesterday", "not a time"),
+            ("tags: {a: b}", "not a list"),
             ("relations: [{type: SOLVES}]", "no target"),
-            ("validity_window: soon", "no time"),
+            ("validity_window: soon", "not a duration"),
         ] {
             let refused = MemoryFile::read(&format!("---\n{head}\n---\nx\n")).unwrap_err();
             assert!(refused.line == 2 && refused.why.contains(why), "{head}: {refused}");

@@ -44,7 +44,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     let begins = text.trim_start();
     if begins.lines().next().is_some_and(|line| line.starts_with("# ") && line.ends_with("(auto-generated)"))
     {
-        return Err(FrontmatterError { line: 1, why: "it is a page that is generated, and no memory" });
+        return Err(FrontmatterError { line: 1, why: "it is a generated page, not a memory" });
     }
     let of_files = if begins.starts_with(['{', '[']) && !begins.starts_with("[[") {
         of_json(text)?
@@ -62,7 +62,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     let mut found = Vec::with_capacity(of_files.len());
     for (mut file, birth) in of_files {
         if file.content.trim().is_empty() {
-            return Err(FrontmatterError { line: 1, why: "there is no text" });
+            return Err(FrontmatterError { line: 1, why: "it has no text" });
         }
         let relations = file.relations.clone();
         let kind = kind_of(birth.outcome);
@@ -207,7 +207,7 @@ fn of_json(text: &str) -> Result<Vec<Claimed>, FrontmatterError> {
         .into_iter()
         .map(|entry| match entry {
             Json::Object(entry) => of_entry(entry),
-            _ => Err(FrontmatterError { line: 1, why: "a memory is a JSON object" }),
+            _ => Err(FrontmatterError { line: 1, why: "a memory must be a JSON object" }),
         })
         .collect()
 }
@@ -226,23 +226,23 @@ fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, FrontmatterError> {
     };
     let importance = entry.remove("importance").and_then(|it| it.as_f64());
     if importance.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
-        return Err(refused("importance is no number from 0 to 1"));
+        return Err(refused("importance is not a number from 0 to 1"));
     }
     let frequency = match text(&mut entry, "tier").as_str() {
         "" | "medium" => None,
         "short" | "ultra-short" => Some(Frequency::High),
         "long" => Some(Frequency::Low),
-        _ => return Err(refused("tier is none of ultra-short, short, medium, long")),
+        _ => return Err(refused("tier is not one of ultra-short, short, medium, long")),
     };
     let frequency = match text(&mut entry, "frequency").as_str() {
         "" => frequency,
         word => Some(
-            Frequency::from_word(word).ok_or(refused("frequency is none of high, mid, low, ultra_low"))?,
+            Frequency::from_word(word).ok_or(refused("frequency is not one of high, mid, low, ultra_low"))?,
         ),
     };
     let kind = match text(&mut entry, "type").as_str() {
         "" => None,
-        word => Some(MemoryKind::from_word(word).ok_or(refused("type is no kind of memory"))?),
+        word => Some(MemoryKind::from_word(word).ok_or(refused("type is not a kind of memory"))?),
     };
     let procedure = entry.remove("procedure").map(serde_json::from_value::<Procedure>).transpose();
     let procedure = procedure.map_err(|_| refused("procedure has no lists of steps"))?.unwrap_or_default();

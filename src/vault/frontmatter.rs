@@ -60,7 +60,7 @@ pub(crate) struct FileParts<'f> {
 pub(crate) fn read(file: &str) -> Result<FileParts<'_>, FrontmatterError> {
     let file = file.strip_prefix('\u{feff}').unwrap_or(file);
     if file.contains('\0') {
-        return Err(FrontmatterError { line: 1, why: "it has a NUL, so it is no text" });
+        return Err(FrontmatterError { line: 1, why: "it has a NUL, so it is not text" });
     }
     let Some(head) = first_line(file).filter(|(line, _)| is_delimiter(line)).map(|(_, rest)| rest) else {
         return Ok(FileParts { fields: Vec::new(), body: file });
@@ -70,7 +70,7 @@ pub(crate) fn read(file: &str) -> Result<FileParts<'_>, FrontmatterError> {
         let Some((line, behind)) = first_line(rest) else {
             return Err(FrontmatterError {
                 line: 1,
-                why: "the head that begins here has no end: a line ---",
+                why: "the head that begins here lacks its end, a line ---",
             });
         };
         rest = behind;
@@ -110,10 +110,10 @@ pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, FrontmatterError> {
         if indent > 0 {
             return Err(FrontmatterError { line, why: "it is indented, and belongs to no name" });
         }
-        let (name, value) =
-            name_of(text).ok_or(FrontmatterError { line, why: "it is no name with a value: name: value" })?;
+        let (name, value) = name_of(text)
+            .ok_or(FrontmatterError { line, why: "it is not a name with a value, like name: value" })?;
         if fields.iter().any(|field| field.name == name) {
-            return Err(FrontmatterError { line, why: "the name stands in the head twice" });
+            return Err(FrontmatterError { line, why: "the name occurs twice in the head" });
         }
         if fields.len() == MAX_KEYS {
             return Err(FrontmatterError { line, why: "the head has more than 64 names" });
@@ -236,8 +236,8 @@ impl<'s> HeadReader<'_, 's> {
             if indent <= left && !is_flat_name {
                 break;
             }
-            let (name, value) =
-                found.ok_or(FrontmatterError { line, why: "it is no name with a value: name: value" })?;
+            let (name, value) = found
+                .ok_or(FrontmatterError { line, why: "it is not a name with a value, like name: value" })?;
             if names.len() + 1 == MAX_NAMES {
                 return Err(FrontmatterError { line, why: "a value of a list has more than 16 names" });
             }
@@ -258,7 +258,7 @@ impl<'s> HeadReader<'_, 's> {
                 return Err(FrontmatterError { line, why: "names are nested too deep" });
             }
             let (name, value) = name_of(text)
-                .ok_or(FrontmatterError { line, why: "it is no name with a value: name: value" })?;
+                .ok_or(FrontmatterError { line, why: "it is not a name with a value, like name: value" })?;
             self.count_item(line)?;
             self.at += 1;
             let value = if value.is_empty() {
@@ -282,7 +282,7 @@ impl<'s> HeadReader<'_, 's> {
         if rest.is_empty() || rest.starts_with('#') {
             return Ok(value);
         }
-        Err(FrontmatterError { line, why: "something stands behind the end of the value" })
+        Err(FrontmatterError { line, why: "there is something after the end of the value" })
     }
 }
 
@@ -306,11 +306,11 @@ impl Inline<'_, '_, '_, '_> {
             Some('"') => self.double_quoted().map(FieldValue::Text),
             Some('\'') => self.single_quoted().map(FieldValue::Text),
             Some('&' | '*') => {
-                Err(self.refused("anchors and aliases are not read; put the text in double quotes"))
+                Err(self.refused("anchors and aliases are not supported; put the text in double quotes"))
             }
-            Some('!') => Err(self.refused("tags are not read; put the text in double quotes")),
+            Some('!') => Err(self.refused("tags are not supported; put the text in double quotes")),
             Some('|' | '>') => {
-                Err(self.refused("blocks of text are not read; put the text in double quotes"))
+                Err(self.refused("blocks of text are not supported; put the text in double quotes"))
             }
             _ => Ok(FieldValue::Plain(self.plain(depth))),
         }
@@ -371,7 +371,7 @@ impl Inline<'_, '_, '_, '_> {
         }
         if is_behind_one {
             let rest =
-                self.text.strip_prefix(',').ok_or_else(|| self.refused("a list has no end on its line"))?;
+                self.text.strip_prefix(',').ok_or_else(|| self.refused("a list does not end on its line"))?;
             self.text = rest.trim_start();
             if let Some(rest) = self.text.strip_prefix(end) {
                 self.text = rest;
@@ -379,7 +379,7 @@ impl Inline<'_, '_, '_, '_> {
             }
         }
         if self.text.is_empty() {
-            return Err(self.refused("a list has no end on its line"));
+            return Err(self.refused("a list does not end on its line"));
         }
         Ok(false)
     }
@@ -392,20 +392,20 @@ impl Inline<'_, '_, '_, '_> {
             is_end
         });
         let Some((end, _)) = end else {
-            return Err(self.refused("a text in double quotes has no end on its line"));
+            return Err(self.refused("a text in double quotes does not end on its line"));
         };
         let (quoted, rest) = self.text.split_at(end + 1);
         self.text = rest;
         // JSON's escapes are YAML's; YAML also allows an unescaped tab.
         serde_json::from_str(&quoted.replace('\t', "\\t"))
-            .map_err(|_| self.refused("a text in double quotes has an escape that is none of JSON's"))
+            .map_err(|_| self.refused("a text in double quotes has an escape that JSON does not have"))
     }
 
     fn single_quoted(&mut self) -> Result<String, FrontmatterError> {
         let (mut text, mut rest) = (String::new(), &self.text[1..]);
         loop {
             let Some((part, behind)) = rest.split_once('\'') else {
-                return Err(self.refused("a text in single quotes has no end on its line"));
+                return Err(self.refused("a text in single quotes does not end on its line"));
             };
             text.push_str(part);
             let Some(more) = behind.strip_prefix('\'') else {
@@ -617,14 +617,14 @@ mod tests {
         refuse("a: |\n  text", 2, "blocks");
         refuse("no name", 2, "name");
         refuse("  a: 1", 2, "indented");
-        refuse("a: [1, 2", 2, "no end");
-        refuse("a: \"x", 2, "no end");
+        refuse("a: [1, 2", 2, "does not end");
+        refuse("a: \"x", 2, "does not end");
         refuse("a: [[[1]]]", 2, "too deep");
-        refuse("a: \"x\" y", 2, "behind");
+        refuse("a: \"x\" y", 2, "after the end");
         let many: Vec<String> = (0..65).map(|n| format!("k{n}: 1")).collect();
         refuse(&many.join("\n"), 66, "64 names");
         refuse(&format!("a: [{}]", "1, ".repeat(1_001)), 2, "1,000");
-        assert!(read("---\na: 1\n").unwrap_err().why.contains("no end"));
+        assert!(read("---\na: 1\n").unwrap_err().why.contains("lacks its end"));
         assert!(read("a\0b").is_err());
     }
 

@@ -166,10 +166,10 @@ impl<'r> FolderReading<'r> {
         (path, hash): (&str, &FileHash),
         state: &mut VaultState,
     ) -> Result<Option<Incoming>, FrontmatterError> {
-        let text = (self.folder.text)(path).ok_or(refused("it is no UTF-8 text"))?;
+        let text = (self.folder.text)(path).ok_or(refused("it is not UTF-8 text"))?;
         let read = match merge_mark(&text) {
             Some(line) => {
-                Err(FrontmatterError { line, why: "git left marks of a conflict: choose what holds" })
+                Err(FrontmatterError { line, why: "it has git's conflict markers: resolve the conflict" })
             }
             None => MemoryFile::read(&text),
         };
@@ -181,7 +181,7 @@ impl<'r> FolderReading<'r> {
             self.seen.insert(known);
             if !frontmatter::has_head(&text) {
                 return Err(refused(
-                    "it has lost its head, the lines between --- and ---: put it back, or take the file away",
+                    "it has lost its head, the lines between --- and ---: put it back, or remove the file",
                 ));
             }
             known.to_string().clone_into(&mut read.id);
@@ -208,7 +208,7 @@ impl<'r> FolderReading<'r> {
         let Some(memory) = by_id.or_else(by_caller_id) else {
             if !read.id.is_empty() && (self.folder.is_hidden)(&read.id) {
                 return Err(refused(
-                    "its memory was erased, forgotten or hidden: undo that, or take the file away",
+                    "its memory was erased, forgotten or hidden: undo that, or remove the file",
                 ));
             }
             return Ok(Some(new(path, read, self.origin)));
@@ -352,7 +352,8 @@ fn edit(
     let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written, name)).collect();
     if ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name)) {
         return Err(refused(
-            "status, superseded_by, origin and created are not changed by an edit of the file: put them back as they were",
+            "status, superseded_by, origin and created cannot be edited in the file: put them back \
+             as they were",
         ));
     }
     let changed_here =

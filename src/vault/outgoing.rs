@@ -119,7 +119,7 @@ pub(crate) fn write(
     }
     for (path, file) in plan.write {
         if left.contains(path) {
-            let why = "it was edited meanwhile: the next sync takes that".to_owned();
+            let why = "it was edited in the meantime: the next sync reads it".to_owned();
             report.refused.push(RefusedFile { path: path.clone(), line: None, why });
             match before.remove(path).flatten() {
                 Some(before) => state.put(path, before),
@@ -148,7 +148,7 @@ fn plan<'w>(
     let mut plan = FolderPlan::default();
     let set_beside = |plan: &mut FolderPlan<'w>, report: &mut VaultReport, path: &str| {
         let Some(to) = free_name(disk, path) else {
-            let why = "too many .conflict.md files lie beside it: take them away";
+            let why = "too many .conflict.md files are beside it: remove them";
             report.refused.push(RefusedFile { path: path.to_owned(), line: None, why: why.to_owned() });
             return false;
         };
@@ -165,7 +165,7 @@ fn plan<'w>(
     let is_kept = |path: &str| there.kept.contains(path) || left.contains(path);
     for (path, file) in wanted.iter().filter(|(path, _)| !is_kept(path)) {
         if file.text.len() as u64 > most_bytes(path) {
-            let why = format!("it would be larger than {} MiB: it is not written", most_bytes(path) >> 20);
+            let why = format!("it would be larger than {} MiB, and is not written", most_bytes(path) >> 20);
             report.refused.push(RefusedFile { path: path.clone(), line: None, why });
             continue;
         }
@@ -192,7 +192,7 @@ fn plan<'w>(
                 report.refused.push(RefusedFile {
                     path: path.clone(),
                     line: None,
-                    why: "it was edited: a sync takes that".to_owned(),
+                    why: "it was edited: sync reads the edit".to_owned(),
                 });
             }
         }

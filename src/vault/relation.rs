@@ -59,11 +59,11 @@ pub(super) fn relations(field: &Field) -> Result<Vec<Relation>, FrontmatterError
     let values = match &field.value {
         FieldValue::List(values) => values.as_slice(),
         FieldValue::Text(text) | FieldValue::Plain(text) if text.is_empty() => &[],
-        _ => return Err(refused("the relations are no list")),
+        _ => return Err(refused("the relations are not a list")),
     };
     values
         .iter()
-        .map(|value| relation(value).ok_or(refused("a relation has no target, or a type that is none")))
+        .map(|value| relation(value).ok_or(refused("a relation has no target, or an unknown type")))
         .collect()
 }
 

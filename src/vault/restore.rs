@@ -122,10 +122,10 @@ fn memory(
     used: &HashMap<String, MemoryState>,
     now: DateTime<Utc>,
 ) -> Result<Memory, &'static str> {
-    let uuid = Uuid::parse_str(file.id.trim_start_matches("mem_")).map_err(|_| "it has no id of a memory")?;
+    let uuid = Uuid::parse_str(file.id.trim_start_matches("mem_")).map_err(|_| "it has no memory id")?;
     let status = file.status.unwrap_or_default();
     if matches!(status, MemoryStatus::Forgotten | MemoryStatus::Quarantined) {
-        return Err("its status is none of active, archived, superseded");
+        return Err("its status is not one of active, archived, superseded");
     }
     let saved = saved_at(uuid).filter(|at| *at <= now);
     // A file has seconds, our ids have milliseconds.

@@ -26,7 +26,7 @@ use crate::{
 const ERASES: &str = "no erase is unfinished (running the jobs finishes it)";
 const TAKEN_OVER: &str =
     "what other programs inserted is taken over (opening the file and running the jobs does it)";
-const REFERENCES: &str = "references between tables lead somewhere";
+const REFERENCES: &str = "references between tables point to rows that exist";
 const USERS: &str = "every user's rows belong to a user of this file";
 const SAME_USER: &str = "a turn and its session belong to the same user";
 const TURN_COUNT: &str =
@@ -37,7 +37,7 @@ const SAME_TURN: &str = "what stands in a turn's place is that turn";
 const SUMMARY: &str = "every archived turn has a summary, and every summary of an archived turn its turn";
 const COLD: &str = "only ended sessions are compressed, and no turn of a cold session is warm";
 const EVIDENCE: &str = "every anchor has evidence, and all evidence its anchor and its turn";
-const ONE_VALUE: &str = "an attribute with one value has one at most that holds";
+const ONE_VALUE: &str = "an attribute with one value has at most one current value";
 const ORDER: &str = "every turn stands in the order of recall";
 const SESSION_TOKENS: &str = "a session's total_tokens is the sum over its turns";
 const SIDES: &str = "a turn's total_tokens is the sum of its sides";
@@ -53,13 +53,13 @@ const SUCCESSOR: &str =
 const SESSIONS_READ: &str = "every session can be read";
 const TURNS_READ: &str = "every turn can be read";
 const TEXTS: &str = "every text is the one that was recorded";
-const WORDS: &str = "the words of a turn are those of its text";
-const TOKENS: &str = "the token counts of a turn are those of its text";
+const WORDS: &str = "the words of a turn match its text";
+const TOKENS: &str = "the token counts of a turn match its text";
 const ARCHIVE_READ: &str = "every archived turn can be read, and is the one that was recorded";
 const SUMMARIES_READ: &str = "every summary can be read";
-const FAR: &str = "nobody is indexed or embedded farther than turns are recorded";
+const FAR: &str = "no user is indexed or embedded beyond the recorded turns";
 const OF_USE: &str = "what waits to be embedded again, and what was of use, is a turn of its user";
-const PROMOTED: &str = "what is warm for its use is so in an open session of its user";
+const PROMOTED: &str = "every turn that is warm for its use is in an open session of its user";
 const INDEXED_WORDS: &str = "the index has the words of every turn that is indexed, and no others";
 const INDEXED_FACTS: &str = "the index knows where, when and how long every indexed turn is";
 const VECTORS: &str = "every vector belongs to a turn of its user";
@@ -68,21 +68,21 @@ const PAGES: &str = "the pages of the file are sound";
 const BEGINNING: &str = "every memory has its state and its beginning";
 const UNIT: &str = "every memory that holds or is archived has its unit, which is its own";
 const UNIT_OF_MEMORY: &str = "every unit of a memory has its memory and its words";
-const USED: &str = "how often a memory was of use is what its uses say";
+const USED: &str = "a memory's use counts are those of its uses";
 const PASSED: &str = "every check that a memory passed is counted";
 const TRUST: &str =
-    "no memory is trusted farther than what it was made of, unless a person rewrote or approved it";
+    "no memory is trusted more than what it was made from, unless a person rewrote or approved it";
 const SOURCES: &str = "every turn that a memory was made of is a turn of its user";
 const CHANGES: &str =
-    "the changes of a memory count from 1, without a gap, and are as many as its revision says";
-const ASKED: &str = "what was saved to wait for a person was put to one";
-const SUPERSEDING: &str = "an edge says of each memory whose place was taken what took it";
-const EXTRACTED: &str = "every session that was looked through for memories is its user's";
+    "the changes of a memory are numbered from 1 without a gap, and are as many as its revision says";
+const ASKED: &str = "what was saved to wait for a person has a review";
+const SUPERSEDING: &str = "every superseded memory has an edge from its successor";
+const EXTRACTED: &str = "every session that was searched for memories belongs to its user";
 const MEMORIES_READ: &str = "every memory can be read";
 const MEMORY_TEXTS: &str = "every memory says what was saved";
 const TERMS: &str = "the tags and entities of a memory are counted, and folded as they were written";
-const MEMORY_WORDS: &str = "the words of a memory's unit are those of its text";
-const SUCCESSORS: &str = "what took a memory's place is another memory of its user, and none its own";
+const MEMORY_WORDS: &str = "the words of a memory's unit match its text";
+const SUCCESSORS: &str = "the successor of a memory is another memory of its user";
 
 /// Changes that break `seed`, and the checks that report them. `{s}` stands for a session's turns, by its key.
 const BREAKS: &[(&str, &[&str])] = &[

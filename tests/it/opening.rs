@@ -181,7 +181,7 @@ fn one_file_has_one_path_by_whatever_links_it_is_opened() {
     std::os::unix::fs::symlink("nothing", folder.join("dangling.db")).unwrap();
     let error = Thermocline::open(folder.join("dangling.db")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.to_string().contains("a link to nothing"), "{error}");
+    assert!(error.to_string().contains("a broken link"), "{error}");
 }
 
 #[test]
@@ -200,7 +200,10 @@ fn deleting_originals_without_a_summarizer_is_refused() {
     let mut config = Config::default();
     config.originals = Originals::Delete;
     let error = Thermocline::open_with(fixture.path(), config.clone()).unwrap_err();
-    assert_eq!((error.kind(), error.to_string().contains("no summarizer")), (ErrorKind::InvalidInput, true));
+    assert_eq!(
+        (error.kind(), error.to_string().contains("without a summarizer")),
+        (ErrorKind::InvalidInput, true)
+    );
     assert!(!fixture.path().exists());
     config.summarizer = Some(Scripted::each(first_words));
     Thermocline::open_with(fixture.path(), config).unwrap();

@@ -180,7 +180,7 @@ fn a_file_of_an_older_version_is_refused_and_may_be_copied() {
         let before = contents(fixture.folder.path());
         let error = look(fixture.path(), &fixture).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");
-        assert!(error.to_string().contains("copy it to a place that can be written"), "{error}");
+        assert!(error.to_string().contains("copy it to a writable place"), "{error}");
         assert_eq!(contents(fixture.folder.path())[0], before[0]);
     }
 }
@@ -239,7 +239,7 @@ fn a_log_that_is_not_empty_is_refused_in_a_folder_that_cannot_take_its_index_and
         said[0].starts_with("ReadOnly: ") && said[0].contains("memory.db-wal, its log, is not empty"),
         "{said:?}"
     );
-    assert!(said[0].contains("copy both files to a place that can be written"), "{said:?}");
+    assert!(said[0].contains("copy both files to a writable place"), "{said:?}");
     assert_eq!(files(killed.folder.path()), ["memory.db", "memory.db-wal"]);
 
     let copied = killed.copy();

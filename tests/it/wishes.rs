@@ -251,6 +251,6 @@ fn the_receipt_names_the_wish_and_why_it_is_there() {
     let receipt = alex.receipt(context.receipt).unwrap();
     let item = receipt.items.iter().find(|item| item.kind == ItemKind::Wish).unwrap();
     assert_eq!((item.memory_tier, item.confidence), (None, None));
-    assert!(item.explain().contains("how well what it is about fits"), "{}", item.explain());
+    assert!(item.explain().contains("how well its topic fits"), "{}", item.explain());
     assert!(receipt.explain().contains("wish 1"), "{}", receipt.explain());
 }

@@ -13,7 +13,7 @@ use crate::{
     providers,
 };
 
-const NEEDS_LLM: &str = "no LLM#1 is named, and the built-in summarizer would do the same again; \
+const NEEDS_LLM: &str = "no LLM#1 is configured, and the built-in summarizer would only repeat its result; \
      add --llm-url and --llm-model";
 
 /// What was queued, and the result.
@@ -46,7 +46,8 @@ pub(crate) fn run(db: &Db, args: &CompressAgainArgs, out: &Output) -> Result<(),
 
 fn text(done: &DoneAgain) -> String {
     if done.sessions == 0 && done.report == JobsReport::default() {
-        return "the built-in summarizer did nothing here; no session is compressed again\n".to_owned();
+        return "the built-in summarizer summarized nothing here; no session is compressed again\n"
+            .to_owned();
     }
     let sessions = counted(usize::try_from(done.sessions).unwrap_or(usize::MAX), "session");
     format!("{sessions} restored\n{}", jobs::summaries(&done.report))

@@ -46,11 +46,7 @@ pub(crate) fn list(db: &Db, args: &AnchorListArgs, out: &Output) -> Result<(), F
     anchors.retain(|anchor| args.all || anchor.is_current());
     anchors.truncate(args.limit.limit.map_or(usize::MAX, |limit| limit as usize));
     if anchors.is_empty() && !out.is_json() {
-        out.talk(if args.all {
-            "no anchor is known"
-        } else {
-            "no anchor holds; --all shows what held before"
-        });
+        out.talk(if args.all { "no anchor is known" } else { "no anchor is current; --all shows past ones" });
         return Ok(());
     }
     let anchors: Vec<ShownAnchor> = anchors.into_iter().map(shown).collect();
@@ -99,8 +95,8 @@ pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result
     };
     user.retract_anchor(id)?;
     out.answer(&changed(&user, id)?, |changed| match changed.current.as_slice() {
-        [] => "retracted; nothing holds under this key now\n".to_owned(),
-        current => format!("retracted; under this key there is now\n{}", listed(current, false)),
+        [] => "retracted; this key has no current value\n".to_owned(),
+        current => format!("retracted; current under this key:\n{}", listed(current, false)),
     })
 }
 
@@ -135,11 +131,14 @@ fn named(name: &str) -> Result<AnchorNaming<'_>, Failure> {
 /// `user.name`: a subject may contain dots, an attribute has none.
 fn key(text: &str) -> Result<(String, Attribute), Failure> {
     let Some((subject, attribute)) = text.rsplit_once('.') else {
-        return Err(Failure::refused("an anchor is named by its id, or like user.name: SUBJECT.ATTRIBUTE"));
+        return Err(Failure::refused("expected an anchor's id or SUBJECT.ATTRIBUTE, like user.name"));
     };
     let Some(attribute) = Attribute::from_word(&attribute.trim().to_lowercase()) else {
         let known: Vec<&str> = Attribute::ALL.iter().map(|attribute| attribute.as_str()).collect();
-        return Err(Failure::refused(format!("there is no such attribute; there are {}", known.join(", "))));
+        return Err(Failure::refused(format!(
+            "there is no such attribute; the attributes are {}",
+            known.join(", ")
+        )));
     };
     Ok((folded(subject), attribute))
 }
@@ -150,16 +149,14 @@ fn folded(name: &str) -> String {
 }
 
 fn no_anchor() -> Failure {
-    Failure::not_found(
-        "this user has no such anchor; anchor list shows them, with --all also those of the past",
-    )
+    Failure::not_found("this user has no such anchor; anchor list shows them, with --all past ones too")
 }
 
 /// Lists the candidates by their ids: their values are what users said.
 fn ambiguous(anchors: &[Anchor]) -> Failure {
     let ids: Vec<String> = anchors.iter().map(|anchor| anchor.id.to_string()).collect();
     Failure::refused(format!(
-        "{} anchors are named so; add =VALUE, or name one by its id: {}",
+        "{} anchors match this name; add =VALUE, or name one by its id: {}",
         ids.len(),
         ids.join(", ")
     ))

@@ -26,8 +26,8 @@ use crate::{
 const INSTRUCTIONS: &str = "You talk with a user. What you remember of them and of this talk stands below; what the user \
     says now is not part of it. Use it where it helps, and do not speak of it as data.\n\n";
 /// The commands that can be typed instead of a message.
-const COMMANDS: &str = "/why explains what was recalled last, /context shows the last context, /end ends the session and \
-    leaves, /quit leaves";
+const COMMANDS: &str = "/why explains the last recall, /context shows the last context, /end ends the \
+     session and leaves, /quit leaves";
 
 pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure> {
     let talker = Talker::of(args)?;
@@ -52,7 +52,7 @@ pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure>
         line.clear();
         let read = input
             .read_line(&mut line)
-            .map_err(|error| Failure::caused(Exit::FileUnusable, "what was typed cannot be read", error))?;
+            .map_err(|error| Failure::caused(Exit::FileUnusable, "the input cannot be read", error))?;
         if read == 0 {
             break;
         }
@@ -60,7 +60,7 @@ pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure>
             Ok(true) => {}
             Ok(false) => break,
             // A person sees the failure and continues; a script gets the exit code.
-            Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn is not recorded")),
+            Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn was not recorded")),
             Err(failure) => return Err(failure),
         }
     }
@@ -105,15 +105,15 @@ impl Chat<'_> {
                     let text = why::explained(&self.user, context.receipt)?;
                     self.say(&receipt, |_| text)?;
                 }
-                None => self.out.talk("nothing was recalled yet"),
+                None => self.out.talk("nothing has been recalled yet"),
             },
             "/context" => match &self.last {
                 Some(context) => self.say(context, |context| plain::block(&context.text))?,
-                None => self.out.talk("there was no context yet"),
+                None => self.out.talk("no context has been built yet"),
             },
             command if line.starts_with('/') => {
                 let command = plain::line(command, 20);
-                let space = "a message that begins with / is sent with a blank before it";
+                let space = "to send a message that begins with /, put a space before it";
                 self.out.talk(&format!("there is no {command}: {COMMANDS}; {space}"));
             }
             message => self.answer(message)?,

@@ -75,7 +75,7 @@ pub(crate) fn summaries(db: &Db, args: &SessionArgs, out: &Output) -> Result<(),
         out.talk(match session.info()?.memory_tier {
             MemoryTier::Cold => "all turns of this session are kept verbatim",
             MemoryTier::Warm => {
-                "no turn of this session is summarized yet; thermocline jobs list says what waits"
+                "no turn of this session is summarized yet; thermocline jobs list shows what is pending"
             }
             _ => "no turn is summarized while its session is open",
         });

@@ -130,7 +130,7 @@ fn temporary_file() -> Result<PathBuf, Failure> {
             Ok(()) => return Ok(folder.join("demo.db")),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => {
-                let message = "no temporary folder could be made; name a file with --db";
+                let message = "a temporary folder could not be created; name a file with --db";
                 return Err(Failure::caused(Exit::FileUnusable, message, error));
             }
         }
@@ -140,7 +140,8 @@ fn temporary_file() -> Result<PathBuf, Failure> {
 fn check_is_new(memory: &Thermocline) -> Result<(), Failure> {
     match memory.find_user(USER)? {
         Some(user) if !user.sessions(None, 1)?.is_empty() => Err(Failure::refused(format!(
-            "the user {USER} already has sessions in this file; name another one, or none for a temporary one"
+            "the user {USER} already has sessions in this file; name another file, or none \
+             for a temporary one"
         ))),
         _ => Ok(()),
     }

@@ -34,8 +34,8 @@ pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
     if healthy {
         return Ok(());
     }
-    let checks = if failed == 1 { "one check does".to_owned() } else { format!("{failed} checks do") };
-    Err(Failure::new(Exit::Unhealthy, format!("{checks} not hold; keep the file, and restore a backup")))
+    let checks = if failed == 1 { "one check".to_owned() } else { format!("{failed} checks") };
+    Err(Failure::new(Exit::Unhealthy, format!("{checks} failed; keep the file, and restore a backup")))
 }
 
 /// How many damaged rows are shown to a person; `--json` lists more.

@@ -40,7 +40,7 @@ pub(crate) fn rebuild(db: &Db, args: &EmbedArgs, out: &Output) -> Result<(), Fai
         )
     })?;
     if report.later > 0 && !out.is_json() {
-        out.talk("not all could be embedded; it is tried again by jobs run, and jobs list says why");
+        out.talk("some turns could not be embedded; jobs run tries again, and jobs list says why");
     }
     Ok(())
 }
@@ -49,7 +49,9 @@ pub(crate) fn status(db: &Db, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let status = memory.embedding_status()?;
     if status.is_empty() && !out.is_json() {
-        out.talk("no vectors are in the file yet; jobs run makes them, and recall does without until then");
+        out.talk(
+            "the file has no vectors yet; jobs run makes them, and until then recall works without them",
+        );
         return Ok(());
     }
     out.answer(&status, |status| text(status))

@@ -55,8 +55,8 @@ pub(crate) fn answer(erased: &Erased, out: &Output) -> Result<(), Failure> {
     }
     Err(Failure::new(
         Exit::TryAgain,
-        "all rows are erased, but the write-ahead log still holds old bytes, since somebody reads the file; \
-         end the programs that do, then run: thermocline jobs run",
+        "all rows are erased, but the write-ahead log still holds old bytes because another program reads \
+         the file; end that program, then run: thermocline jobs run",
     ))
 }
 
@@ -76,10 +76,10 @@ fn erase(target: &EraseTarget) -> Result<Erased, Failure> {
 /// Asks at the terminal; without one, nothing is erased unless `--yes` is given.
 fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
     let what = what(target)?;
-    match out.ask(&format!("Erase {what}? It cannot be undone. Type yes: "))? {
+    match out.ask(&format!("Erase {what}? This cannot be undone. Type yes: "))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),
-        Some(_) => Err(Failure::refused("that was no yes; nothing was erased")),
-        None => Err(Failure::refused(format!("without --yes nothing was erased; it would erase {what}"))),
+        Some(_) => Err(Failure::refused("not confirmed; nothing was erased")),
+        None => Err(Failure::refused(format!("nothing was erased without --yes; it would erase {what}"))),
     }
 }
 
@@ -98,7 +98,7 @@ fn what(target: &EraseTarget) -> Result<String, Failure> {
             ))
         }
         EraseTarget::Turn(_, _, place) => {
-            Ok(format!("{place}, with what it had replaced, and what only it says of anchors"))
+            Ok(format!("{place}, with the turns it replaced and the anchor evidence that only it gives"))
         }
         EraseTarget::Sessions(sessions) => {
             let (mut turns, mut summaries) = (0, 0);
@@ -111,7 +111,7 @@ fn what(target: &EraseTarget) -> Result<String, Failure> {
                 n => format!("{} summaries", HumanCount(n as u64)),
             };
             Ok(format!(
-                "{}: {}, {summaries}, and what only they say of anchors",
+                "{}: {}, {summaries}, and the anchor evidence that only they give",
                 counted(sessions.len(), "session"),
                 turns_of(turns)
             ))
@@ -145,7 +145,7 @@ fn text(erased: &Erased) -> String {
     text += if erased.is_pending {
         "The write-ahead log still holds old bytes: the erase is pending.\n"
     } else {
-        "Out of the rows, and out of the bytes of the file and its log.\n"
+        "Erased from the rows, and from the bytes of the file and its log.\n"
     };
     text
 }

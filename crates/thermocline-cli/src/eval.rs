@@ -79,8 +79,8 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
     let (questions, unknown) = KnownTurns::of(&user)?.questions(lines, args.now)?;
     if questions.is_empty() {
         return Err(Failure::refused(format!(
-            "nothing to measure: of {}, this user's memory knows the evidence of none; evidence is named by the ids that \
-             its turns were recorded with",
+            "nothing to measure: of {}, this user's memory has the evidence of none; name evidence by the \
+             caller ids of the recorded turns",
             counted(questions.len() + unknown, "question")
         )));
     }
@@ -98,7 +98,7 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
     }
     if unknown > 0 {
         let left_out = counted(unknown, "question");
-        out.talk(&format!("left out: {left_out} with evidence that this user's memory does not know"));
+        out.talk(&format!("left out: {left_out} with evidence that this user's memory does not have"));
     }
     out.answer(&report, |report| text(report, args.categories))
 }

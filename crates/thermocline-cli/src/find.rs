@@ -22,7 +22,7 @@ impl Db {
     /// For verbs that write. Errors: the file should only be read.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
         if self.read_only {
-            let message = "--read-only was given, and this verb writes; leave one of them out";
+            let message = "this verb writes, so it cannot be used with --read-only";
             return Err(Failure::refused(message));
         }
         Ok(())
@@ -148,7 +148,7 @@ pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
     match user.sessions(None, 1)?.first() {
         Some(info) => Ok(user.session_by_id(info.id)?),
         None => Err(Failure::not_found(
-            "this user has no session yet; recall needs none, and finds memories, too",
+            "this user has no session yet; recall works without one and finds memories too",
         )),
     }
 }

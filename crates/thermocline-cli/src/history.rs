@@ -21,7 +21,7 @@ pub(crate) fn run(db: &Db, args: &SessionTurnsArgs, out: &Output) -> Result<(), 
         session.turns(args.after, args.limit)?
     };
     if turns.is_empty() && !out.is_json() {
-        out.talk("no turn is there");
+        out.talk("there are no turns");
         return Ok(());
     }
     out.answer(&turns, |turns| turns.iter().map(text).collect::<Vec<_>>().join("\n"))
@@ -39,7 +39,9 @@ fn text(past: &PastTurn) -> String {
             let line = plain::line(&summary.summary_text, usize::MAX);
             let _ = writeln!(text, ", {said}, cold; the original was deleted\n\nSummary:\n{line}");
         }
-        PastTurn::Damaged { .. } => text += " is damaged; doctor says where, a backup has it\n",
+        PastTurn::Damaged { .. } => {
+            text += " is damaged; doctor says where, and a backup may still have it\n"
+        }
         _ => text += "\n",
     }
     text

@@ -12,7 +12,7 @@ pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
     let text = text.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::no_file("file", file, error),
-        io::ErrorKind::InvalidData => Failure::refused("the file is no UTF-8 text"),
+        io::ErrorKind::InvalidData => Failure::refused("the file is not UTF-8 text"),
         _ => Failure::caused(Exit::FileUnusable, "the file cannot be read", error),
     })?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -20,7 +20,7 @@ pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result
         .map(|(number, line)| {
             // serde_json may quote the line, so only the place is passed on.
             let refused = |error: serde_json::Error| {
-                Failure::refused(format!("line {number}, column {}: a line is {form}", error.column()))
+                Failure::refused(format!("line {number}, column {}: expected {form}", error.column()))
             };
             Ok((number, serde_json::from_str(line).map_err(refused)?))
         })

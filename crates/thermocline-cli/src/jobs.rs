@@ -19,11 +19,11 @@ use crate::{
     pages, plain, providers, session,
 };
 
-const NEEDS_LLM: &str = "originals are deleted behind LLM#1's summaries only, and no LLM#1 is named; \
-     add --llm-url and --llm-model, or leave --originals out";
+const NEEDS_LLM: &str = "originals are deleted only if LLM#1 wrote their summaries, and no LLM#1 is \
+     configured; add --llm-url and --llm-model, or leave out --originals";
 
-const NOBODY_PROPOSES: &str = "memories are to be proposed by LLM#1, and no LLM#1 is named; \
-     add --llm-url and --llm-model, or use --extract rules";
+const NOBODY_PROPOSES: &str =
+    "no LLM#1 is configured to propose memories; add --llm-url and --llm-model, or use --extract rules";
 
 /// A job, and how the command line names its session.
 #[derive(Debug, Serialize)]
@@ -65,7 +65,7 @@ pub(crate) fn list(db: &Db, args: &JobsListArgs, out: &Output) -> Result<(), Fai
     let memory = find::memory(db)?;
     let jobs = SessionNames::new(&memory).listed(pages::jobs_after(&memory, args.after, args.limit)?)?;
     if jobs.is_empty() && !out.is_json() {
-        out.talk("no job waits");
+        out.talk("no job is waiting");
         return Ok(());
     }
     out.answer(&jobs, |jobs| listed(jobs, SystemClock.now()))
@@ -166,8 +166,8 @@ pub(crate) fn retry(db: &Db, args: &JobsRetryArgs, out: &Output) -> Result<(), F
         return Err(Failure::not_found(format!("{path} has no job with that number; jobs list shows them")));
     }
     out.answer(&RetriedJobs { queued }, |retried| match (retried.queued, args.job_no) {
-        (0, None) => "No job had been put off or given up.\n".to_owned(),
-        (0, Some(_)) => "This job is due already, or somebody works on it.\n".to_owned(),
+        (0, None) => "No job had been postponed or given up.\n".to_owned(),
+        (0, Some(_)) => "This job is already due, or a process is working on it.\n".to_owned(),
         (1, _) => "1 job is due now: thermocline jobs run\n".to_owned(),
         (queued, _) => format!("{} jobs are due now: thermocline jobs run\n", HumanCount(queued)),
     })
@@ -239,7 +239,7 @@ fn next_run(job: &JobInfo, now: DateTime<Utc>) -> String {
     match job.state {
         JobState::Failed => "when retried".to_owned(),
         JobState::Queued if job.next_run_at <= now => "due".to_owned(),
-        JobState::Running if job.next_run_at <= now => "due, was cut off".to_owned(),
+        JobState::Running if job.next_run_at <= now => "due, interrupted".to_owned(),
         JobState::Queued => job.next_run_at.format("%Y-%m-%d %H:%M").to_string(),
         _ => "now".to_owned(),
     }
@@ -250,7 +250,10 @@ fn ran(ran: &Ran) -> String {
     let JobsReport { ended_sessions, done, later, failed, turns, .. } = *report;
     let held = held.iter().fold(String::new(), |text, LeasedJob { job_no, kind, until }| {
         let (kind, until) = (kind.as_str(), until.format("%Y-%m-%d %H:%M:%S UTC"));
-        text + &format!("Another process has job {job_no} ({kind}) until {until}, or longer if it needs to; jobs run --wait waits.\n")
+        text + &format!(
+            "Another process holds job {job_no} ({kind}) until {until}, or longer if needed; \
+            jobs run --wait waits for it.\n"
+        )
     });
     if (ended_sessions, done, later, failed) == (0, 0, 0, 0) {
         return if held.is_empty() { "No job was due.\n".to_owned() } else { held };

@@ -90,7 +90,7 @@ fn help(verb: &[String]) -> ! {
     let args = ["thermocline"].into_iter().chain(verb.iter().map(String::as_str)).chain(["--help"]);
     match Cli::try_parse_from(args) {
         Err(error) => error.exit(),
-        Ok(_) => unreachable!("--help is no verb"),
+        Ok(_) => unreachable!("--help is not a verb"),
     }
 }
 

@@ -125,7 +125,7 @@ fn no_document(error: &serde_json::Error) -> Failure {
     match error.classify() {
         serde_json::error::Category::Io => Failure::new(Exit::FileUnusable, "the transcript cannot be read"),
         serde_json::error::Category::Data => Failure::refused(format!(
-            "the file is neither an export of ChatGPT (conversations.json) nor lists of messages, {place}"
+            "the file is neither a ChatGPT export (conversations.json) nor lists of messages, {place}"
         )),
         _ => {
             let text = error.to_string();
@@ -236,9 +236,7 @@ impl Conversation {
             (Some(id), _) => id,
             (None, Some(name)) => format!("{name}/{number}"),
             (None, None) => {
-                return Err(
-                    "it has no id; say how conversations are called that have none: --name NAME".to_owned()
-                );
+                return Err("it has no id; name conversations without one with --name NAME".to_owned());
             }
         };
         let mut last = self.created_at;
@@ -388,7 +386,7 @@ fn said(number: u64, message: &Value, left_out: &mut LeftOut) -> Result<Option<O
         }
         _ => {
             return Err(
-                "its role is none of system, developer, user, assistant, tool and function".to_owned()
+                "its role is not one of system, developer, user, assistant, tool and function".to_owned()
             );
         }
     };

@@ -49,15 +49,17 @@ impl Output {
         if !self.json {
             return self.print(&text(answer));
         }
-        let json = serde_json::to_string_pretty(answer)
-            .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is no JSON", error))?;
+        let json = serde_json::to_string_pretty(answer).map_err(|error| {
+            Failure::caused(Exit::Unexpected, "the answer cannot be written as JSON", error)
+        })?;
         self.print(&(escaped(&json) + "\n"))
     }
 
     /// Prints one of many results as a line of JSON.
     pub(crate) fn line<T: Serialize>(&self, answer: &T) -> Result<(), Failure> {
-        let json = serde_json::to_string(answer)
-            .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is no JSON", error))?;
+        let json = serde_json::to_string(answer).map_err(|error| {
+            Failure::caused(Exit::Unexpected, "the answer cannot be written as JSON", error)
+        })?;
         self.print(&(escaped(&json) + "\n"))
     }
 

@@ -23,8 +23,8 @@ pub(crate) fn is_database(path: &Path) -> bool {
 pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, String), Failure> {
     let Some(file) = PaperFile::open(path)? else {
         return Err(Failure::refused(
-            "the database has no tables of conversations as the tiering paper prints them \
-             (conversation_turns, conversation_sessions); what Thermocline keeps itself is moved by export and import",
+            "the database has no conversation tables in the tiering paper's form (conversation_turns, \
+             conversation_sessions); use export and import for what Thermocline itself keeps",
         ));
     };
     let users = file.users()?;
@@ -37,7 +37,7 @@ pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, S
         (None, []) => return Err(Failure::new(Exit::NotFound, "the database has no turns")),
         (None, [first, ..]) => {
             return Err(Failure::refused(format!(
-                "the database has the turns of {} users; say whose to replay: --from-user {first}, say",
+                "the database has the turns of {} users; choose whose to replay, like --from-user {first}",
                 users.len()
             )));
         }

@@ -22,7 +22,7 @@ impl EmbedderArgs {
         let has_prefix = self.embed_query_prefix.is_some() || self.embed_document_prefix.is_some();
         if has_prefix && config.embedders.is_empty() {
             return Err(Failure::refused(
-                "a prefix is for the texts of an embedder; add --embed-dir, or --embed-url and --embed-model",
+                "a prefix needs an embedder; add --embed-dir, or --embed-url and --embed-model",
             ));
         }
         Ok(config)
@@ -72,7 +72,8 @@ impl RerankerArgs {
             (Some(url), None) => HttpReranker::tei(url)?,
             (None, Some(_)) => {
                 return Err(Failure::refused(
-                    "a reranker's name is for the one at an address; add --rerank-url, or name a folder with --rerank-dir",
+                    "a reranker's name needs an address; add --rerank-url, or name a folder with \
+                     --rerank-dir",
                 ));
             }
             (None, None) => return Ok(None),
@@ -132,7 +133,7 @@ fn key_in(variable: &str) -> Option<String> {
 pub(crate) fn wait_for<F: Future>(answer: F) -> Result<F::Output, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| {
-        Failure::caused(Exit::FileUnusable, "the thread that waits could not start", error)
+        Failure::caused(Exit::FileUnusable, "the waiting thread could not be started", error)
     })?;
     Ok(runtime.block_on(answer))
 }

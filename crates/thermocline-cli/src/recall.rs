@@ -43,7 +43,7 @@ pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failur
         }
         return out.answer(&answer, |answer| text(answer, &args.user.user));
     }
-    let Some(file) = &args.batch else { return Err(Failure::refused("there is no query")) };
+    let Some(file) = &args.batch else { return Err(Failure::refused("no query was given")) };
     for (number, asked) in input::json_lines::<BatchQuery>(file, FORM)? {
         let answer =
             asked.options(options.clone()).and_then(|options| ask(&user, &places, &asked.query, options));

@@ -394,7 +394,7 @@ pub(crate) fn custom(given: &[String]) -> Result<Profile, Failure> {
     let mut weights = Weights::default();
     for given in given {
         let value = given.split_once('=').and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
-        let (name, value) = value.ok_or_else(|| Failure::refused("a weight is NAME=VALUE, words=0.5 say"))?;
+        let (name, value) = value.ok_or_else(|| Failure::refused("expected NAME=VALUE, like words=0.5"))?;
         weights.set(name, value)?;
     }
     Ok(Profile::Custom(weights))

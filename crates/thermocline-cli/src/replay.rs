@@ -55,7 +55,7 @@ fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
     type Lines<'f> = Box<dyn Iterator<Item = Result<TranscriptLine, (u64, Failure)>> + 'f>;
     let is_database = paper::is_database(&args.transcript);
     if args.from_user.is_some() && !is_database {
-        return Err(Failure::refused("--from-user belongs to a database, and this is a transcript"));
+        return Err(Failure::refused("--from-user is for a database, and this is a transcript"));
     }
     let database =
         is_database.then(|| paper::open(&args.transcript, args.from_user.as_deref())).transpose()?;
@@ -122,7 +122,8 @@ fn latest(args: &ReplayArgs) -> Option<DateTime<Utc>> {
 fn check_date(line: &TranscriptLine, latest: Option<DateTime<Utc>>) -> Result<(), Failure> {
     match line.said_at {
         Some(at) if latest.is_some_and(|latest| at > latest) => Err(Failure::refused(format!(
-            "its date, {}, is more than a day ahead of this machine's clock; mend it, or give --future if it is right",
+            "its date, {}, is more than a day ahead of this machine's clock; fix it, or add --future \
+             if it is right",
             at.format("%Y-%m-%d")
         ))),
         _ => Ok(()),
@@ -152,7 +153,7 @@ fn after(what: &str, turns: usize, failure: Failure) -> Failure {
     };
     let after = match failure.exit() {
         Exit::Refused => format!("; nothing of this {what} was written, {stay}"),
-        _ => format!("; {stay}, the same command goes on from there"),
+        _ => format!("; {stay}, and the same command resumes from there"),
     };
     failure.within("", &after)
 }
@@ -216,7 +217,7 @@ impl Replay {
         match &self.current {
             Some(current) if current.key == line.session => Ok(Some(current.session.clone())),
             _ if self.ended.contains(&line.session) => Err(Failure::refused(
-                "its session was ended by a line before; the lines of a session must follow one another",
+                "an earlier line ended its session; a session's lines must be consecutive",
             )),
             _ => Ok(self.user.find_session(&line.session)?),
         }

@@ -36,7 +36,7 @@ pub(crate) fn list(db: &Db, args: &SessionListArgs, out: &Output) -> Result<(), 
     let sessions = pages::sessions_after(&user, after.map(|session| session.id()), args.limit)?;
     if sessions.is_empty() && !out.is_json() {
         out.talk(if args.after.is_some() {
-            "no older session is there"
+            "there are no older sessions"
         } else {
             "this user has no session yet"
         });

@@ -21,7 +21,7 @@ pub(crate) fn run(db: &Db, args: &SessionStateArgs, out: &Output) -> Result<(), 
         kept.retain(|state| state.name == *name);
     }
     if kept.is_empty() && !out.is_json() {
-        out.talk("the session keeps nothing like it");
+        out.talk("the session has no such state");
         return Ok(());
     }
     out.answer(&kept, |kept| kept.iter().map(shown).collect())

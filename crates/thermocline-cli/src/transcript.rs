@@ -132,7 +132,7 @@ impl<R: BufRead> Iterator for Transcript<R> {
 fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
     let value = serde_json::from_slice(bytes).map_err(|error| no_json(&error))?;
     let Value::Object(mut fields) = value else {
-        return Err("the line is no JSON object".to_owned());
+        return Err("the line is not a JSON object".to_owned());
     };
     let line = TranscriptLine {
         number: 0,
@@ -155,13 +155,13 @@ fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
 fn no_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
-    format!("the line is no JSON: {what} at column {}", error.column())
+    format!("the line is not valid JSON: {what} at column {}", error.column())
 }
 
 fn needed(fields: &mut Map<String, Value>, name: &str) -> Result<String, String> {
     match fields.remove(name) {
         Some(Value::String(text)) => Ok(text),
-        Some(_) => Err(format!("the field {name} is no string")),
+        Some(_) => Err(format!("the field {name} is not a string")),
         None => Err(format!("the field {name} is missing")),
     }
 }
@@ -171,12 +171,12 @@ fn optional(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String
     match fields.remove(name) {
         Some(Value::String(text)) => Ok(Some(text)),
         Some(Value::Null) | None => Ok(None),
-        Some(_) => Err(format!("the field {name} is no string")),
+        Some(_) => Err(format!("the field {name} is not a string")),
     }
 }
 
 fn instant(text: &str) -> Result<DateTime<Utc>, String> {
     DateTime::parse_from_rfc3339(text)
         .map(|at| at.with_timezone(&Utc))
-        .map_err(|_| "the field at is no time; expected RFC 3339, like 2026-03-02T18:10:00Z".to_owned())
+        .map_err(|_| "the field at is not a time; expected RFC 3339, like 2026-03-02T18:10:00Z".to_owned())
 }

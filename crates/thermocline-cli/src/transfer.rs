@@ -84,10 +84,10 @@ fn create(path: &Path) -> Result<File, Failure> {
             Failure::refused(format!("{} exists already; an export never replaces a file", path.display()))
         }
         io::ErrorKind::NotFound => {
-            let message = format!("the folder of {} does not exist; make it first", path.display());
+            let message = format!("the folder of {} does not exist; create it first", path.display());
             Failure::caused(Exit::NotFound, message, error)
         }
-        _ => Failure::caused(Exit::FileUnusable, "the export cannot be made there", error),
+        _ => Failure::caused(Exit::FileUnusable, "the export cannot be created there", error),
     })
 }
 
@@ -111,7 +111,7 @@ fn begun(mut from: impl BufRead + Send + 'static) -> Result<impl BufRead + Send 
         .map_err(|error| Failure::caused(Exit::FileUnusable, "the export cannot be read", error))?;
     match serde_json::from_slice::<Value>(&first) {
         Ok(line) if line["line"] == "memory" => Ok(Cursor::new(first).chain(from)),
-        _ => Err(Failure::refused("this is no export of a memory; thermocline export makes one")),
+        _ => Err(Failure::refused("this is not an export of a memory; thermocline export makes one")),
     }
 }
 

@@ -126,7 +126,7 @@ fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
     match (found.pop(), found.pop()) {
         (Some(one), None) => Ok(one),
         (Some(one), Some(other)) => Err(Failure::refused(format!(
-            "this names two turns, one by its caller's id and one by its place; name it by its id: {} or {}",
+            "this names two turns, one by its caller's id and one by its place; use an id instead: {} or {}",
             other.id(),
             one.id()
         ))),
@@ -227,7 +227,7 @@ pub(crate) fn sides(said: &Said) -> String {
 /// Why it is not part of the memory: it is incomplete or was replaced.
 fn state(turn: &Turn) -> &'static str {
     match turn.state {
-        TurnState::Incomplete => ", its reply is to come",
+        TurnState::Incomplete => ", waiting for its reply",
         TurnState::Replaced => ", replaced by another turn",
         _ => "",
     }

@@ -20,7 +20,7 @@ pub(crate) fn list(db: &Db, args: &UserListArgs, out: &Output) -> Result<(), Fai
     let after = after.map(|user| user.id());
     let users = pages::list(after, args.limit, |after, limit| memory.users(after, limit), |user| user.id)?;
     if users.is_empty() && !out.is_json() {
-        out.talk("no user is in the file, or none behind that one");
+        out.talk("the file has no users, or none after that one");
         return Ok(());
     }
     out.answer(&users, |users| listed(users))

@@ -193,18 +193,18 @@ fn told(report: &VaultReport) -> String {
     let mut text = String::new();
     let told = |done: &'static str, would: &'static str| if *dry_run { would } else { done };
     for (what, paths) in [
-        (told("edited by you, taken in", "edited by you, to be taken in"), edited),
+        (told("edited by you, saved", "edited by you, to be saved"), edited),
         (told("new, saved", "new, to be saved"), saved),
         (told("gone, forgotten", "gone, to be forgotten"), forgotten),
         (
             told(
-                "changed on both sides; yours lies beside as .conflict.md",
-                "changed on both sides; yours would be set beside",
+                "changed on both sides; yours is kept as .conflict.md",
+                "changed on both sides; yours would be kept as .conflict.md",
             ),
             conflicts,
         ),
         (told("written", "to be written"), written),
-        (told("taken away", "to be taken away"), removed),
+        (told("removed", "to be removed"), removed),
     ] {
         if paths.is_empty() {
             continue;

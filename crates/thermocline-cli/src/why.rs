@@ -24,7 +24,7 @@ pub(crate) fn run(db: &Db, args: &WhyArgs, out: &Output) -> Result<(), Failure> 
             let newest = user.receipts(1)?.into_iter().next();
             newest
                 .ok_or_else(|| {
-                    Failure::not_found("this user has no receipt yet; recall and context leave them")
+                    Failure::not_found("this user has no receipts yet; recall and context write them")
                 })?
                 .id
         }
@@ -44,7 +44,7 @@ pub(crate) fn explained(user: &User, id: ReceiptId) -> Result<String, Failure> {
 fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
     let receipts = user.receipts(n)?;
     if receipts.is_empty() && !out.is_json() {
-        out.talk("this user has no receipt yet; recall and context leave them");
+        out.talk("this user has no receipts yet; recall and context write them");
         return Ok(());
     }
     out.answer(&receipts, |receipts| {

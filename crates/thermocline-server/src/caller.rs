@@ -79,10 +79,10 @@ impl FromStr for Users {
     /// `any`, `acme/*` or a name.
     fn from_str(text: &str) -> Result<Self, String> {
         Ok(match text {
-            "" => return Err("a user's name is not empty".to_owned()),
+            "" => return Err("a user's name cannot be empty".to_owned()),
             "any" => Self::Any,
             _ if text.starts_with(ID) => {
-                return Err("a key is for a user by name, for a prefix like acme/*, or for any".to_owned());
+                return Err("a key is for a user's name, for a prefix like acme/*, or for any".to_owned());
             }
             _ if text.ends_with('/') || text.trim_end_matches('*').contains('*') => {
                 return Err("a prefix of users ends with /*, like acme/*".to_owned());
@@ -117,7 +117,9 @@ impl FromStr for Rate {
             "h" => Per::Hour,
             _ => return Err("a rate is a number and /s, /m or /h, like 50/s".to_owned()),
         };
-        let times = times.parse().map_err(|_| "a rate begins with a number from 1, like 50/s".to_owned())?;
+        let times = times
+            .parse()
+            .map_err(|_| "a rate begins with a whole number of 1 or more, like 50/s".to_owned())?;
         Ok(Self { times, per })
     }
 }
@@ -187,8 +189,8 @@ impl Caller {
         if self.id == LOCAL {
             return Err(Problem::new(
                 Code::NotAllowed,
-                "without keys this server lets nobody erase, export, import, back up or run jobs; make a key with \
-                 `thermocline key add`, and start the server with --keys",
+                "a server without keys does not allow this; make a key with `thermocline key add`, and \
+                 start the server with --keys",
             ));
         }
         Err(not_allowed())
@@ -203,7 +205,10 @@ impl Caller {
 
 /// The answer to a forbidden request, whatever it asks for and whether that exists or not.
 pub fn not_allowed() -> Problem {
-    Problem::new(Code::NotAllowed, "this key may not do that; `thermocline key list` shows what it may")
+    Problem::new(
+        Code::NotAllowed,
+        "this key does not allow that; `thermocline key list` shows what it allows",
+    )
 }
 
 #[cfg(test)]

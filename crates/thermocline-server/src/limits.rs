@@ -91,7 +91,7 @@ impl Limits {
         };
         match time::timeout(PATIENCE, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
-            _ => Err(Problem::new(Code::Busy, "all places are taken; ask again in a second")),
+            _ => Err(Problem::new(Code::Busy, "the server is busy; try again in a second")),
         }
     }
 
@@ -104,7 +104,9 @@ impl Limits {
     pub fn body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.bodies).try_acquire_many_owned(bytes);
-        room.map_err(|_| Problem::new(Code::Busy, "bodies of others fill the memory; ask again in a second"))
+        room.map_err(|_| {
+            Problem::new(Code::Busy, "the server holds too many request bodies; try again in a second")
+        })
     }
 
     /// Counts one call of a caller whose key has a rate limit.
@@ -112,7 +114,7 @@ impl Limits {
         let Some(rate) = caller.rate else { return Ok(()) };
         let Err(not_until) = self.rate(&caller.id, rate).check() else { return Ok(()) };
         let wait = not_until.wait_time_from(DefaultClock::default().now());
-        let mut problem = Problem::new(Code::TooFast, format!("this key may ask {rate}"));
+        let mut problem = Problem::new(Code::TooFast, format!("this key is limited to {rate}"));
         problem.retry_after_s = Some(wait.as_secs() + 1);
         Err(problem)
     }

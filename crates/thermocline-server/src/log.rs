@@ -30,7 +30,7 @@ impl FromStr for Format {
         match text {
             "text" => Ok(Self::Text),
             "json" => Ok(Self::Json),
-            _ => Err("a log is text or json".to_owned()),
+            _ => Err("a log format is text or json".to_owned()),
         }
     }
 }
@@ -45,7 +45,7 @@ pub fn begin(
     to: impl for<'a> MakeWriter<'a> + Send + Sync + 'static,
 ) -> Result<(), String> {
     let targets: Targets =
-        targets.parse().map_err(|_| "the log's level is error, warn, info, debug or trace".to_owned())?;
+        targets.parse().map_err(|_| "a log level is error, warn, info, debug or trace".to_owned())?;
     let lines = fmt::layer().with_ansi(false).with_writer(to);
     let lines = match format {
         Format::Text => lines.boxed(),

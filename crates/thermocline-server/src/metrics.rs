@@ -141,46 +141,42 @@ impl Default for Metrics {
 impl Metrics {
     fn register(&mut self) {
         let to = &mut self.registry;
-        let operations = "How long operations took, by what came of them: ok, or a problem's code";
+        let operations = "Duration of operations, by outcome: ok, or a problem's code";
         to.register_with_unit("operation", operations, Unit::Seconds, self.operations.clone());
-        let rejected = "Requests that were refused before they ran, by the problem's code";
+        let rejected = "Requests refused before they ran, by the problem's code";
         to.register("rejected", rejected, self.rejected.clone());
-        to.register("in_flight", "Operations that run now, by their class", self.in_flight.clone());
-        to.register("connections", "Connections that are open", self.connections.clone());
-        let missing = "Recalls and contexts that did without something that is configured";
+        to.register("in_flight", "Operations running now, by class", self.in_flight.clone());
+        to.register("connections", "Open connections", self.connections.clone());
+        let missing = "Recalls and contexts that had to do without something configured";
         to.register("recall_missing", missing, self.missing.clone());
-        to.register(
-            "events",
-            "What happened behind the calls: jobs, providers, the file",
-            self.events.clone(),
-        );
-        let failures = "Calls to a provider that brought nothing, by what it is asked for";
+        to.register("events", "Events in the background: jobs, providers, the file", self.events.clone());
+        let failures = "Calls to a provider that yielded nothing, by the provider's role";
         to.register("provider_failures", failures, self.provider_failures.clone());
         to.register(
             "context_tokens",
-            "Tokens of the contexts that were handed out",
+            "Tokens of the contexts that were returned",
             self.context_tokens.clone(),
         );
-        let left_out = "Turns of the running session that were wanted in a context and had no room";
+        let left_out = "Turns of the running session left out of a context for lack of room";
         to.register("context_left_out", left_out, self.context_left_out.clone());
-        to.register("commits", "Commits of the writer", self.commits.clone());
-        let commit = "How long the writer's commits took, together";
+        to.register("commits", "Commits by the writer", self.commits.clone());
+        let commit = "Total duration of the writer's commits";
         to.register_with_unit("commit", commit, Unit::Seconds, self.commit_seconds.clone());
-        let oldest = "How long the oldest job that waits or runs has been there";
+        let oldest = "Age of the oldest job that is waiting or running";
         to.register_with_unit("job_oldest", oldest, Unit::Seconds, self.oldest_job.clone());
         to.register("turns", "Turns by tier", self.turns.clone());
-        to.register("jobs", "Jobs that wait or run, and those that were given up", self.jobs.clone());
-        to.register("memories", "Memories that are active", self.memories.clone());
+        to.register("jobs", "Jobs waiting, running or given up", self.jobs.clone());
+        to.register("memories", "Active memories", self.memories.clone());
         to.register("users", "Users with a memory in the file", self.users.clone());
         to.register("sessions_open", "Sessions that have not ended", self.sessions.clone());
         to.register_with_unit("file", "Size of the file", Unit::Bytes, self.file_bytes.clone());
         to.register_with_unit("log", "Size of the write-ahead log", Unit::Bytes, self.log_bytes.clone());
-        to.register_with_unit("disk_free", "What is free on the disk", Unit::Bytes, self.free_bytes.clone());
-        to.register("writer_queue_commands", "Commands that wait for the writer", self.queued.clone());
-        let age = "How old the counts of turns, jobs, users and sessions are";
+        to.register_with_unit("disk_free", "Free space on the disk", Unit::Bytes, self.free_bytes.clone());
+        to.register("writer_queue_commands", "Commands waiting for the writer", self.queued.clone());
+        let age = "Age of the counts of turns, jobs, users and sessions";
         to.register_with_unit("stats_age", age, Unit::Seconds, self.stats_age.clone());
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        to.register("build", "The version that runs", build);
+        to.register("build", "The running version", build);
     }
 
     /// Counts an operation that has ended.

@@ -48,7 +48,7 @@ pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) 
     let audit = audit.map_err(|error| Refusal(format!("the audit file cannot be opened: {error}")))?;
     let backup_folder = settings.service.backup_folder.clone();
     if let Some(folder) = backup_folder.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(Refusal(format!("backup_folder names no folder: {}; make it first", folder.display())));
+        return Err(Refusal(format!("backup_folder is not a folder: {}; create it first", folder.display())));
     }
     let limits = Limits::new(settings.memory.readers);
     let mut service = Service::new(memory);
@@ -112,7 +112,7 @@ impl Server {
             tokio::select! {
                 () = end => {}
                 () = health.broken() => {
-                    tracing::error!("nothing can be written any more; start the server again, which opens the file anew");
+                    tracing::error!("nothing can be written any more; restart the server to reopen the file");
                     ended = Ended::Broken;
                 }
             }
@@ -130,24 +130,24 @@ async fn listener(settings: &ServiceSettings, has_keys: bool, tls: Option<Tls>) 
         return Err(no_keys("the key file is empty"));
     }
     if (settings.behind_proxy || !settings.allowed_hosts.is_empty()) && !has_keys {
-        return Err(no_keys("behind_proxy or allowed_hosts lets others than this machine reach it"));
+        return Err(no_keys("behind_proxy or allowed_hosts lets other machines reach it"));
     }
     if let Some(path) = settings.listen.strip_prefix(UNIX) {
         #[cfg(unix)]
         return Listener::unix(path.into()).map_err(|error| cannot_listen(settings, &error));
         #[cfg(not(unix))]
-        return Err(Refusal(format!("this system has no sockets in its files: {path}")));
+        return Err(Refusal(format!("this system has no Unix sockets: {path}")));
     }
     let addresses = lookup_host(&settings.listen).await.map_err(|error| cannot_listen(settings, &error))?;
     let addresses: Vec<SocketAddr> = addresses.collect();
     let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
     if !is_loopback && !has_keys {
-        return Err(no_keys("others than this machine would reach it"));
+        return Err(no_keys("other machines could reach it"));
     }
     if !is_loopback && tls.is_none() && !settings.behind_proxy {
         return Err(Refusal(
-            "others than this machine would reach it, and keys would go over the net in the clear: name tls_cert and \
-             tls_key, or set behind_proxy if something in front speaks TLS"
+            "other machines could reach it, and keys would cross the network unencrypted: set tls_cert and \
+             tls_key, or behind_proxy if a proxy in front speaks TLS"
                 .to_owned(),
         ));
     }
@@ -160,7 +160,7 @@ fn tls(settings: &ServiceSettings) -> Result<Option<Tls>, Refusal> {
         (Some(cert), Some(key)) => Tls::open(cert, key)
             .map(Some)
             .map_err(|error| Refusal(format!("the certificate cannot be used: {error}"))),
-        _ => Err(Refusal("tls_cert and tls_key go together; name both".to_owned())),
+        _ => Err(Refusal("tls_cert and tls_key go together; set both".to_owned())),
     }
 }
 

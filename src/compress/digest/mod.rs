@@ -135,9 +135,10 @@ impl LlmSummarizer {
             }
         }
         match flaws.first() {
-            Some(first) if good.is_empty() => {
-                Err(Error::provider(format!("no answer of LLM#1 held for {} turns: {first}", flaws.len())))
-            }
+            Some(first) if good.is_empty() => Err(Error::provider(format!(
+                "LLM#1 gave no usable answer for {} turns: {first}",
+                flaws.len()
+            ))),
             _ => Ok(good),
         }
     }

@@ -123,8 +123,9 @@ impl OpenAiCompatible {
                 }
             }
         }
-        Err(failure
-            .unwrap_or_else(|| Error::provider_refused(format!("{} takes no request", self.endpoint.who()))))
+        Err(failure.unwrap_or_else(|| {
+            Error::provider_refused(format!("{} accepts no form of request", self.endpoint.who()))
+        }))
     }
 
     fn request(&self, prompt: &ChatPrompt, mode: JsonMode) -> std::result::Result<String, EndpointFailure> {

@@ -19,7 +19,7 @@ pub(super) enum Waiter {
 impl Waiter {
     pub(super) fn new() -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
-            Error::caused(ErrorKind::Io, "the threads that wait could not be started", error)
+            Error::caused(ErrorKind::Io, "the waiting threads could not be started", error)
         })?;
         Ok(Self::Own(Some(runtime)))
     }

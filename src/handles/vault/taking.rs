@@ -161,7 +161,7 @@ impl<'v> VaultIntake<'v> {
         let id = saved.memory.id;
         let other = self.state.files().iter().find(|(_, file)| file.id == Some(*id.as_uuid()));
         if let Some((other, _)) = other {
-            let why = format!("it says the same as {other}: take one of them away");
+            let why = format!("it says the same as {other}: remove one of them");
             self.leave(path, why);
             return Ok(());
         }

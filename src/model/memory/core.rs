@@ -66,13 +66,15 @@ impl CoreOptions {
 
     pub(crate) fn check(&self) -> Result<()> {
         if self.max_tokens < LEAST_TOKENS {
-            return Err(Error::invalid(format!("max_tokens is {LEAST_TOKENS} or more")));
+            return Err(Error::invalid(format!("max_tokens must be {LEAST_TOKENS} or more")));
         }
         if !(1..=100).contains(&self.per_section) {
             return Err(Error::invalid("a section has 1 to 100 memories"));
         }
         if self.min_trust < Trust::Assistant {
-            return Err(Error::invalid("what a tool or a document says is never in it: trust is 2 or more"));
+            return Err(Error::invalid(
+                "trust must be 2 or more: the core never holds what a tool or a document says",
+            ));
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ impl WriteTx<'_> {
             let held = anchors::id_of(self.sql, scope, &new)?;
             let held = held.map(|id| anchor_reads::by_id(self.sql, scope, id)).transpose()?.flatten();
             return held.filter(Anchor::is_current).map(|held| held.id).ok_or_else(|| {
-                Error::new(ErrorKind::Conflict, "the anchor does not hold any more; set the value instead")
+                Error::new(ErrorKind::Conflict, "the anchor is no longer current; set the value instead")
             });
         }
         // After what was set by hand in the same instant.

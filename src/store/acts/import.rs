@@ -60,7 +60,7 @@ impl WriteTx<'_> {
         if users::has_memory(self.sql, &scope)? {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                "this user has a memory already; import as another user, or erase it first",
+                "this user already has a memory; import as another user, or erase it first",
             ));
         }
         expect_unowned(self.sql, &import.lines)?;
@@ -125,7 +125,7 @@ fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
     {
         return Err(Error::new(
             ErrorKind::Conflict,
-            "what is to be imported is in this file already; nothing was written",
+            "what should be imported is already in this file; nothing was written",
         ));
     }
     Ok(())

@@ -286,7 +286,9 @@ impl WriteTx<'_> {
 /// Rejects a known turn that should replace itself: the replacement is another turn and needs its own id.
 fn replaces_another(known: Recorded, replacing: Option<TurnId>) -> Result<Recorded> {
     if replacing == Some(known.turn_id) {
-        return Err(Error::invalid("a turn replaces another one; give the new one a caller's id of its own"));
+        return Err(Error::invalid(
+            "a turn cannot replace itself; give the new one a caller's id of its own",
+        ));
     }
     Ok(known)
 }

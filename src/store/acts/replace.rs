@@ -91,7 +91,7 @@ impl WriteTx<'_> {
                 Some(aside) if aside.replaced.is_some() => {
                     return Err(Error::new(
                         ErrorKind::Conflict,
-                        "this turn was replaced already; replace the one that stands in its place",
+                        "this turn was already replaced; replace the one that took its place",
                     ));
                 }
                 aside => aside.map(|aside| aside.turn),

@@ -71,7 +71,7 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     let mut checks = vec![
         check("the pages of the file are sound", file.page_problems),
         counted("no erase is unfinished (running the jobs finishes it)", checks::UNFINISHED_ERASES),
-        check("references between tables lead somewhere", file.reference_problems),
+        check("references between tables point to rows that exist", file.reference_problems),
     ];
     let counts = checks::COUNTS.iter().chain(memory_counts::COUNTS);
     checks.extend(counts.map(|(holds, statement)| counted(holds, statement)));
@@ -134,8 +134,8 @@ fn turn_checks(sql: &dyn Sql) -> [Check; 4] {
     [
         check("every turn can be read", found.unreadable),
         check("every text is the one that was recorded", found.text),
-        check("the words of a turn are those of its text", found.words),
-        check("the token counts of a turn are those of its text", found.tokens),
+        check("the words of a turn match its text", found.words),
+        check("the token counts of a turn match its text", found.tokens),
     ]
 }
 
@@ -240,8 +240,8 @@ fn memory_checks(sql: &dyn Sql) -> [Check; 5] {
         check("every memory can be read", found.unreadable),
         check("every memory says what was saved", found.text),
         check("the tags and entities of a memory are counted, and folded as they were written", found.terms),
-        check("the words of a memory's unit are those of its text", found.words),
-        check("what took a memory's place is another memory of its user, and none its own", found.successors),
+        check("the words of a memory's unit match its text", found.words),
+        check("the successor of a memory is another memory of its user", found.successors),
     ]
 }
 

@@ -102,8 +102,8 @@ fn rename(partial: &Path, to: &Path) -> Result<()> {
 /// Names the copy that the caller asked for, not the temporary one that grows next to it.
 fn at(error: Error, to: &Path) -> Error {
     let why = match error.kind() {
-        ErrorKind::NotFound => "its folder does not exist; make it first",
-        ErrorKind::ReadOnly => "its folder may not be written; check owner and mode",
+        ErrorKind::NotFound => "its folder does not exist; create it first",
+        ErrorKind::ReadOnly => "its folder is not writable; check its owner and mode",
         _ => {
             let message = format!("the backup to {} was not made", to.display());
             return Error::caused(error.kind(), message, error);

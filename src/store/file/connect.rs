@@ -47,7 +47,7 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     if mode != "wal" {
         return Err(Error::new(
             ErrorKind::Unsupported,
-            format!("{} lies on a file system where SQLite's WAL does not work ({mode})", path.display()),
+            format!("{} is on a file system where SQLite's WAL does not work ({mode})", path.display()),
         ));
     }
     conn.busy_timeout(writers_patience(config))?;

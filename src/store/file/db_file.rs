@@ -160,7 +160,7 @@ impl DbFile {
         }
         let message = format!(
             "{} was deleted or replaced while it was open, and nothing is acknowledged any more; put it back, or keep \
-             what lies there now, and open it again",
+             what is there now, and open it again",
             self.path.display()
         );
         Err(self.lost.get_or_init(|| Error::new(ErrorKind::Io, message)).clone())
@@ -236,7 +236,7 @@ pub(crate) fn check_one_name(path: &Path) -> Result<()> {
         let names = fs::symlink_metadata(path).map_err(|error| from_io(error, path))?.nlink();
         if names > 1 {
             let message = format!(
-                "{} has {names} names (hard links), and each would have a log of its own; leave it one",
+                "{} has {names} names (hard links), and each would have a log of its own; leave only one",
                 path.display()
             );
             return Err(Error::new(ErrorKind::Unsupported, message));

@@ -26,18 +26,18 @@ impl From<SqlError> for Error {
             // An act checks in advance for conflicts that may happen, or allows them with ON CONFLICT.
             Some(ErrorCode::ConstraintViolation) => (
                 ErrorKind::Internal,
-                "a rule of the file forbids what a statement of ours did; nothing was written; please report it",
+                "a statement broke a constraint of the file; nothing was written; please report it",
             ),
-            Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite takes"),
+            Some(ErrorCode::TooBig) => (ErrorKind::InvalidInput, "a text is longer than SQLite allows"),
             // For example, a misspelt column, or one that the file does not have.
             Some(ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange) => {
-                (ErrorKind::Internal, "a statement of ours does not fit the file; please report it")
+                (ErrorKind::Internal, "a statement does not match the file's schema; please report it")
             }
             Some(_) => (ErrorKind::Io, "SQLite failed"),
             None if is_about_a_row(&error) => {
                 (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor")
             }
-            None => (ErrorKind::Internal, "a statement of ours does not fit the file; please report it"),
+            None => (ErrorKind::Internal, "a statement does not match the file's schema; please report it"),
         };
         Self::caused(kind, message, error)
     }
@@ -72,12 +72,12 @@ pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::caused(
             ErrorKind::NotFound,
-            format!("the folder of {path} does not exist; make it first"),
+            format!("the folder of {path} does not exist; create it first"),
             error,
         ),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Error::caused(
             ErrorKind::ReadOnly,
-            format!("{path} may not be written; check the folder's owner and mode"),
+            format!("{path} is not writable; check the folder's owner and mode"),
             error,
         ),
         _ => Error::caused(ErrorKind::Io, format!("{path} cannot be opened or written"), error),

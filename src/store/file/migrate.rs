@@ -204,11 +204,11 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
         // Adding a column makes SQLite check every row.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (
             ErrorKind::Corrupt,
-            "the file is damaged; restore a backup, or go on with the build that wrote it",
+            "the file is damaged; restore a backup, or keep using the build that wrote it",
         ),
         _ => (ErrorKind::Io, "the disk or the file system failed"),
     };
-    let message = format!("the schema could not be brought up to date, and nothing was changed: {why}");
+    let message = format!("the schema could not be upgraded, and nothing was changed: {why}");
     Err(Error::caused(kind, message, error))
 }
 

@@ -76,8 +76,8 @@ pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
         DatabaseKind::Older | DatabaseKind::Current => Err(Error::new(
             ErrorKind::ReadOnly,
             format!(
-                "{} was last opened by an older version, and has to be brought up to this one, which changes it; copy it \
-                 to a place that can be written, and open the copy",
+                "{} was last opened by an older version and must be upgraded, which changes it; copy it to \
+                 a writable place, and open the copy",
                 path.display()
             ),
         )),
@@ -136,8 +136,8 @@ fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
         return Err(Error::new(
             ErrorKind::ForeignFile,
             format!(
-                "{} cannot be brought up to date: it already has {} of its own; rename that, or go on with the \
-                 version that it was opened with last",
+                "{} cannot be upgraded: it already has {} of its own; rename that, or keep using the \
+                 version that last opened it",
                 path.display(),
                 with_article(name)
             ),
@@ -255,8 +255,8 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
 }
 
 /// How to serve a backend whose tables are different.
-const APART: &str = "give Thermocline a file of its own beside it, where user(name) takes your users' keys as names: \
-                     \"4711\", say";
+const APART: &str = "give Thermocline a file of its own beside it, where user(name) takes your users' keys \
+     as names, like \"4711\"";
 
 /// The key that a table has instead of `id BLOB PRIMARY KEY`. `None` if it has that one.
 fn other_key(conn: &Connection, table: &str) -> Result<Option<String>> {
@@ -306,7 +306,7 @@ fn resolved(path: PathBuf, may_be_missing: bool) -> Result<PathBuf> {
     match fs::canonicalize(&path) {
         Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(path), // The caller reports it.
         Err(error) if error.kind() == IoKind::NotFound => {
-            let message = format!("{} is a link to nothing; mend or remove the link", path.display());
+            let message = format!("{} is a broken link; fix or remove it", path.display());
             Err(Error::caused(ErrorKind::NotFound, message, error))
         }
         resolved => resolved.map_err(|error| from_io(error, &path)),
@@ -349,7 +349,7 @@ fn explain_unreadable(error: Error, path: &Path) -> Error {
             "-wal, its log, is not empty, and SQLite can neither use nor make the log's index, -shm, there"
         }
         (_, true) => {
-            "-journal was left by a program that was cut short, and has to be rolled back, which writes"
+            "-journal was left by a program that was interrupted, and must be rolled back, which writes"
         }
         _ => {
             let message = format!("{} cannot be read; check its owner and mode", path.display());
@@ -357,7 +357,7 @@ fn explain_unreadable(error: Error, path: &Path) -> Error {
         }
     };
     let message = format!(
-        "{0} cannot be read where it lies: {0}{left}; copy both files to a place that can be written, and open the copy",
+        "{0} cannot be read where it is: {0}{left}; copy both files to a writable place, and open the copy",
         path.display()
     );
     Error::caused(ErrorKind::ReadOnly, message, error)

@@ -238,7 +238,7 @@ impl Writer {
 }
 
 fn queue_stayed_full() -> Error {
-    Error::new(ErrorKind::Busy, "the queue of the writer stayed full; nothing was written, try again")
+    Error::new(ErrorKind::Busy, "the writer's queue stayed full; nothing was written, try again")
 }
 
 fn poisoned() -> Error {

@@ -96,7 +96,7 @@ fn bind(stmt: &mut CachedStatement<'_>, params: &[SqlValue<'_>]) -> Result<()> {
     if stmt.parameter_count() != params.len() {
         return Err(Error::new(
             ErrorKind::Internal,
-            "a statement of ours has other parameters; please report it",
+            "a statement was given the wrong parameters; please report it",
         ));
     }
     for (at, value) in (1..).zip(params) {

@@ -252,7 +252,8 @@ impl WriterThread {
             match &outcome {
                 // Damage that one command met, for example in a receipt, does not concern the others.
                 Err(error) if error.kind() == ErrorKind::Corrupt && failed.is_some_and(|one| one != at) => {
-                    let message = "what was written with it met damage; nothing was written, try again";
+                    let message =
+                        "another command of the same transaction met damage; nothing was written, try again";
                     command.reply(Some(&Error::caused(ErrorKind::Busy, message, error.clone())));
                 }
                 outcome => command.reply(outcome.as_ref().err()),

@@ -106,7 +106,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
                     WHERE u.user_id = d.user_id AND r.seq = d.seq AND r.owner_id = d.source_id))",
     ),
     (
-        "an attribute with one value has one at most that holds",
+        "an attribute with one value has at most one current value",
         "SELECT count(*) FROM (SELECT 1 FROM identity_anchors
                                WHERE cardinality = 'one' AND valid_until IS NULL AND retracted_at IS NULL
                                GROUP BY user_id, subject, attribute HAVING count(*) > 1) AS doubled",
@@ -182,7 +182,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
               AND later.user_id = s.user_id AND later.session_no > s.session_no))",
     ),
     (
-        "nobody is indexed or embedded farther than turns are recorded",
+        "no user is indexed or embedded beyond the recorded turns",
         "SELECT (SELECT count(*) FROM user_scopes WHERE indexed_seq NOT BETWEEN 0 AND last_seq)
               + (SELECT count(*) FROM user_spaces AS s JOIN user_scopes AS u ON u.user_no = s.user_no
                  WHERE s.embedded_seq NOT BETWEEN 0 AND u.last_seq)",
@@ -197,7 +197,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
                    ON r.user_no = p.user_no AND r.seq = p.seq WHERE r.seq IS NULL)",
     ),
     (
-        "what is warm for its use is so in an open session of its user",
+        "every turn that is warm for its use is in an open session of its user",
         "SELECT count(*) FROM promotions AS p WHERE NOT EXISTS
            (SELECT 1 FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
             WHERE u.user_no = p.user_no AND s.session_no = p.session_no AND s.ended_at IS NULL)",

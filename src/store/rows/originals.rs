@@ -264,7 +264,7 @@ pub(crate) fn remove_frame(sql: &dyn Sql, scope: &Scope, frame_no: i64) -> Resul
         "DELETE FROM archived_frames WHERE frame_no = ?1 AND user_id = ?2",
         values![frame_no, scope.user_id],
         RowExpectation::One(|| {
-            Error::new(ErrorKind::Conflict, "somebody else restores or erases the session")
+            Error::new(ErrorKind::Conflict, "another operation is restoring or erasing the session")
         }),
     )
 }

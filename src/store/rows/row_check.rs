@@ -41,7 +41,7 @@ pub(crate) fn is_sound(row: &SqlRow<'_>, columns: usize) -> bool {
 pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::Corrupt,
-        format!("{what} is damaged: it is not what was written; doctor lists all damage, a backup mends it"),
+        format!("{what} is damaged: it is not what was written; doctor lists all damage; restore a backup"),
     )
 }
 

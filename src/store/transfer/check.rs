@@ -127,7 +127,7 @@ fn check_count(UseCountLine { aspect, name, hits }: &UseCountLine) -> Result<()>
     if is_known && (1..=MAX_HITS).contains(hits) {
         return Ok(());
     }
-    wrong("what is counted has no known name, or makes no sense")
+    wrong("a count has no known name, or makes no sense")
 }
 
 /// `2026-03 cold`.
@@ -228,7 +228,7 @@ impl<'a> Whole<'a> {
                 if self.sessions.insert(info.id, seen).is_some()
                     || key.is_some_and(|key| !self.session_keys.insert(key))
                 {
-                    return wrong("a session stands in the file twice, or two have the same key and part");
+                    return wrong("a session occurs twice in the file, or two have the same key and part");
                 }
                 Ok(())
             }
@@ -252,7 +252,7 @@ impl<'a> Whole<'a> {
                 let key = value_key(&anchor.value);
                 let is_new = self.values.insert((&anchor.subject, anchor.attribute, key.clone()));
                 if self.anchors.insert(anchor.id, (key, false)).is_some() || !is_new {
-                    return wrong("an anchor stands in the file twice");
+                    return wrong("an anchor occurs twice in the file");
                 }
                 Ok(())
             }
@@ -261,14 +261,14 @@ impl<'a> Whole<'a> {
             TransferLine::Use(UseLine { turn_id, .. }) => {
                 self.found.uses += 1;
                 if !self.turns.contains(turn_id) || !self.used.insert(*turn_id) {
-                    return wrong("what was of use is no turn, or stands in the file twice");
+                    return wrong("a use belongs to no turn, or occurs twice in the file");
                 }
                 Ok(())
             }
             TransferLine::UseCount(UseCountLine { aspect, name, .. }) => {
                 self.found.uses += 1;
                 if !self.counted.insert((*aspect, name)) {
-                    return wrong("a count stands in the file twice");
+                    return wrong("a count occurs twice in the file");
                 }
                 Ok(())
             }
@@ -328,7 +328,7 @@ impl<'a> Whole<'a> {
         seen.tokens += u64::from(tokens);
         let is_free = seen.turns.insert(number, (tier, MemoryTier::Hot)).is_none();
         if !is_new || !is_free || number == 0 || number > seen.info.turn_count {
-            return wrong("a turn stands in the file twice, or outside of its session");
+            return wrong("a turn occurs twice in the file, or outside of its session");
         }
         Ok(())
     }
@@ -346,7 +346,7 @@ impl<'a> Whole<'a> {
             || !(1..=MAX_TURN_NUMBER).contains(&turn.turn_number)
             || waits && turn.turn_number != seen.info.turn_count + 1
         {
-            return wrong("a turn beside the memory stands in the file twice, or where it cannot");
+            return wrong("a turn beside the memory occurs twice in the file, or out of place");
         }
         Ok(())
     }
@@ -377,7 +377,7 @@ impl<'a> Whole<'a> {
         self.found.derivations += 1;
         let source = derivation.turn_id.or(derivation.source_id);
         if !self.evidence.insert((derivation.anchor_id, source, derivation.stance)) {
-            return wrong("a piece of evidence stands in the file twice");
+            return wrong("a piece of evidence occurs twice in the file");
         }
         match self.anchors.get_mut(&derivation.anchor_id) {
             Some((key, has_evidence)) if *key == value_key(&derivation.value) => {

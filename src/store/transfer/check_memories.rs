@@ -62,7 +62,7 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     }
     let is_superseded = line.status == MemoryStatus::Superseded;
     if is_superseded != line.superseded_by.is_some() || line.superseded_by == Some(line.id) {
-        return wrong("what is superseded needs what took its place, and nothing else has that");
+        return wrong("a superseded memory needs a successor, and no other memory has one");
     }
     check_state(&line.state)?;
     check_sources(line)?;
@@ -114,7 +114,11 @@ fn bounds_of(line: &KnowledgeLine) -> NewMemory {
 /// Tags and entities must be as saving writes them: without `#`, each once.
 fn check_tidy(names: &[String]) -> Result<()> {
     let is_tidy = terms(names).into_iter().map(|term| term.name).eq(names.iter().cloned());
-    if is_tidy { Ok(()) } else { wrong("a tag or an entity stands twice, or is not written as it is kept") }
+    if is_tidy {
+        Ok(())
+    } else {
+        wrong("a tag or an entity occurs twice, or is not in the form that is stored")
+    }
 }
 
 fn check_state(state: &MemoryState) -> Result<()> {
@@ -127,7 +131,7 @@ fn check_state(state: &MemoryState) -> Result<()> {
         || (state.usage_count == 0) != state.success_rate.is_none()
         || state.access_count < state.usage_count
     {
-        return wrong("what use did to a memory makes no sense");
+        return wrong("the use of a memory makes no sense");
     }
     Ok(())
 }
@@ -140,7 +144,7 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
         check_text("source's maker", made_by, MAX_WORD_BYTES)?;
         check_times([Some(*said_at)])?;
         if !seen.insert(from) {
-            return wrong("a source of a memory stands in the file twice");
+            return wrong("a source of a memory occurs twice in the file");
         }
     }
     let is_rewritten = line.changes.iter().any(|change| {
@@ -153,7 +157,7 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
         line.trust > Trust::of(origin) && !approved
     };
     if is_over(line.origin) || (!is_rewritten && line.sources.iter().any(|source| is_over(source.origin))) {
-        return wrong("a memory is trusted farther than what it was made of");
+        return wrong("a memory is trusted more than what it was made from");
     }
     Ok(())
 }
@@ -188,7 +192,7 @@ fn check_sensors(sensors: &[SensorRow]) -> Result<()> {
             text.len() <= MAX_HASH_DIGITS && text.len().is_multiple_of(2) && text.bytes().all(is_digit)
         };
         if !seen.insert((sensor, subject)) || !seen_hash.as_ref().is_none_or(is_hash) {
-            return wrong("a sensor stands twice beside a memory, or saw no hash");
+            return wrong("a memory has a sensor twice, or a sensor saw no hash");
         }
     }
     Ok(())
@@ -236,7 +240,7 @@ pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
     if !episode.turn_number.is_none_or(is_number)
         || (episode.role != EpisodeRole::Note && episode.memory_id.is_none())
     {
-        return wrong("an episode is of no turn that there can be, or lacks its memory");
+        return wrong("an episode names an impossible turn, or lacks its memory");
     }
     Ok(())
 }
@@ -288,21 +292,21 @@ impl<'a> CheckedMemories<'a> {
         };
         let is_new = self.known.insert(line.id, known).is_none();
         if !is_new || !line.caller_id.as_deref().is_none_or(|id| self.caller_ids.insert(id)) {
-            return wrong("a memory stands in the file twice, or two have the same caller's id");
+            return wrong("a memory occurs twice in the file, or two have the same caller's id");
         }
         if line.status == MemoryStatus::Active {
             let project = line.project.as_deref().unwrap_or_default();
             let is_first = self.texts.insert((project, line.text().content_hash()));
             let slot = line.goal_signature.as_deref().map(|slot| (project, line.kind, slot));
             if !is_first || !slot.is_none_or(|slot| self.slots.insert(slot)) {
-                return wrong("two active memories say the same, or have the same slot");
+                return wrong("two active memories have the same text or the same slot");
             }
         }
         for review in &line.reviews {
             let is_open = review.decision.is_none();
             let question = (review.kind, line.id, review.other_id);
             if !self.reviews.insert(review.id) || (is_open && !self.open_reviews.insert(question)) {
-                return wrong("a review stands in the file twice");
+                return wrong("a review occurs twice in the file");
             }
             self.named.extend(review.other_id);
         }
@@ -316,7 +320,7 @@ impl<'a> CheckedMemories<'a> {
         }
         let is_said = edge_type.is_symmetric() && self.between.contains(&(to, from, edge_type));
         if is_said || !self.edges.insert(id) || !self.between.insert((from, to, edge_type)) {
-            return wrong("an edge stands in the file twice");
+            return wrong("an edge occurs twice in the file");
         }
         if edge_type == EdgeType::Contradicts && edge.status == EdgeStatus::Accepted {
             self.contradicting.insert(from);
@@ -327,7 +331,7 @@ impl<'a> CheckedMemories<'a> {
     pub(super) fn see_episode(&mut self, episode: &'a EpisodeLine) -> Result<()> {
         let is_new = self.episodes.insert(episode.id);
         if !is_new || !episode.caller_id.as_deref().is_none_or(|id| self.reports.insert(id)) {
-            return wrong("an episode stands in the file twice, or two have the same caller's id");
+            return wrong("an episode occurs twice in the file, or two have the same caller's id");
         }
         let Some(memory) = episode.memory_id else { return Ok(()) };
         let known = self.known.get_mut(&memory);
@@ -344,7 +348,7 @@ impl<'a> CheckedMemories<'a> {
         if self.extracted.insert(extracted.session_id) {
             return Ok(());
         }
-        wrong("a session was looked through twice")
+        wrong("a session was searched for memories twice")
     }
 
     pub(super) fn see_erased(&mut self, erased: &ErasedLine) -> Result<()> {
@@ -356,7 +360,7 @@ impl<'a> CheckedMemories<'a> {
 
     pub(super) fn check(&self) -> Result<()> {
         if self.known.keys().any(|id| self.erased.contains(&id_hash(*id))) {
-            return wrong("a memory is there that was erased");
+            return wrong("an erased memory is in the file");
         }
         if !self.named.iter().all(|id| self.known.contains_key(id)) {
             return wrong("a review is about a memory that is missing");
@@ -377,13 +381,13 @@ impl<'a> CheckedMemories<'a> {
                 && known.line.changes.iter().any(was_to_wait)
         };
         if self.known.values().any(is_unasked) {
-            return wrong("a memory waits for a person whom nobody asks");
+            return wrong("a memory waits for a person, but no review asks");
         }
         let has_its_edge = |line: &KnowledgeLine| {
             line.superseded_by.is_none_or(|by| self.between.contains(&(by, line.id, EdgeType::Supersedes)))
         };
         if !self.known.values().all(|known| has_its_edge(known.line)) {
-            return wrong("no edge says what took a memory's place");
+            return wrong("no edge records what took a memory's place");
         }
         self.check_successors()
     }
@@ -398,7 +402,7 @@ impl<'a> CheckedMemories<'a> {
                     return wrong("what took a memory's place is missing");
                 };
                 if !walked.insert(at) {
-                    return wrong("a memory took its own place");
+                    return wrong("a memory supersedes itself");
                 }
                 match known.line.superseded_by {
                     Some(by) => at = by,

@@ -22,6 +22,6 @@ fn check(script: &str, promise: &str) {
 #[test]
 fn a_change_an_edge_or_a_review_that_is_gone_is_found() {
     check("DELETE FROM memory_changes WHERE op = 'edit'", "as many as its revision says");
-    check("DELETE FROM memory_edges WHERE type = 'supersedes'", "what took it");
-    check("DELETE FROM memory_reviews", "was put to one");
+    check("DELETE FROM memory_edges WHERE type = 'supersedes'", "edge from its successor");
+    check("DELETE FROM memory_reviews", "has a review");
 }

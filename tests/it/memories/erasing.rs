@@ -136,7 +136,7 @@ fn what_was_forgotten_comes_back_though_what_it_came_of_was_erased() {
     assert_eq!(ask::<u32>(&known.fixture.path(), kept), 0);
     assert_eq!(known.memories.undo(id).unwrap().memories[0].status, MemoryStatus::Active);
     let refused = known.memories.undo(id).unwrap_err();
-    assert!(refused.to_string().contains("kept no longer"), "{refused}");
+    assert!(refused.to_string().contains("no longer kept"), "{refused}");
     known.check_sound();
 }
 
@@ -173,7 +173,7 @@ fn what_a_job_made_of_an_erased_turn_goes_and_what_somebody_saved_stays_without_
     assert_eq!(ask::<u32>(&known.fixture.path(), units), 3, "older texts go, too");
     let refused = known.memories.undo(edited).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    assert!(refused.to_string().contains("kept no longer"), "{refused}");
+    assert!(refused.to_string().contains("no longer kept"), "{refused}");
     known.check_sound();
 }
 

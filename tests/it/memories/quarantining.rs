@@ -98,7 +98,7 @@ fn a_later_change_is_in_the_way_and_named_and_only_a_quarantine_is_lifted() {
     known.memories.edit(edited, saying("Otherwise.")).unwrap();
     let edit = known.memories.history(edited, None, 1).unwrap()[0].group_id;
     let refused = known.memories.lift(edit).unwrap_err();
-    assert!(refused.to_string().contains("no quarantine"), "{refused}");
+    assert!(refused.to_string().contains("not a quarantine"), "{refused}");
     let group = known.memories.quarantine(QuarantineSource::Turn(turn), "").unwrap().group.unwrap();
     known.memories.edit(by_hand.id, saying("It is said anew.")).unwrap();
     let refused = known.memories.lift(group).unwrap_err();

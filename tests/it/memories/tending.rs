@@ -259,7 +259,7 @@ fn uses_that_nobody_rated_go_after_a_week_and_old_edits_keep_no_text() {
     }
     assert_eq!(known.get(id).content, "It is mended by way 5.");
     let refused = known.memories.undo(id).unwrap_err();
-    assert!(refused.to_string().contains("kept no longer"), "{refused}");
+    assert!(refused.to_string().contains("no longer kept"), "{refused}");
     known.check_sound();
 }
 

@@ -42,7 +42,7 @@ fn what_stands_beside_a_memory_that_is_found_comes_up_with_what_it_was_lent() {
     assert!(keeper.parts.neighbours - before >= from_light - 1e-6, "{:?}", keeper.parts);
     assert!(keeper.score < light.score);
     let receipt = alex.recall("the lighthouse", RecallOptions::default().graph(true)).unwrap().receipt;
-    assert!(alex.receipt(receipt).unwrap().explain().contains("memories lent to what they stand beside"));
+    assert!(alex.receipt(receipt).unwrap().explain().contains("memories lent to their neighbours"));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn of_what_was_never_said_nothing_is_shown_and_a_caller_may_want_it_surer() {
     assert!((recalled.confidence - surest).abs() < 1e-9 && (surest - own.confidence).abs() < 1e-9);
     let receipt = alex.receipt(recalled.receipt).unwrap();
     assert_eq!(receipt.confidence, Some(recalled.confidence));
-    assert!(receipt.explain().contains("sure, of 1"), "{}", receipt.explain());
+    assert!(receipt.explain().contains("Confidence that something"), "{}", receipt.explain());
     for wrong in [-0.1, 1.1, f64::NAN] {
         let error = now.context("x", ContextOptions::default().min_confidence(wrong)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);

@@ -137,7 +137,7 @@ fn a_context_shows_what_the_plans_queries_find_and_the_receipt_says_so() {
     assert_eq!((told.model.as_str(), told.is_cached, told.only_if_sure), ("scripted", false, false));
     assert_eq!((&told.queries[..], told.time), (&[QUESTION, LOOM].map(String::from)[..], None));
     let words = receipt.explain();
-    assert!(words.contains(&format!("searched for besides: {LOOM:?}.\n")), "{words}");
+    assert!(words.contains(&format!("also searched for: {LOOM:?}.\n")), "{words}");
     assert!(words.contains("Planned by scripted in "), "{words}");
     // Outside of a session too.
     assert!(shows(&alex.context(MESSAGE, options()).unwrap(), "s77"));
@@ -299,7 +299,7 @@ const FAILURES: [(&str, &str, ErrorKind, bool); 13] = [
     ("a megabyte", "what it said could not be used: it was too large", ErrorKind::ProviderRefused, false),
     (
         "all times",
-        "what it said could not be used: its days are no range of time",
+        "what it said could not be used: its days are not a range of time",
         ErrorKind::ProviderRefused,
         false,
     ),
@@ -537,7 +537,7 @@ fn the_plan_says_which_wishes_apply() {
     let told = plan(&alex, &found).unwrap();
     assert_eq!(told.wishes, Some(2));
     let words = alex.receipt(found.receipt).unwrap().explain();
-    assert!(words.contains("of the standing wishes 2 apply"), "{words}");
+    assert!(words.contains("2 of the standing wishes apply"), "{words}");
 
     let none = wishing(&numbers(json!([])));
     assert_eq!(wished(&context(&none.alex(), MESSAGE)), [""; 0]);

@@ -50,7 +50,7 @@ fn a_context_shows_what_queries_beside_the_message_find() {
         (MESSAGE, &[VIOLIN, LOOM].map(String::from)[..])
     );
     assert!(
-        receipt.explain().contains(&format!("Searched for besides: {VIOLIN:?}.\n")),
+        receipt.explain().contains(&format!("Also searched for: {VIOLIN:?}.\n")),
         "{}",
         receipt.explain()
     );

@@ -63,5 +63,5 @@ fn a_receipt_with_texts_says_where_each_item_is_when_it_was_said_and_how_it_begi
     let gaps = left.receipt.items.iter().zip(&left.texts).filter(|(_, text)| text.is_none());
     let gaps: Vec<_> = gaps.map(|(item, _)| item.owner_id).collect();
     assert!(gaps.contains(turn.turn_id.as_uuid()) && gaps.contains(known.id.as_uuid()), "{left:?}");
-    assert!(left.explain().contains("gone by now"));
+    assert!(left.explain().contains("no longer there"));
 }

@@ -270,8 +270,8 @@ const FAILURES: [(&str, &str, ErrorKind, bool); 9] = [
     ("panics", "it panicked", ErrorKind::Provider, true),
     ("too few", "it did not give one score for each text", ErrorKind::Provider, true),
     ("too many", "it did not give one score for each text", ErrorKind::Provider, true),
-    ("nan", "it gave scores that are no numbers", ErrorKind::Provider, true),
-    ("infinite", "it gave scores that are no numbers", ErrorKind::Provider, true),
+    ("nan", "it gave scores that are not numbers", ErrorKind::Provider, true),
+    ("infinite", "it gave scores that are not numbers", ErrorKind::Provider, true),
 ];
 
 fn does(what: &'static str) -> Arc<Scripted> {

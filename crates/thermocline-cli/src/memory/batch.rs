@@ -126,8 +126,8 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
         conflicts => Err(Failure::new(
             Exit::Refused,
             format!(
-                "{} not saved ({}): their caller ids or texts are those of memories that say something else by now, or \
-                 are in quarantine; all other lines are saved",
+                "{} not saved ({}): their caller ids or texts belong to memories that now say something \
+                 else or are in quarantine; all other lines are saved",
                 counted(conflicts.len(), "line"),
                 some_of(conflicts)
             ),
@@ -151,7 +151,7 @@ impl BatchLine {
         let origin = self.origin.unwrap_or(most);
         if Trust::of(origin) > Trust::of(most) {
             return Err(Failure::refused(format!(
-                "it says that these are words of the {}; without --origin {0} they are the {}'s",
+                "its origin {} is trusted more than {}; add --origin {0} if it is right",
                 origin.as_str(),
                 most.as_str()
             )));
@@ -219,11 +219,11 @@ impl Batched {
 fn text(batched: &Batched) -> String {
     let mut parts = vec![format!("saved {} new", batched.new)];
     for (count, what) in [
-        (batched.superseded, "in the place of others"),
-        (batched.known, "known already"),
+        (batched.superseded, "in place of others"),
+        (batched.known, "already known"),
         (batched.restored, "that hold again"),
         (batched.waiting, "that wait for a person"),
-        (batched.put_away, "known and put away"),
+        (batched.put_away, "known but not active"),
     ] {
         if count > 0 {
             parts.push(format!("{count} {what}"));

@@ -21,7 +21,7 @@ pub(crate) fn edit(db: &Db, args: &EditArgs, out: &Output) -> Result<(), Failure
     let origin = args.origin.or_who_sits_there(out);
     let mut edit = edit_of(args)?;
     if edit.is_empty() {
-        return Err(Failure::refused("nothing was given to change; memory edit --help lists what can be"));
+        return Err(Failure::refused("no change was given; memory edit --help lists what can be changed"));
     }
     let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
     let memories = memories.by(origin);
@@ -82,7 +82,7 @@ fn names(names: &[String]) -> Option<Vec<String>> {
 }
 
 fn changed(before: &Memory, after: &Memory) -> String {
-    let what = if before.revision == after.revision { "it is so already" } else { "changed" };
+    let what = if before.revision == after.revision { "unchanged" } else { "changed" };
     format!("{what}, revision {}\n{}", after.revision, brief(after))
 }
 

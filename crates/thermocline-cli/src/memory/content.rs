@@ -46,7 +46,8 @@ pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), 
         (Some(text), None) => Ok((title_of(text), text.clone())),
         (None, Some(content)) => Ok((title_of(&content), content)),
         (None, None) => Err(Failure::refused(
-            "nothing was given to save: name a title and a text, --content-file FILE, or, of memory save, --batch FILE",
+            "nothing to save: give a title and a text, --content-file FILE, or (memory save only) \
+             --batch FILE",
         )),
     }
 }
@@ -109,7 +110,7 @@ pub(super) fn read(file: &Path) -> Result<String, Failure> {
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
     text.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::no_file("file", file, error),
-        io::ErrorKind::InvalidData => Failure::refused("the file is no UTF-8 text"),
+        io::ErrorKind::InvalidData => Failure::refused("the file is not UTF-8 text"),
         _ => Failure::caused(Exit::FileUnusable, "the file cannot be read", error),
     })
 }

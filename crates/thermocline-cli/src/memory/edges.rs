@@ -65,7 +65,7 @@ pub(crate) fn neighbours(db: &Db, args: &BesideArgs, out: &Output) -> Result<(),
     let page = |after, limit| memories.neighbours(memory.id, after, limit);
     let found = pages::list(None, args.limit, page, |neighbour: &Neighbour| neighbour.edge.id)?;
     if found.is_empty() && !out.is_json() {
-        out.talk("nothing stands beside it");
+        out.talk("it has no neighbours");
         return Ok(());
     }
     out.answer(&found, |found| {

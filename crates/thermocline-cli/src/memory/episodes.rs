@@ -27,7 +27,7 @@ pub(crate) fn list(db: &Db, args: &EpisodesArgs, out: &Output) -> Result<(), Fai
     let page = |after, limit| memories.episodes(filter.clone(), after, limit);
     let found = pages::list(None, args.limit, page, |episode: &Episode| episode.id)?;
     if found.is_empty() && !out.is_json() {
-        out.talk("nothing like this happened");
+        out.talk("no episode matches");
         return Ok(());
     }
     out.answer(&found, |found| found.iter().map(line).collect())

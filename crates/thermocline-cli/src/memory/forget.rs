@@ -21,7 +21,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
     let origin = args.origin.or_who_sits_there(out);
     if args.memory.is_some() != args.filter.is_open() {
         return Err(Failure::refused(
-            "name one memory, or say by --tag, --kind and the like which are meant",
+            "name one memory, or select several with --tag, --kind or another filter",
         ));
     }
     let (_file, _user, memories) =
@@ -62,7 +62,7 @@ pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(),
     let memory = named::memory(&memories, &args.memory.memory)?;
     if !args.yes {
         let title = plain::line(&memory.title, 60);
-        confirm(out, &format!("Erase {title}, and what was made of it? It cannot be undone."))?;
+        confirm(out, &format!("Erase {title}, and what was derived from it? This cannot be undone."))?;
     }
     let erased = {
         let _progress = out.progress(None, "erasing");
@@ -75,8 +75,8 @@ pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(),
 fn confirm(out: &Output, question: &str) -> Result<(), Failure> {
     match out.ask(&format!("{question} Type yes:"))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),
-        Some(_) => Err(Failure::refused("that was no yes; nothing was changed")),
-        None => Err(Failure::refused("without --yes nothing was changed")),
+        Some(_) => Err(Failure::refused("not confirmed; nothing was changed")),
+        None => Err(Failure::refused("nothing was changed without --yes")),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), F
 
 fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure> {
     let [folder] = &args.files[..] else {
-        return Err(Failure::new(Exit::Refused, "one folder is restored: that of a vault"));
+        return Err(Failure::new(Exit::Refused, "restore takes exactly one folder: that of a vault"));
     };
     let mut paths = Vec::new();
     look_for(folder, &mut paths)?;
@@ -121,13 +121,13 @@ fn read(paths: Vec<PathBuf>, most: u64) -> (Vec<(String, String)>, Vec<RefusedFi
 fn text_of(path: &Path, most: u64) -> Result<String, String> {
     let of_file = fs::metadata(path).map_err(|error| error.to_string())?;
     if !of_file.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     if of_file.len() > most {
-        return Err(format!("it is larger than {} MiB, and no memory", most >> 20));
+        return Err(format!("it is larger than {} MiB, too large for a memory", most >> 20));
     }
     fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidData => "it is no UTF-8 text".to_owned(),
+        std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
         _ => error.to_string(),
     })
 }
@@ -161,9 +161,9 @@ fn look_for(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
 fn told(report: &ImportedFiles) -> String {
     let ImportedFiles { saved, known, waiting, related, unrelated, refused, .. } = report;
     let mut text =
-        format!("saved {saved}, known {known}, waiting for a person {waiting}; relations tied {related}");
+        format!("saved {saved}, known {known}, waiting for a person {waiting}; relations added {related}");
     if *unrelated > 0 {
-        let _ = write!(text, ", left out {unrelated} whose other end is no memory here");
+        let _ = write!(text, ", left out {unrelated} whose other end is not a memory here");
     }
     text.push('\n');
     for file in refused {

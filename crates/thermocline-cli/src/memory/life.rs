@@ -52,7 +52,7 @@ pub(crate) fn due(db: &Db, args: &DueArgs, out: &Output) -> Result<(), Failure> 
     let (_file, _user, memories) = named::to_look(db, &args.user)?;
     let due = memories.due(args.on.unwrap_or_else(|| SystemClock.now().date_naive()), args.limit)?;
     if due.is_empty() && !out.is_json() {
-        out.talk("nothing is due to be looked at again");
+        out.talk("no memory is due to be shown again");
         return Ok(());
     }
     out.answer(&due, |due| due.iter().map(line).collect())
@@ -73,7 +73,7 @@ pub(crate) fn surfaced(db: &Db, args: &ChangeArgs, is_seen: bool, out: &Output) 
     let before = named::memory(&memories, &args.memory.memory)?;
     let after = if is_seen { memories.resurfaced(before.id)? } else { memories.dismiss(before.id)? };
     out.answer(&after, |after: &Memory| {
-        let what = if before.state == after.state { "it is noted already" } else { "noted" };
+        let what = if before.state == after.state { "already noted" } else { "noted" };
         let state = &after.state;
         format!(
             "{what}\n{}  looked at {} times, dismissed {} times, shown again: {}\n",

@@ -29,9 +29,9 @@ pub(crate) fn memories(db: &Db, args: &ListArgs, out: &Output) -> Result<(), Fai
     let found = pages::list(after.map(|memory| memory.id), args.limit, page, |memory| memory.id)?;
     if found.is_empty() && !out.is_json() {
         out.talk(if filter == MemoryFilter::default() {
-            "no memory is active; --all shows what holds no more"
+            "no memory is active; --all shows inactive ones too"
         } else {
-            "no memory is like this; --all shows those of every status"
+            "no active memory matches; --all searches every status"
         });
         return Ok(());
     }
@@ -150,7 +150,7 @@ pub(crate) fn tags(db: &Db, args: &TagsArgs, out: &Output) -> Result<(), Failure
     };
     let found = pages::list(None, args.limit, page, |term: &TermCount| term.term.clone())?;
     if found.is_empty() && !out.is_json() {
-        out.talk("no active memory has any");
+        out.talk("no active memory has one");
         return Ok(());
     }
     let before = if args.entities { "" } else { "#" };

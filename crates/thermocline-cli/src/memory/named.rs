@@ -53,8 +53,8 @@ pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure>
         Err(error) if error.kind() == ErrorKind::InvalidInput && is_part(name) => Err(error.into()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
             Err(Failure::not_found(
-                "this user has no such memory; name it by its id (mem_...), its first or last digits, or the caller's own \
-                 id; memory list shows them, with --all also those that hold no more",
+                "this user has no such memory; name it by its id (mem_...), its first or last digits, or \
+                 the caller's own id; memory list shows them, with --all inactive ones too",
             ))
         }
         Err(error) => Err(error.into()),

@@ -50,7 +50,7 @@ fn told(reflected: &Reflected) -> String {
     for merge in merges {
         let _ = writeln!(
             text,
-            "  asked, in review {}: are {} and {} one? ({})",
+            "  asked, in review {}: are {} and {} the same? ({})",
             merge.review_id, merge.memory_id, merge.other_id, merge.why
         );
     }

@@ -41,7 +41,7 @@ pub(crate) fn list(db: &Db, args: &ReviewArgs, out: &Output) -> Result<(), Failu
     let page = |after, limit| memories.reviews(filter.clone(), after, limit);
     let found = pages::list(after, args.limit, page, |review: &Review| review.id)?;
     if found.is_empty() && !out.is_json() {
-        out.talk("no question waits for a person");
+        out.talk("no question is open");
         return Ok(());
     }
     let found = found.into_iter().map(|review| asked(&memories, review)).collect::<Result<Vec<_>, _>>()?;
@@ -68,12 +68,12 @@ fn open_about(memories: &Memories, name: &str) -> Result<Review, Failure> {
     let mut open = pages::list(None, LimitArg::default(), page, |review: &Review| review.id)?;
     open.retain(|review| review.memory_id == id);
     match open.len() {
-        0 => {
-            Err(Failure::not_found("no question waits about this memory; memory review lists those that do"))
-        }
+        0 => Err(Failure::not_found(
+            "no question about this memory is open; memory review lists the open ones",
+        )),
         1 => Ok(open.remove(0)),
         several => Err(Failure::refused(format!(
-            "{several} questions wait about this memory; name one by its id, as memory review shows it"
+            "{several} questions about this memory are open; name one by its id, which memory review shows"
         ))),
     }
 }
@@ -91,19 +91,19 @@ fn asked(memories: &Memories, review: Review) -> Result<ReviewWithNames, Failure
 /// The question that approving says yes to.
 fn question(kind: ReviewKind) -> &'static str {
     match kind {
-        ReviewKind::Promote => "is it to stay for ever?",
-        ReviewKind::Flagged => "it helps less often than it did: does it still hold?",
-        ReviewKind::Contradiction => "is it to take the place of the other?",
-        ReviewKind::Merge => "are the two one?",
+        ReviewKind::Promote => "should it stay forever?",
+        ReviewKind::Flagged => "it helps less often than before: does it still hold?",
+        ReviewKind::Contradiction => "should it replace the other?",
+        ReviewKind::Merge => "are the two the same?",
         ReviewKind::Check => "a check failed: does it still hold?",
-        ReviewKind::Quarantine => "is its source to stay hidden?",
-        _ => "what holds, the file or the memory?",
+        ReviewKind::Quarantine => "should its source stay hidden?",
+        _ => "which is right, the file or the memory?",
     }
 }
 
 fn line(ReviewWithNames { review, title, other_title }: &ReviewWithNames) -> String {
     let named = |title: &Option<String>| {
-        title.as_deref().map_or_else(|| "(not to be read)".to_owned(), |title| plain::line(title, usize::MAX))
+        title.as_deref().map_or_else(|| "(unreadable)".to_owned(), |title| plain::line(title, usize::MAX))
     };
     let mut text = format!(
         "{}  {}  {}: {}\n  {}  {}\n",

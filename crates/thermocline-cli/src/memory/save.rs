@@ -49,21 +49,21 @@ fn saved_as(saved: &Saved) -> String {
     let Saved { memory, outcome, not_taken, .. } = saved;
     let mut text = match outcome {
         SaveOutcome::New => "saved\n".to_owned(),
-        SaveOutcome::Known => "known already\n".to_owned(),
+        SaveOutcome::Known => "already known\n".to_owned(),
         SaveOutcome::PutAway => {
-            format!("known already, and {}: it stays so, and is not recalled\n", memory.status.as_str())
+            format!("already known, and {}: it stays so and is not recalled\n", memory.status.as_str())
         }
         SaveOutcome::Restored => "known, and holds again\n".to_owned(),
-        SaveOutcome::Superseded(old) => format!("saved in the place of {old}\n"),
+        SaveOutcome::Superseded(old) => format!("saved in place of {old}\n"),
         SaveOutcome::Waits(review) => {
             format!("saved, and waits for a person (review {review}): it contradicts what is trusted more\n")
         }
-        _ => "saved in a way that this version does not know\n".to_owned(),
+        _ => "saved with an outcome that this version does not know\n".to_owned(),
     };
     let _ = write!(text, "{}", brief(memory));
     if !not_taken.is_empty() {
         let fields = not_taken.join(", ").replace("goal_signature", "slot");
-        let _ = writeln!(text, "  not taken over: {fields}; memory edit changes them");
+        let _ = writeln!(text, "  not applied: {fields}; memory edit changes them");
     }
     text
 }

@@ -32,7 +32,7 @@ pub(crate) fn watch(db: &Db, args: &WatchArgs, out: &Output) -> Result<(), Failu
     let mut expect = match &args.expect {
         Some(json) => Expect::new(
             serde_json::from_str(json)
-                .map_err(|error| Failure::refused(format!("what is expected is a JSON object: {error}")))?,
+                .map_err(|error| Failure::refused(format!("--expect takes a JSON object: {error}")))?,
         )?,
         None => Expect::default(),
     };
@@ -69,7 +69,7 @@ pub(crate) fn validate(db: &Db, args: &ValidateArgs, out: &Output) -> Result<(),
     };
     let checks = memories.validate(which)?;
     if checks.is_empty() && !out.is_json() {
-        out.talk("nothing looks at them; memory watch says what is to");
+        out.talk("no sensor watches these; memory watch adds one");
         return Ok(());
     }
     let mut titles = Vec::new();
@@ -105,7 +105,7 @@ fn with_sensors(
 fn answer(memories: &Memories, memory_id: MemoryId, out: &Output) -> Result<(), Failure> {
     let watched = WatchedMemory { memory_id, sensors: memories.sensors(memory_id)? };
     if watched.sensors.is_empty() && !out.is_json() {
-        out.talk("nothing looks at it");
+        out.talk("no sensor watches it");
         return Ok(());
     }
     out.answer(&watched, |watched| {
@@ -116,7 +116,7 @@ fn answer(memories: &Memories, memory_id: MemoryId, out: &Output) -> Result<(), 
                 let _ = write!(text, "  {}", plain::line(&fields.to_string(), 120));
             }
             if !sensor.is_configured {
-                text += "  (not configured: nothing looks)";
+                text += "  (not configured: never checked)";
             }
             text + "\n"
         })

@@ -127,7 +127,7 @@ fn minded(memory: &Memory) -> Option<String> {
     for reason in &memory.standing.stale {
         parts.push(match reason {
             StaleReason::Expired => "its last check is too long ago",
-            StaleReason::Old => "such information does not hold so long",
+            StaleReason::Old => "such information does not hold that long",
             StaleReason::Weak => "its source is weak",
             _ => "it is stale",
         });
@@ -139,7 +139,7 @@ fn minded(memory: &Memory) -> Option<String> {
         parts.push("its source is not verified");
     }
     if memory.standing.look_up {
-        parts.push("better looked up than believed");
+        parts.push("look it up rather than rely on it");
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -148,8 +148,8 @@ fn frequency(frequency: Frequency) -> String {
     let means = match frequency {
         Frequency::High => "just learned",
         Frequency::Mid => "saved by hand, or helped once",
-        Frequency::Low => "of help again and again",
-        Frequency::UltraLow => "stays for ever",
+        Frequency::Low => "helped repeatedly",
+        Frequency::UltraLow => "stays forever",
         _ => "",
     };
     format!("{}: {means}", frequency.as_str())

@@ -51,10 +51,10 @@ fn told(tended: &Tended) -> String {
     );
     if dropped_uses + forgotten_edits > 0 {
         let _ =
-            writeln!(text, "{dropped_uses} unrated uses and {forgotten_edits} old edits are kept no longer");
+            writeln!(text, "{dropped_uses} unrated uses and {forgotten_edits} old edits are no longer kept");
     }
     if let Some(group) = group {
-        let _ = writeln!(text, "memory undo --group {group} takes the moves back");
+        let _ = writeln!(text, "memory undo --group {group} undoes the moves");
     }
     text
 }
@@ -66,9 +66,9 @@ pub(crate) fn quarantine(db: &Db, args: &QuarantineArgs, out: &Output) -> Result
     let source = source(&user, &memories, args)?;
     let quarantined = memories.quarantine(source, &args.why)?;
     out.answer(&quarantined, |Quarantined { group, memories, lowered, restored, .. }| match group {
-        None => "nothing came of it\n".to_owned(),
+        None => "nothing was derived from it\n".to_owned(),
         Some(group) => format!(
-            "{} memories are hidden, {} are trusted less, {} hold again\nmemory lift {group} takes it back\n",
+            "{} memories are hidden, {} are trusted less, {} hold again\nmemory lift {group} undoes this\n",
             memories.len(),
             lowered.len(),
             restored.len()
@@ -91,7 +91,7 @@ fn source(user: &User, memories: &Memories, args: &QuarantineArgs) -> Result<Qua
         (Some(call), _) => Ok(QuarantineSource::Call(*call.as_uuid())),
         (None, Some(of)) => Ok(QuarantineSource::Origin(*of)),
         (None, None) => {
-            Err(Failure::refused("say what is to be hidden: --turn, --session, --memory, --call or --of"))
+            Err(Failure::refused("say what to hide: --turn, --session, --memory, --call or --of"))
         }
     }
 }

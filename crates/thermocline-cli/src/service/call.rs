@@ -133,10 +133,10 @@ fn list(out: &Output) -> Result<(), Failure> {
 fn check_user(row: &Row, user: Option<&str>) -> Result<(), Failure> {
     match (row.spec.target, user) {
         (Target::User, None) => {
-            Err(Failure::new(Exit::Misused, "the operation is about a user; name one with --user"))
+            Err(Failure::new(Exit::Misused, "the operation needs a user; name one with --user"))
         }
         (Target::File, Some(_)) => {
-            Err(Failure::new(Exit::Misused, "the operation is about the file, and takes no --user"))
+            Err(Failure::new(Exit::Misused, "the operation is about the whole file and takes no --user"))
         }
         _ => Ok(()),
     }
@@ -167,7 +167,10 @@ fn spool(row: &Row) -> Result<Option<File>, Failure> {
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn unspooled(error: io::Error) -> Failure {
-    Failure::new(Exit::FileUnusable, format!("the operation's lines could not be kept or passed on: {error}"))
+    Failure::new(
+        Exit::FileUnusable,
+        format!("the operation's lines could not be stored or forwarded: {error}"),
+    )
 }
 
 fn failure(problem: &Problem) -> Failure {

@@ -152,7 +152,7 @@ fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
     let of_the_file = [KeyScope::Inspect, KeyScope::Admin];
     if args.user != Users::Any && scopes.iter().all(|scope| of_the_file.contains(scope)) {
         return Err(Failure::refused(
-            "inspect and admin are about the whole file, so such a key is for all users: --user any",
+            "inspect and admin are about the whole file, so such a key needs --user any",
         ));
     }
     let expires_at = args.expires.map(|span| SystemClock.now() + span);
@@ -177,7 +177,7 @@ fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
         Ok(())
     })
     .map_err(unusable)?;
-    out.talk("the key, which is shown this once:");
+    out.talk("the key, shown only once:");
     out.answer(&json!({ "id": id, "key": text }), |_| format!("{text}\n"))
 }
 
@@ -196,7 +196,7 @@ fn revoke(args: &RevokeArgs, out: &Output) -> Result<(), Failure> {
     })
     .map_err(unusable)?;
     if !known {
-        return Err(Failure::not_found("there is no key of that id; key list shows them"));
+        return Err(Failure::not_found("there is no key with that id; key list shows the ids"));
     }
     out.answer(&json!({ "revoked": args.id }), |_| "revoked\n".to_owned())
 }
@@ -239,7 +239,7 @@ fn unusable(error: Unusable) -> Failure {
 
 /// `12h` or `90d`.
 fn span(text: &str) -> Result<TimeDelta, String> {
-    let wrong = || "a span is a number and h or d, like 90d".to_owned();
+    let wrong = || "expected a number and h or d, like 90d".to_owned();
     let number = text.trim_end_matches(['h', 'd']);
     let count: i64 = number.parse().ok().filter(|count| (1..=100_000).contains(count)).ok_or_else(wrong)?;
     match &text[number.len()..] {

@@ -116,7 +116,7 @@ pub(crate) fn run(db: &Db, args: &ServeArgs, out: &Output) -> Result<(), Failure
             Ended::Told => Ok(closed?),
             Ended::Broken => Err(Failure::new(
                 Exit::Unexpected,
-                "the thread that writes the file is dead; start the server again, which opens the file anew",
+                "the thread that writes the file died; restart the server to reopen the file",
             )),
         }
     })
@@ -198,11 +198,11 @@ fn told_to_end(server: &Server) -> io::Result<impl Future<Output = ()> + use<>> 
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
                 _ = hangup.recv() => if let Some(Err(error)) = tls.as_ref().map(|tls| tls.reload()) {
-                    tracing::error!(%error, "the certificate stays the one before");
+                    tracing::error!(%error, "the previous certificate stays in use");
                 },
             }
         }
-        tracing::info!("told to end: what runs is finished first; once more ends at once");
+        tracing::info!("stopping: running requests finish first; a second signal stops at once");
         tokio::spawn(async move {
             tokio::select! {
                 _ = terminate.recv() => {}

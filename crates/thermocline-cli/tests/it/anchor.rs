@@ -64,7 +64,7 @@ fn a_list_is_a_table_and_says_so_if_it_is_empty() {
     let anchors = Anchors::new();
     let empty = anchors.run("list", &[]);
     assert_eq!((empty.code, &*empty.stdout), (0, ""));
-    assert_eq!(empty.stderr, "no anchor holds; --all shows what held before\n");
+    assert_eq!(empty.stderr, "no anchor is current; --all shows past ones\n");
     assert_eq!(anchors.run("list", &["--all"]).stderr, "no anchor is known\n");
 
     let lisbon = anchors.set("user.home", "Lisbon");
@@ -124,7 +124,7 @@ fn what_is_retracted_gives_way_to_what_it_had_superseded() {
     assert_eq!(changed["current"][0]["value"], "Lisbon");
     assert_eq!(anchors.list(&["--all"]), ["user.home = Lisbon: holds", "user.home = Porto: retracted"]);
     let text = anchors.run("retract", &["user.home"]).stdout;
-    assert_eq!(text, "retracted; nothing holds under this key now\n");
+    assert_eq!(text, "retracted; this key has no current value\n");
     let gone = anchors.run("retract", &["user.home"]);
     assert_eq!((gone.code, &*gone.stdout), (4, ""));
     // Set again, it counts again.

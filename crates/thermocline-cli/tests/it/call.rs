@@ -107,7 +107,7 @@ fn what_is_wrong_says_what_to_do_and_ends_with_its_code() {
         (&["call", "session_list"], 2, "--user"),
         (&["call", "stats", "--user", "alex"], 2, "takes no --user"),
         (&["call", "session_list", "--user", "alex", "{"], 2, "not valid JSON"),
-        (&["call", "session_list", "--user", "alex", "[]"], 2, "not what this operation takes"),
+        (&["call", "session_list", "--user", "alex", "[]"], 2, "not valid for this operation"),
         (
             &["call", "recall", "--user", "alex", r#"{"query":"a","filter":{"projct":"b"}}"#],
             2,

@@ -141,7 +141,7 @@ fn an_ended_session_waits_in_the_list_until_jobs_run() {
     assert!(row("jobs done").ends_with(" 1") && row("turns").ends_with(" 8"), "{ran}");
     assert!(row("seconds").ends_with(" jobs/s"), "{ran}");
     let list = shell.run(JOBS);
-    assert_eq!((list.code, &*list.stdout, &*list.stderr), (0, "", "no job waits\n"));
+    assert_eq!((list.code, &*list.stdout, &*list.stderr), (0, "", "no job is waiting\n"));
     assert_eq!(shell.json(JOBS), json!([]));
     assert_eq!(shell.text(RUN), "No job was due.\n");
     assert_eq!(shell.json(RUN)["done"], 0);
@@ -290,7 +290,11 @@ fn nothing_is_deleted_without_an_llm() {
     let before = shell.rows();
     let run = shell.run(&["jobs", "run", "--originals", "delete"]);
     assert_eq!((run.code, &*run.stdout), (3, ""));
-    assert!(run.stderr.contains("originals are deleted behind LLM#1's summaries only, "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("originals are deleted only if LLM#1 wrote their summaries, "),
+        "{}",
+        run.stderr
+    );
     assert_eq!(shell.rows(), before);
 }
 
@@ -328,8 +332,11 @@ fn a_job_that_was_given_up_says_why_and_can_be_retried() {
 
     assert_eq!(shell.run(&["jobs", "retry", "17"]).code, 4);
     assert_eq!(shell.json(&["jobs", "retry", "1"])["queued"], 1);
-    assert_eq!(shell.text(&["jobs", "retry", "1"]), "This job is due already, or somebody works on it.\n");
-    assert_eq!(shell.text(&["jobs", "retry"]), "No job had been put off or given up.\n");
+    assert_eq!(
+        shell.text(&["jobs", "retry", "1"]),
+        "This job is already due, or a process is working on it.\n"
+    );
+    assert_eq!(shell.text(&["jobs", "retry"]), "No job had been postponed or given up.\n");
     assert_eq!(shell.json(RUN)["done"], 1);
     assert_eq!(shell.run(&["jobs", "retry", "1"]).code, 4);
 }

@@ -27,9 +27,9 @@ fn without_yes_and_without_a_terminal_nothing_goes_but_the_counts_are_told() {
     let before = shell.rows();
     for (args, what) in [
         (ALL, "all of this user: 2 sessions, 9 turns, 0 anchors"),
-        (S1, "1 session: 7 turns, 0 summaries, and what only they say of anchors"),
+        (S1, "1 session: 7 turns, 0 summaries, and the anchor evidence that only they give"),
     ] {
-        let message = format!("without --yes nothing was erased; it would erase {what}");
+        let message = format!("nothing was erased without --yes; it would erase {what}");
         let run = shell.run(args);
         assert_eq!((run.code, &*run.stdout), (3, ""));
         assert_eq!(run.stderr, format!("thermocline: failed: {message}\n"));
@@ -82,7 +82,7 @@ fn an_erased_session_is_out_of_the_bytes_and_others_stay() {
     assert_eq!((run.code, &*run.stderr), (0, ""));
     let row = |what: &str| run.stdout.lines().find(|line| line.trim().starts_with(what)).unwrap().to_owned();
     assert!(row("sessions").ends_with(" 1") && row("turns").ends_with(" 7"), "{}", run.stdout);
-    let last = "Out of the rows, and out of the bytes of the file and its log.\n";
+    let last = "Erased from the rows, and from the bytes of the file and its log.\n";
     assert!(run.stdout.ends_with(last), "{}", run.stdout);
     assert!(!shell.holds("I planted row"));
     assert_eq!(shell.run(&["session", "show", "--user", "alex", "s1"]).code, 4);

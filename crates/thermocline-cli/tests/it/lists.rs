@@ -52,7 +52,7 @@ fn a_damaged_turn_is_named_among_the_others() {
     let run = shell.run(&["session", "turns", "--user", "alex", "s1", "--limit", "3"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(
-        run.stdout.contains("\nturn 2 is damaged; doctor says where, a backup has it\n"),
+        run.stdout.contains("\nturn 2 is damaged; doctor says where, and a backup may still have it\n"),
         "{}",
         run.stdout
     );

@@ -102,7 +102,7 @@ fn with_read_only_verbs_look_and_leave_everything_as_it_is() {
         let run = shell.run(&[&["--read-only"], *verb].concat());
         assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{verb:?}");
         assert!(
-            run.stderr.contains("--read-only was given, and this verb writes"),
+            run.stderr.contains("this verb writes, so it cannot be used with --read-only"),
             "{verb:?} {}",
             run.stderr
         );
@@ -177,7 +177,7 @@ fn under_json_a_failure_is_a_line_of_json_with_the_same_exit_code() {
         (&["session", "list", "--user", "bob"], "not_found", 4, "thermocline.db has no user"),
         (&["anchor", "show", "--user", "alex", "user"], "invalid_input", 3, "SUBJECT.ATTRIBUTE"),
         (&["session", "compress", "--user", "alex", "s2"], "invalid_input", 3, "the session is open"),
-        (&["doctor"], "unhealthy", 7, "one check does not hold"),
+        (&["doctor"], "unhealthy", 7, "one check failed"),
         (&["backup", "talk.jsonl"], "conflict", 3, "never replaces"),
         (&["stats", "--db", "talk.jsonl"], "corrupt", 5, "not an SQLite database"),
         (&["sing"], "usage", 2, "unrecognized subcommand"),
@@ -229,7 +229,7 @@ fn an_error_names_the_llm_that_it_is_about() {
         |args: &[&str]| shell.run(&[args, &["--llm-url", "ftp://x", "--llm-model", "m"]].concat()).stderr;
     assert!(said(&["chat", "--user", "alex"]).contains("the base url of LLM#2"));
     assert!(said(&["jobs", "run"]).contains("the base url of LLM#1"));
-    assert!(shell.run(&["jobs", "run", "--originals", "delete"]).stderr.contains("no LLM#1 is named"));
+    assert!(shell.run(&["jobs", "run", "--originals", "delete"]).stderr.contains("no LLM#1 is configured"));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn jobs_run_says_until_when_another_process_has_a_job_or_waits_for_it() {
     assert_eq!((&held[0]["job_no"], &held[0]["until"]), (&job[0]["job_no"], &job[0]["next_run_at"]));
     let said = shell.run(&["jobs", "run"]).stdout;
     assert!(
-        said.contains("Another process has job ")
+        said.contains("Another process holds job ")
             && said.contains(" (compress) until 20")
             && said.contains("--wait"),
         "{said}"

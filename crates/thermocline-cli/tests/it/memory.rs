@@ -207,8 +207,8 @@ fn a_slot_is_taken_by_who_is_trusted_as_far_and_the_others_wait() {
     let save =
         |origin: &str, text: &str| memories.run("save", &[&slot[..], &["--origin", origin, text]].concat());
     assert!(save("user", "It runs on 8080.").stdout.starts_with("saved\n"));
-    assert!(save("user", "It runs on 8443.").stdout.starts_with("saved in the place of mem_"));
-    assert!(save("user", "It runs on 8443.").stdout.starts_with("known already\n"));
+    assert!(save("user", "It runs on 8443.").stdout.starts_with("saved in place of mem_"));
+    assert!(save("user", "It runs on 8443.").stdout.starts_with("already known\n"));
     let waits = save("tool", "It runs on 99.").stdout;
     assert!(waits.starts_with("saved, and waits for a person (review "), "{waits}");
     assert_eq!(memories.list(&[], "content"), ["It runs on 8443."]);
@@ -227,9 +227,7 @@ fn an_edit_is_seen_in_the_history_and_taken_back() {
     memories.save(&["Redis timeouts", "Keepalive fixes them.", "--caller-id", "fix", "--tag", "redis"]);
     let edited = memories.run("edit", &["fix", "--content", "Keepalive of 300 s fixes them.", "--tag", ""]);
     assert!(edited.stdout.starts_with("changed, revision 2\nRedis timeouts\n"), "{edited:?}");
-    assert!(
-        memories.run("edit", &["fix", "--title", "Redis timeouts"]).stdout.starts_with("it is so already")
-    );
+    assert!(memories.run("edit", &["fix", "--title", "Redis timeouts"]).stdout.starts_with("unchanged"));
     assert_eq!(memories.run("edit", &["fix", "--title", "New", "--expect-revision", "1"]).code, 3);
     assert_eq!(memories.run("edit", &["fix"]).code, 3, "there is nothing to change");
     let history = memories.run("history", &["fix"]).stdout;
@@ -267,7 +265,7 @@ fn edges_are_shown_from_both_ends() {
     let memories = Memories::new();
     memories.save(&["Redis timeouts", "Keepalive fixes them.", "--caller-id", "fix"]);
     memories.save(&["Redis drops", "Connections are lost.", "--kind", "problem", "--caller-id", "drops"]);
-    assert_eq!(memories.run("neighbours", &["fix"]).stderr, "nothing stands beside it\n");
+    assert_eq!(memories.run("neighbours", &["fix"]).stderr, "it has no neighbours\n");
     let edge = memories.json("relate", &["fix", "solves", "drops", "--context", "as seen in May"]);
     assert_eq!((&edge["strength"], &edge["origin"]), (&json!(0.8), &json!("assistant")));
     let id = edge["id"].as_str().unwrap();
@@ -319,8 +317,8 @@ fn what_is_forgotten_comes_back_and_what_is_erased_does_not() {
 #[test]
 fn episodes_and_tags_are_listed() {
     let memories = Memories::new();
-    assert_eq!(memories.run("episodes", &[]).stderr, "nothing like this happened\n");
-    assert_eq!(memories.run("tags", &[]).stderr, "no active memory has any\n");
+    assert_eq!(memories.run("episodes", &[]).stderr, "no episode matches\n");
+    assert_eq!(memories.run("tags", &[]).stderr, "no active memory has one\n");
     memories.save(&[
         "Redis timeouts",
         "Keepalive.",
@@ -384,7 +382,7 @@ fn a_batch_goes_on_behind_a_line_that_was_edited_since() {
     let again = memories.batch(&[line("q1"), line("q2"), line("q3")], &[]);
     assert_eq!(
         (again.code, again.stdout.as_str()),
-        (3, "saved 1 new, 1 known already\n"),
+        (3, "saved 1 new, 1 already known\n"),
         "{}",
         again.stderr
     );
@@ -421,11 +419,11 @@ fn what_was_stated_and_is_not_so_is_told() {
     let memories = Memories::new();
     memories.save(&["It is so.", "--caller-id", "so"]);
     let again = memories.run("save", &["It is so.", "--slot", "a", "--importance", "0.1"]).stdout;
-    assert!(again.starts_with("known already\n"), "{again}");
-    assert!(again.contains("  not taken over: slot, importance; memory edit changes them\n"), "{again}");
+    assert!(again.starts_with("already known\n"), "{again}");
+    assert!(again.contains("  not applied: slot, importance; memory edit changes them\n"), "{again}");
     assert_eq!(memories.run("forget", &["so", "--origin", "user"]).code, 0);
     let hidden = memories.run("save", &["It is so.", "--caller-id", "so"]).stdout;
-    assert!(hidden.starts_with("known already, and forgotten: "), "{hidden}");
+    assert!(hidden.starts_with("already known, and forgotten: "), "{hidden}");
     let back = memories.run("save", &["It is so.", "--caller-id", "so", "--origin", "user"]).stdout;
     assert!(back.starts_with("known, and holds again\n"), "{back}");
 }
@@ -435,11 +433,7 @@ fn a_bad_line_of_a_batch_is_named_and_no_line_speaks_for_the_user_by_itself() {
     let memories = Memories::new();
     let good = json!({"content": "Good."});
     for (bad, code, place) in [
-        (
-            json!({"content": "SECRET", "origin": "user"}),
-            3,
-            "line 2: it says that these are words of the user",
-        ),
+        (json!({"content": "SECRET", "origin": "user"}), 3, "line 2: its origin user is trusted more than"),
         (json!({"content": " "}), 3, "line 2: "),
         (json!({"content": "SECRET", "importance": 7}), 3, "line 2: the importance is 7"),
         (json!({"content": "SECRET", "kind": "rumour"}), 3, "line 2, column "),

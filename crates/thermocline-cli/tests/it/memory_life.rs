@@ -72,7 +72,7 @@ fn what_is_due_is_listed_and_answered() {
     let seen = life.run("surfaced", &["lamp"]).stdout;
     assert!(seen.contains("looked at 1 times, dismissed 0 times, shown again: on"), "{seen}");
     let same = life.run("dismiss", &["lamp"]).stdout;
-    assert!(same.starts_with("it is noted already\n"), "once a day: {same}");
+    assert!(same.starts_with("already noted\n"), "once a day: {same}");
 }
 
 #[test]
@@ -82,8 +82,7 @@ fn a_review_is_shown_and_decided_by_a_person_alone() {
     assert_eq!((nothing.code, nothing.stdout.as_str()), (0, ""), "{}", nothing.stderr);
     let review = life.waiting();
     let shown = life.run("review", &["--kind", "contradiction"]).stdout;
-    for part in
-        [review.as_str(), "is it to take the place of the other?", "The port, the other", "trust 2 against 3"]
+    for part in [review.as_str(), "should it replace the other?", "The port, the other", "trust 2 against 3"]
     {
         assert!(shown.contains(part), "{part:?} is not in\n{shown}");
     }

@@ -257,10 +257,10 @@ fn what_is_no_talk_is_refused_before_anything_is_written() {
     let talk = json!({"role": "user", "content": "SECRET"});
     check_refused("SECRET", "not valid JSON: expected value at line 1, column 1");
     check_refused("[{\"role\": \"user\", \"content\": \"SECRET\"}", "not valid JSON: EOF");
-    check_refused("\"SECRET\"", "neither an export of ChatGPT");
+    check_refused("\"SECRET\"", "neither a ChatGPT export");
     check_refused("{\"SECRET\": 1}", "conversation 1: it has neither a mapping");
-    check_refused(&json!([talk, "SECRET"]).to_string(), "conversation 1: message 2: its role is none of");
-    check_refused(&json!([talk, {"role": "SECRET"}]).to_string(), "message 2: its role is none of");
+    check_refused(&json!([talk, "SECRET"]).to_string(), "conversation 1: message 2: its role is not one of");
+    check_refused(&json!([talk, {"role": "SECRET"}]).to_string(), "message 2: its role is not one of");
     check_refused(
         &json!([talk, {"role": "user", "content": 17}]).to_string(),
         "message 2: its content is neither",

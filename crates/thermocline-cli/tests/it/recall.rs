@@ -237,7 +237,7 @@ fn why_says_what_was_found_what_was_left_out_and_why() {
     let shell = Shell::with_boats();
     let none = shell.alex(&["why"]);
     assert_eq!((none.code, none.stdout.as_str()), (0, ""));
-    assert!(none.stderr.contains("no receipt yet"), "{}", none.stderr);
+    assert!(none.stderr.contains("no receipts yet"), "{}", none.stderr);
 
     let talk = shell
         .alex(&[
@@ -261,8 +261,8 @@ fn why_says_what_was_found_what_was_left_out_and_why() {
             "2026-03-01  summer/1, m4, cold\n",
             "User: What rope should I buy for the mooring?\n",
             "\nLeft out, ",
-            "     left out, for there was no room; ",
-            "Worked out again from their parts, all scores are the same.\n",
+            "     left out: there was no room; ",
+            "Recomputed from their parts, all scores are the same.\n",
         ],
     );
     assert_eq!(shell.shows(&["why", "last"], &[]), why);

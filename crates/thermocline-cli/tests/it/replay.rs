@@ -122,12 +122,12 @@ fn changed(field: &str, value: &Value) -> String {
 #[test]
 fn a_line_that_is_no_json_object_stops_the_replay() {
     let bad = BadLines::new();
-    bad.check(r#"{"session": SECRET"#, "no JSON: expected value at column 13");
-    bad.check(r#"{"session":"SECRET","user":"\ud800","id":"SECRET"}"#, "no JSON");
-    bad.check(r#"{"session":"SECRET"} SECRET"#, "no JSON: trailing characters");
-    bad.check("SECRET", "no JSON");
-    bad.check("[\"SECRET\"]", "no JSON object");
-    bad.check("\"SECRET\"", "no JSON object");
+    bad.check(r#"{"session": SECRET"#, "not valid JSON: expected value at column 13");
+    bad.check(r#"{"session":"SECRET","user":"\ud800","id":"SECRET"}"#, "not valid JSON");
+    bad.check(r#"{"session":"SECRET"} SECRET"#, "not valid JSON: trailing characters");
+    bad.check("SECRET", "not valid JSON");
+    bad.check("[\"SECRET\"]", "not a JSON object");
+    bad.check("\"SECRET\"", "not a JSON object");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_field_of_the_wrong_type_stops_the_replay() {
     let bad = BadLines::new();
     for field in ["session", "id", "user", "assistant", "at", "user_name", "assistant_name"] {
         for value in [json!(17), json!(["SECRET"]), json!({"SECRET": 1}), json!(true)] {
-            bad.check(&changed(field, &value), &format!("the field {field} is no string"));
+            bad.check(&changed(field, &value), &format!("the field {field} is not a string"));
         }
     }
 }
@@ -147,7 +147,7 @@ fn a_missing_field_stops_the_replay() {
         let mut line: Value = serde_json::from_str(&changed("at", &Value::Null)).unwrap();
         line.as_object_mut().unwrap().remove(field);
         bad.check(&line.to_string(), &format!("the field {field} is missing"));
-        bad.check(&changed(field, &Value::Null), &format!("the field {field} is no string"));
+        bad.check(&changed(field, &Value::Null), &format!("the field {field} is not a string"));
     }
 }
 
@@ -155,7 +155,7 @@ fn a_missing_field_stops_the_replay() {
 fn a_time_that_never_was_stops_the_replay() {
     let bad = BadLines::new();
     for at in ["2026-02-30T12:00:00Z", "SECRET", "", "2026-03-01", "2026-03-01T12:00:00", "1772366400"] {
-        bad.check(&changed("at", &json!(at)), "the field at is no time");
+        bad.check(&changed("at", &json!(at)), "the field at is not a time");
     }
     bad.check(&changed("at", &json!("0000-01-01T00:00:00Z")), "year");
 }

@@ -19,7 +19,7 @@ fn a_reranker_of_a_folder_orders_what_is_found_and_says_what_it_gave() {
     assert!(text.contains("  (reranked "), "{text}");
     let why = shell.alex(&["why", "last"]).stdout;
     assert!(why.contains("Reranked: the best ") && why.contains("; reranked "), "{why}");
-    assert!(why.contains("Worked out again from their parts, all scores are the same."), "{why}");
+    assert!(why.contains("Recomputed from their parts, all scores are the same."), "{why}");
 
     let context = shell.alex(&[&["--json", "context", "Where does my boat lie?"], &reranker[..]].concat());
     assert_eq!(context.json()["missing"], json!([]));

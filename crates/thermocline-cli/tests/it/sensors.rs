@@ -78,7 +78,7 @@ fn a_sensor_looks_and_says_what_it_found() {
     let stale = watched.with("validate", &["--stale", "--json"]).json();
     assert_eq!((&stale[0]["result"], &stale[0]["subject"]), (&json!("fail"), &json!("ops:api.conf")));
     let unwatched = watched.run("unwatch", &["port", "fs"]);
-    assert_eq!((unwatched.code, unwatched.stderr.as_str()), (0, "nothing looks at it\n"));
+    assert_eq!((unwatched.code, unwatched.stderr.as_str()), (0, "no sensor watches it\n"));
     assert_eq!(watched.with("validate", &["--stale", "--json"]).json(), json!([]));
     assert_eq!(watched.0.run(&["doctor"]).code, 0);
 }
@@ -140,7 +140,7 @@ fn what_the_file_does_not_name_is_refused() {
     // Without the file nothing looks, whatever stands beside the memory.
     watched.watch(&["fs", "ops:api.conf"]);
     let listed = watched.run("sensors", &["port"]).stdout;
-    assert_eq!(listed, "fs ops:api.conf  (not configured: nothing looks)\n");
+    assert_eq!(listed, "fs ops:api.conf  (not configured: never checked)\n");
     let checked = watched.run("validate", &["port"]).stdout;
     assert!(checked.starts_with("unknown  fs ops:api.conf  not configured"), "{checked}");
 }

@@ -85,7 +85,7 @@ fn a_server_refuses_to_open_a_door_that_others_could_use() {
     refused(&["--listen", "127.0.0.1:0", "--require-key"], "there is no key");
     refused(&["--keys", "no-such.toml"], "cannot be read");
     assert_eq!(shell.run(&["key", "add", "k", "--scope", "read", "--user", "any"]).code, 0);
-    refused(&["--listen", "0.0.0.0:0", "--keys", "thermocline-keys.toml"], "in the clear");
+    refused(&["--listen", "0.0.0.0:0", "--keys", "thermocline-keys.toml"], "unencrypted");
     refused(&["--tls-cert", "cert.pem"], "go together");
     refused(&["--set", "memory.hot_turns=0"], "hot_turns");
     refused(&["--set", "memory.no_such=1"], "memory.no_such");

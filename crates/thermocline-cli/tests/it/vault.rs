@@ -28,9 +28,9 @@ fn a_folder_is_made_a_vault_written_edited_and_read_back() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("Keepalive fixes", "A keepalive of 300 s fixes")).unwrap();
     let told = run(&["vault", "status", &notes, "--user", "alex"]).stdout;
-    assert!(told.starts_with(&format!("1 edited by you, to be taken in:\n  {fix}\n")), "{told}");
+    assert!(told.starts_with(&format!("1 edited by you, to be saved:\n  {fix}\n")), "{told}");
     let told = run(&["vault", "sync", &notes, "--user", "alex"]).stdout;
-    assert!(told.starts_with(&format!("1 edited by you, taken in:\n  {fix}\n")), "{told}");
+    assert!(told.starts_with(&format!("1 edited by you, saved:\n  {fix}\n")), "{told}");
     assert_eq!(shell.memory_json("show", &["ka"])["content"], "A keepalive of 300 s fixes them.");
     let told = run(&["vault", "sync", &notes, "--user", "alex"]).stdout;
     assert!(told.ends_with(" unchanged\n") && told.lines().count() == 1, "{told}");
@@ -46,7 +46,7 @@ fn files_of_other_programs_are_taken_in_and_what_cannot_be_read_is_named() {
     let old = shell.path("old").display().to_string();
     let told = shell.memory("import", &[&old]).stdout;
     assert!(told.starts_with("saved 1, known 0,"), "{told}");
-    assert!(told.contains("b.md, line 2: it is none of the words that may stand here"), "{told}");
+    assert!(told.contains("b.md, line 2: it is not one of the words allowed here"), "{told}");
     assert!(shell.memory("import", &[&old]).stdout.starts_with("saved 0, known 1,"));
 }
 
@@ -78,7 +78,7 @@ fn the_forms_of_the_papers_are_written_and_a_vault_is_restored() {
     run(&["vault", "sync", &notes, "--user", "alex"]);
     assert!(shell.path("notes/_embeddings.json").exists());
     let refused = shell.memory("import", &["--restore", &notes]);
-    assert!(refused.stderr.contains("this user has a memory already"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("this user already has a memory"), "{}", refused.stderr);
     let other = shell.path("other.db").display().to_string();
     let run_there = |args: &[&str]| run(&[&["--db", &other], args].concat());
     let told = run_there(&["memory", "import", "--user", "alex", "--restore", &notes]).stdout;

@@ -79,10 +79,10 @@ async fn version() -> Response {
 fn errors() -> String {
     let mut page = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Problems</title>\
         <style>body{font:1rem/1.5 system-ui;margin:2rem auto;max-width:60rem;padding:0 1rem}td,th{text-align:left;\
-        padding:.3rem .8rem .3rem 0;vertical-align:top}</style><h1>Problems</h1><p>What an answer that is no success says \
-        of itself in <code>code</code>, and whether asking again helps: <code>never</code> as it is; <code>same_id</code> at \
-        once with the same <code>caller_id</code>, for it may have been done; <code>later</code> after \
-        <code>Retry-After</code>.</p><table><tr><th>code<th>status<th>retry<th>what it is"
+        padding:.3rem .8rem .3rem 0;vertical-align:top}</style><h1>Problems</h1><p>The <code>code</code> of each failed \
+        request, and whether retrying helps: <code>never</code> unchanged; <code>same_id</code> at once with the same \
+        <code>caller_id</code>, because it may have been done; <code>later</code> after <code>Retry-After</code>.</p>\
+        <table><tr><th>code<th>status<th>retry<th>meaning"
         .to_owned();
     for code in Code::EVERY {
         let facts = code.facts();

@@ -66,7 +66,7 @@ pub(super) fn check_kind(headers: &HeaderMap, expected: &'static str) -> Result<
     if !encodings.iter().all(|value| value.to_str().is_ok_and(is_plain)) {
         return Err(Problem::new(
             Code::UnsupportedMedia,
-            "bodies are not compressed: leave out Content-Encoding",
+            "compressed bodies are not accepted: leave out Content-Encoding",
         ));
     }
     let is_expected =
@@ -89,18 +89,18 @@ pub(super) fn check_length(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
 }
 
 pub(super) fn too_large(max_bytes: u64) -> Problem {
-    Problem::new(Code::TooLarge, format!("a body has at most {max_bytes} bytes here"))
+    Problem::new(Code::TooLarge, format!("a body may have at most {max_bytes} bytes here"))
 }
 
 pub(super) fn slow() -> Problem {
-    Problem::new(Code::SlowBody, format!("a body has {} s to arrive", BODY_TIMEOUT.as_secs()))
+    Problem::new(Code::SlowBody, format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs()))
 }
 
 /// The next bytes of a body; `None` at its end.
 pub(super) async fn next(body: &mut Body) -> Result<Option<axum::body::Bytes>> {
     while let Some(frame) = body.frame().await {
         let frame =
-            frame.map_err(|_| Problem::bad_request("the body broke off, or is not as long as it says"))?;
+            frame.map_err(|_| Problem::bad_request("the body ended early, or is not as long as it says"))?;
         if let Ok(bytes) = frame.into_data() {
             return Ok(Some(bytes));
         }

@@ -37,9 +37,9 @@ pub(super) fn add_headers(
         let is_plain =
             |number: &&str| (1..=9).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
         let number = number.filter(is_plain);
-        let revision: u32 = number.and_then(|number| number.parse().ok()).ok_or_else(|| {
-            Problem::bad_request("If-Match takes the revision of what is changed, in quotes, like \"3\"")
-        })?;
+        let revision: u32 = number
+            .and_then(|number| number.parse().ok())
+            .ok_or_else(|| Problem::bad_request("If-Match takes a revision in quotes, like \"3\""))?;
         add(fields, "expected_revision", revision.into(), "If-Match")?;
     }
     Ok(())
@@ -49,7 +49,7 @@ pub(super) fn add_headers(
 fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>> {
     let mut all = headers.get_all(name).iter();
     let (first, second) = (all.next(), all.next());
-    let unreadable = || Problem::bad_request(format!("the header {name} is there twice, or is not UTF-8"));
+    let unreadable = || Problem::bad_request(format!("the header {name} occurs twice, or is not UTF-8"));
     if second.is_some() {
         return Err(unreadable());
     }

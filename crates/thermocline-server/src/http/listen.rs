@@ -79,7 +79,10 @@ impl Listener {
     pub fn unix(path: PathBuf) -> io::Result<Self> {
         use std::os::unix::{fs::PermissionsExt, net};
         if net::UnixStream::connect(&path).is_ok() {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another server listens there"));
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "another server is already listening there",
+            ));
         }
         if std::fs::symlink_metadata(&path).is_ok_and(|about| is_socket(&about)) {
             std::fs::remove_file(&path)?;

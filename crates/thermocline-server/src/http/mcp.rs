@@ -72,7 +72,7 @@ fn profile(query: &str) -> Result<ToolProfile> {
     };
     found.ok_or_else(|| {
         let words = ToolProfile::EVERY.map(ToolProfile::as_str).join(", ");
-        Problem::bad_request(format!("this address takes one field in its query, tools: one of {words}"))
+        Problem::bad_request(format!("this address takes one query field, tools: one of {words}"))
     })
 }
 
@@ -102,9 +102,9 @@ fn told(mut response: Response) -> Response {
             Code::NotAcceptable,
             "MCP answers in one of two forms: send Accept: application/json, text/event-stream",
         ),
-        _ if status.is_server_error() => Problem::unexpected(&"the protocol gave no answer"),
+        _ if status.is_server_error() => Problem::unexpected(&"the protocol returned no answer"),
         _ => Problem::bad_request(
-            "the body is no message of MCP, or MCP-Protocol-Version names no revision that is known here",
+            "the body is not an MCP message, or MCP-Protocol-Version names an unknown revision",
         ),
     };
     let allow = response.headers_mut().remove(header::ALLOW);

@@ -67,7 +67,7 @@ impl QueryFields {
                 Some(FieldType::Number) => "a number",
                 _ => "true or false",
             };
-            let detail = format!("{name} is not what this operation takes: expected {expected}");
+            let detail = format!("{name} is not valid here: expected {expected}");
             Problem { pointer: Some(format!("/{name}")), ..Problem::bad_request(detail) }
         })
     }

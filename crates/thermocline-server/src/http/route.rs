@@ -54,7 +54,10 @@ fn no_such_route() -> Problem {
 }
 
 pub(super) fn no_such_method() -> Problem {
-    Problem::new(Code::NoSuchMethod, "this address has other methods; the header Allow names them")
+    Problem::new(
+        Code::NoSuchMethod,
+        "this address does not take this method; the header Allow names those it takes",
+    )
 }
 
 /// A row's route.
@@ -106,7 +109,7 @@ impl Door {
         if !self.is_asked_in_body() {
             join(&mut fields, self.fields.query(query)?)?;
         } else if !query.is_empty() {
-            return Err(Problem::bad_request("this address takes its fields in the body, and no query"));
+            return Err(Problem::bad_request("this address takes its fields in the body, not in a query"));
         }
         match self.row.spec.body {
             Body::LinesIn => spool::check(request.headers(), http.max_import_bytes)?,
@@ -175,7 +178,7 @@ fn join(fields: &mut Map<String, Value>, said: Map<String, Value>) -> Result<()>
     for (name, value) in said {
         if fields.contains_key(&name) {
             return Err(Problem::bad_request(format!(
-                "{name} is a part of the address, and no field beside it"
+                "{name} is part of the address, and cannot be a field too"
             )));
         }
         fields.insert(name, value);

@@ -37,11 +37,15 @@ impl KeyFile {
         // toml's error messages quote the file, into which a key may have been pasted.
         let file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start].lines().count().max(1));
-            Unusable(format!("the key file {} is not understood, near line {line}", path.display()))
+            Unusable(format!("the key file {} cannot be parsed, near line {line}", path.display()))
         })?;
         let mut ids = HashSet::new();
         if let Some(key) = file.keys.iter().find(|key| !ids.insert(&key.id)) {
-            return Err(Unusable(format!("the key file {} has two keys {}", path.display(), key.id)));
+            return Err(Unusable(format!(
+                "the key file {} has two keys with the id {}",
+                path.display(),
+                key.id
+            )));
         }
         Ok(file)
     }
@@ -119,7 +123,7 @@ fn check_mode(path: &Path) -> Result<(), Unusable> {
         }
     }
     if !about.is_file() {
-        return Err(Unusable(format!("the key file {} is no file", path.display())));
+        return Err(Unusable(format!("the key file {} is not a regular file", path.display())));
     }
     Ok(())
 }

@@ -73,7 +73,8 @@ impl Keys {
         .ok_or_else(|| {
             Problem::new(
                 Code::NoKey,
-                "this key opens nothing: it is not known, has expired, was revoked, or the key file cannot be read",
+                "this key is not accepted: it is unknown, has expired, was revoked, or the key file cannot \
+                 be read",
             )
         })
     }
@@ -104,14 +105,14 @@ impl KeyFileState {
         match read {
             Ok((stamp, keys)) => {
                 match keys.len() {
-                    0 => tracing::error!("no key opens anything until the key file has one again"),
+                    0 => tracing::error!("no key is accepted until the key file has one again"),
                     keys => tracing::info!(keys, "the key file has changed"),
                 }
                 (self.stamp, self.keys) = (Some(stamp), Some(keys));
             }
             Err(error) => {
                 if self.keys.is_some() {
-                    tracing::error!(%error, "no key opens anything until the key file can be read again");
+                    tracing::error!(%error, "no key is accepted until the key file can be read again");
                 }
                 (self.stamp, self.keys) = (None, None);
             }

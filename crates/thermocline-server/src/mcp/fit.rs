@@ -15,7 +15,7 @@ fn at(path: &str, schema: &Map<String, Value>, value: &Value) -> Result<(), Stri
         && !words.contains(value)
     {
         let words: Vec<String> = words.iter().map(|word| word.to_string().replace('"', "")).collect();
-        return Err(format!("{} is none of {}", named(path), words.join(", ")));
+        return Err(format!("{} is not one of {}", named(path), words.join(", ")));
     }
     within(path, schema, value)?;
     match value {
@@ -35,7 +35,7 @@ fn at(path: &str, schema: &Map<String, Value>, value: &Value) -> Result<(), Stri
                 Value::Object(branch) => at(path, branch, value).is_ok(),
                 _ => true,
             });
-            if fits { Ok(()) } else { Err(format!("{} has none of its forms", named(path))) }
+            if fits { Ok(()) } else { Err(format!("{} matches none of its forms", named(path))) }
         }
         _ => Ok(()),
     }
@@ -56,7 +56,10 @@ fn object(path: &str, schema: &Map<String, Value>, fields: &Map<String, Value>) 
             (Some(Value::Object(property)), _) => at(&path, property, field)?,
             (None, Some(Value::Bool(false))) => {
                 let known: Vec<&str> = properties.keys().map(String::as_str).collect();
-                return Err(format!("there is no argument of that name; there are {}", known.join(", ")));
+                return Err(format!(
+                    "there is no argument of that name; the arguments are {}",
+                    known.join(", ")
+                ));
             }
             (None, Some(Value::Object(other))) => at(&path, other, field)?,
             _ => {}
@@ -132,12 +135,12 @@ mod tests {
         check_that(&json!({ "k": 1 }), Err("query is missing"));
         check_that(
             &json!({ "query": "a", "user": "maria" }),
-            Err("there is no argument of that name; there are k, kinds, query"),
+            Err("there is no argument of that name; the arguments are k, kinds, query"),
         );
         check_that(&json!({ "query": 1 }), Err("query is not of the type string"));
         check_that(&json!({ "query": "a", "k": 1.5 }), Err("k is not of the type integer"));
         check_that(&json!({ "query": "a", "k": 101 }), Err("k is above 100"));
-        check_that(&json!({ "query": "a", "kinds": ["fix", "x"] }), Err("kinds/1 is none of fix, error"));
+        check_that(&json!({ "query": "a", "kinds": ["fix", "x"] }), Err("kinds/1 is not one of fix, error"));
         check_that(&json!([]), Err("arguments is not of the type object"));
     }
 }

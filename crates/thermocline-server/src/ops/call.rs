@@ -121,7 +121,7 @@ impl Call {
         }
         Err(Problem::invalid(
             "origin",
-            format!("what this key says is of the origin {}, or of one that is trusted less", own.as_str()),
+            format!("this key may only use the origin {}, or one that is trusted less", own.as_str()),
         ))
     }
 
@@ -136,7 +136,7 @@ impl Call {
         if self.is_foreign() {
             return Err(Problem::new(
                 Code::NotAllowed,
-                "what a tool or a document says is no fact about anybody",
+                "a tool or a document cannot state a fact about a user",
             ));
         }
         Ok(())
@@ -167,13 +167,14 @@ impl Call {
     pub fn new_user_name(&self) -> Result<&str> {
         let name = self.user_name()?;
         if name.starts_with(ID) {
-            return Err(Problem::invalid("user", "a user who is new has a name, and no id yet"));
+            return Err(Problem::invalid("user", "a new user needs a name, not an id"));
         }
         Ok(name)
     }
 
     fn user_name(&self) -> Result<&str> {
-        let name = self.user.as_deref().ok_or_else(|| Problem::bad_request("the call names no user"))?;
+        let name =
+            self.user.as_deref().ok_or_else(|| Problem::bad_request("the call does not name a user"))?;
         // A look-up of an unknown user is answered without the library.
         check_user_name(name).map(|()| name)
     }
@@ -184,7 +185,7 @@ pub fn check_user_name(name: &str) -> Result<()> {
     if (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.contains('\0') {
         return id_of::<UserId>(name).map(drop);
     }
-    Err(Problem::invalid("user", "a user's name has 1 to 256 bytes, and none of them is NUL"))
+    Err(Problem::invalid("user", "a user's name must have 1 to 256 bytes and no NUL"))
 }
 
 /// The user's session by the caller's key or `id:<uuid>`, if it exists.
@@ -238,7 +239,7 @@ pub fn turn_id(name: &str) -> Result<TurnId> {
 /// A whole number from a path.
 pub fn number<T: std::str::FromStr>(field: &str, text: &str) -> Result<T> {
     let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
-    number.ok_or_else(|| Problem::invalid(field, "this is no number from 0 on"))
+    number.ok_or_else(|| Problem::invalid(field, "this is not a whole number of 0 or more"))
 }
 
 /// Applies `add` to what is built if a value is given.

@@ -109,7 +109,7 @@ impl Operation for ContextOperation {
     fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
         // For an unknown user the library is not called, so its checks are made here.
         if request.queries.len() > MOST_QUERIES {
-            return Err(Problem::invalid("queries", "at most 8 queries are searched for beside the message"));
+            return Err(Problem::invalid("queries", "a context takes at most 8 queries besides the message"));
         }
         if request.budget_tokens.is_some_and(|tokens| tokens > MOST_TOKENS) {
             return Err(Problem::invalid("budget_tokens", "a context has at most 1,000,000 tokens"));

@@ -143,12 +143,16 @@ impl Operation for Backup {
         if !is_plain(&request.name) {
             return Err(Problem::invalid(
                 "name",
-                "a backup has a plain name of 1 to 200 letters, digits, dots, hyphens and underscores, and no dot first",
+                "a backup's name must have 1 to 200 letters, digits, dots, hyphens and underscores, and not \
+                 begin with a dot",
             ));
         }
         let to = folder.join(&request.name);
         if to.exists() {
-            return Err(Problem::new(Code::Conflict, "there is a backup of this name; none is replaced"));
+            return Err(Problem::new(
+                Code::Conflict,
+                "a backup of this name already exists; a backup is never replaced",
+            ));
         }
         let size_bytes = call.memory().backup(&to)?;
         Ok(BackedUp { name: request.name, size_bytes })

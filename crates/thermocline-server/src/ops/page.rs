@@ -112,5 +112,8 @@ fn key<K: FromStr>(list: &str, cursor: &Cursor) -> Option<K> {
 }
 
 fn wrong() -> Problem {
-    Problem::invalid("cursor", "the cursor is not of this list, or its place is gone; begin without one")
+    Problem::invalid(
+        "cursor",
+        "the cursor does not belong to this list, or its place is gone; begin without one",
+    )
 }

@@ -144,27 +144,29 @@ impl Code {
             Self::SlowBody => ("slow-body", "The body came too slowly", 408, Later, 6),
             Self::TooLarge => ("too-large", "The body is too large", 413, Never, 2),
             Self::NoSuchRoute => ("no-such-route", "There is no such address", 404, Never, 2),
-            Self::NoSuchMethod => ("no-such-method", "The address has other methods", 405, Never, 2),
-            Self::NotAcceptable => ("not-acceptable", "The client takes no such answer", 406, Never, 2),
-            Self::Conflict => ("conflict", "It contradicts what is there", 409, Never, 3),
+            Self::NoSuchMethod => ("no-such-method", "The address does not take this method", 405, Never, 2),
+            Self::NotAcceptable => {
+                ("not-acceptable", "The client does not accept this type of answer", 406, Never, 2)
+            }
+            Self::Conflict => ("conflict", "It conflicts with what is there", 409, Never, 3),
             Self::SessionEnded => ("session-ended", "The session has ended", 409, Never, 3),
             Self::ChangedSince => ("changed-since", "It has changed since it was read", 412, Never, 3),
-            Self::NotFound => ("not-found", "There is no such thing", 404, Never, 4),
+            Self::NotFound => ("not-found", "It does not exist", 404, Never, 4),
             Self::NoKey => ("no-key", "A key is needed", 401, Never, 3),
             Self::NotAllowed => ("not-allowed", "The key may not do that", 403, Never, 3),
             Self::ForeignRequest => {
                 ("foreign-request", "It comes from a foreign page or address", 403, Never, 3)
             }
-            Self::Busy => ("busy", "All places are taken", 503, Later, 6),
+            Self::Busy => ("busy", "The server is busy", 503, Later, 6),
             Self::TimedOut => ("timed-out", "It took too long", 503, Later, 6),
-            Self::TooFast => ("too-fast", "The key asks too often", 429, Later, 6),
+            Self::TooFast => ("too-fast", "The key has reached its rate limit", 429, Later, 6),
             Self::Io => ("io", "The disk failed, or the file was replaced", 500, SameId, 5),
             Self::ReadOnly => ("read-only", "The file cannot be written", 503, Never, 5),
             Self::Corrupt => ("corrupt", "The file is damaged", 503, Never, 5),
             Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 3),
             Self::Provider => ("provider", "A provider failed", 502, Later, 6),
             Self::ProviderRefused => ("provider-refused", "A provider refuses it", 502, Never, 3),
-            Self::Closing => ("closing", "The server is ending", 503, Later, 1),
+            Self::Closing => ("closing", "The server is stopping", 503, Later, 1),
             Self::Unexpected => ("unexpected", "Something unexpected happened", 500, SameId, 1),
         };
         ProblemFacts { word, title, status, retry, exit }

@@ -276,12 +276,12 @@ impl Operation for RecordMany {
 
     fn run(call: Call, request: ManyRequest) -> Result<ManyRecorded> {
         if !(1..=MOST_TURNS).contains(&request.turns.len()) {
-            return Err(Problem::invalid("turns", format!("1 to {MOST_TURNS} turns are recorded at once")));
+            return Err(Problem::invalid("turns", format!("a request records 1 to {MOST_TURNS} turns")));
         }
         if let Some(at) = request.turns.iter().position(|turn| turn.caller_id.is_none()) {
             return Err(Problem::invalid(
                 &format!("turns/{at}/caller_id"),
-                "each of many turns has a caller_id, so that all may be sent again",
+                "each of several turns needs a caller_id, so that the request can be repeated",
             ));
         }
         let user = call.user_or_new()?;

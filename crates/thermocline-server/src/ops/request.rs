@@ -55,15 +55,17 @@ fn unreadable((path, error): &UnreadRequest) -> Problem {
     let detail = if message.starts_with("unknown field") {
         UNKNOWN.to_owned()
     } else if message.starts_with("missing field") {
-        format!("the request is not what this operation takes: {message}")
+        format!("the request is not valid for this operation: {message}")
     } else if NO_TIME.iter().any(|of| message.starts_with(of)) {
-        "the request is not what this operation takes: expected a time with its offset, like 2026-03-01T09:30:00Z".to_owned()
+        "the request is not valid for this operation: expected a time with its offset, like \
+         2026-03-01T09:30:00Z"
+            .to_owned()
     } else {
         // The expectation comes from our types, and stands after everything that comes from the caller.
         let expected = message
             .rsplit_once(", expected ")
             .map(|(_, expected)| format!(": expected {}", in_words(expected)));
-        format!("the request is not what this operation takes{}", expected.unwrap_or_default())
+        format!("the request is not valid for this operation{}", expected.unwrap_or_default())
     };
     at(path, detail)
 }
@@ -74,7 +76,7 @@ fn in_words(expected: &str) -> Cow<'_, str> {
         "u8" => u32::from(u8::MAX),
         "u16" => u32::from(u16::MAX),
         "u32" => u32::MAX,
-        "u64" | "usize" => return "a whole number, 0 or more".into(),
+        "u64" | "usize" => return "a whole number of 0 or more".into(),
         "i8" | "i16" | "i32" | "i64" | "isize" => return "a whole number".into(),
         "f32" | "f64" => return "a number".into(),
         "a boolean" => return "true or false".into(),

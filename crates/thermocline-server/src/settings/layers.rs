@@ -52,7 +52,7 @@ impl Layers {
         let said: Table = text.parse().map_err(|error: toml::de::Error| named(&error.message()))?;
         for (section, fields) in said {
             let Value::Table(fields) = fields else {
-                return Err(named(&format!("{section} stands in no section")));
+                return Err(named(&format!("{section} is not in a section")));
             };
             for (name, value) in fields {
                 self.set(&section, &name, value, SettingSource::File(path.to_owned()))?;
@@ -85,7 +85,7 @@ impl Layers {
 
     /// Adds a flag: `memory.hot_turns` and its value as text.
     pub fn flag(&mut self, path: &str, text: &str) -> Result<(), Wrong> {
-        let unknown = || Wrong(format!("there is no setting {path}; --print-config names all"));
+        let unknown = || Wrong(format!("there is no setting {path}; --print-config lists all"));
         let (section, name) = path.split_once('.').ok_or_else(unknown)?;
         let known = self.known(section, name).ok_or_else(unknown)?;
         let value = read(known, text).map_err(|error| wrong(section, name, &SettingSource::Flag, &error))?;
@@ -128,11 +128,11 @@ impl Layers {
 
     fn set(&mut self, section: &str, name: &str, value: Value, source: SettingSource) -> Result<(), Wrong> {
         let Some(known) = self.table.get_mut(section).and_then(|section| section.get_mut(name)) else {
-            return Err(wrong(section, name, &source, &"there is no such setting; --print-config names all"));
+            return Err(wrong(section, name, &source, &"there is no such setting; --print-config lists all"));
         };
         if !known.same_type(&value) {
             let error = format!(
-                "it is of the type {}, and has to be of the type {}",
+                "it is of the type {}, and must be of the type {}",
                 value.type_str(),
                 known.type_str()
             );
@@ -154,10 +154,10 @@ impl Default for Layers {
 fn read(known: &Value, text: &str) -> Result<Value, String> {
     match known {
         Value::Integer(_) => {
-            text.parse().map(Value::Integer).map_err(|_| "it has to be a whole number".to_owned())
+            text.parse().map(Value::Integer).map_err(|_| "it must be a whole number".to_owned())
         }
         Value::Boolean(_) => {
-            text.parse().map(Value::Boolean).map_err(|_| "it has to be true or false".to_owned())
+            text.parse().map(Value::Boolean).map_err(|_| "it must be true or false".to_owned())
         }
         Value::Array(_) => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -250,7 +250,7 @@ mod tests {
     fn what_is_no_setting_or_not_of_its_kind_is_refused_with_its_place() {
         check_wrong("[service]\nlisen = \"x\"", &[], &[], "service.lisen");
         check_wrong("[servce]\nlisten = \"x\"", &[], &[], "servce.listen");
-        check_wrong("listen = \"x\"", &[], &[], "no section");
+        check_wrong("listen = \"x\"", &[], &[], "not in a section");
         check_wrong("[service]\nlisten = 1", &[], &[], "of the type");
         check_wrong("", &[("THERMOCLINE_SERVICE_LISEN", "x")], &[], "THERMOCLINE_SERVICE_LISEN");
         check_wrong("", &[("THERMOCLINE_MEMORY_HOT_TURNS", "many")], &[], "whole number");

@@ -36,7 +36,7 @@ fn other_addresses_need_a_key_and_tls_or_a_proxy() {
         changed(|settings| (everywhere(settings), settings.behind_proxy = true).1),
         "there is no key",
     );
-    check_refused(with_key(everywhere), "in the clear");
+    check_refused(with_key(everywhere), "unencrypted");
     drop(with_key(|settings| (everywhere(settings), settings.behind_proxy = true).1).start());
     check_refused(changed(|settings| settings.require_key = true), "require_key");
     check_refused(changed(|settings| settings.behind_proxy = true), "there is no key");
@@ -58,8 +58,8 @@ fn a_key_file_that_is_not_there_or_not_understood_or_not_ours_alone_is_a_refusal
         setup
     };
     check_refused(with_file(None, 0), "cannot be read");
-    check_refused(with_file(Some("nonsense"), 0o600), "not understood");
-    check_refused(with_file(Some("[[key]]\nid = \"a\"\nsecret = \"s\""), 0o600), "not understood");
+    check_refused(with_file(Some("nonsense"), 0o600), "cannot be parsed");
+    check_refused(with_file(Some("[[key]]\nid = \"a\"\nsecret = \"s\""), 0o600), "cannot be parsed");
     check_refused(with_file(Some(""), 0o644), "chmod 600");
     check_refused(with_file(Some(""), 0o600), "there is no key");
     let (setup, [_]) = Setup::default().keys([whole_key()]);

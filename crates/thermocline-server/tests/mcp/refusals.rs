@@ -25,7 +25,11 @@ async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
             ("memory_recall", json!({ "query": "a", "budget_tokens": 1.5 }), "not of the type integer"),
             ("memory_recall", json!({ "query": "a", "budget_tokens": 1 }), "below 100"),
             ("memory_save", json!({}), "a fact"),
-            ("memory_save", json!({ "attribute": "shoe_size", "value": "45" }), "is none of name, pronouns"),
+            (
+                "memory_save",
+                json!({ "attribute": "shoe_size", "value": "45" }),
+                "is not one of name, pronouns",
+            ),
             ("memory_save", json!({ "attribute": "home" }), "a fact needs value"),
             (
                 "memory_save",
@@ -33,7 +37,7 @@ async fn arguments_that_do_not_fit_are_an_error_of_the_protocol() {
                 "of the other arguments",
             ),
             ("memory_save", json!({ "kind": "fix", "title": "a" }), "a memory needs content"),
-            ("memory_update", json!({ "op": "erase", "id": "mem_1" }), "op is none of edit"),
+            ("memory_update", json!({ "op": "erase", "id": "mem_1" }), "op is not one of edit"),
             ("memory_update", json!({ "op": "pin", "id": "a fact's" }), "begins with mem_"),
             ("memory_browse", json!({ "view": "turns" }), "turns needs id"),
             ("memory_browse", json!({ "view": "due", "cursor": "x" }), "of the other arguments"),

@@ -59,8 +59,8 @@ async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
 async fn what_is_expected_is_said_in_words_and_where() {
     let bench = Bench::new().await;
     for (name, request, pointer, expected) in [
-        ("recall", json!({ "query": "a", "k": -1 }), "/k", "a whole number, 0 or more"),
-        ("recall", json!({ "query": "a", "k": "five" }), "/k", "a whole number, 0 or more"),
+        ("recall", json!({ "query": "a", "k": -1 }), "/k", "a whole number of 0 or more"),
+        ("recall", json!({ "query": "a", "k": "five" }), "/k", "a whole number of 0 or more"),
         ("recall", json!({ "query": "a", "graph": 1 }), "/graph", "true or false"),
         ("recall", json!({ "query": "a", "filter": 1 }), "/filter", "an object"),
         ("record_many", json!({ "turns": 1 }), "/turns", "an array"),
@@ -74,7 +74,7 @@ async fn what_is_expected_is_said_in_words_and_where() {
             "memory_save",
             json!({ "title": "A", "content": "B", "validity_window_s": -1 }),
             "/validity_window_s",
-            "a whole number, 0 or more",
+            "a whole number of 0 or more",
         ),
         (
             "memory_pin",

@@ -57,12 +57,10 @@ impl MemoryBefore {
         check_settled(row.frequency, row.volatility, row.trust)?;
         let is_superseded = row.status == MemoryStatus::Superseded;
         if is_superseded != self.superseded_by.is_some() || self.superseded_by == Some(row.id) {
-            return Err(Error::invalid(
-                "what is superseded needs what took its place, and nothing else has that",
-            ));
+            return Err(Error::invalid("a superseded memory needs a successor, and no other memory has one"));
         }
         if row.trust < Trust::Approved && row.trust > Trust::of(row.origin) {
-            return Err(Error::invalid("it is trusted farther than whose words it has"));
+            return Err(Error::invalid("it is trusted more than its origin"));
         }
         Ok(())
     }

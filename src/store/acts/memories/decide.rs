@@ -58,7 +58,7 @@ impl WriteTx<'_> {
         let (sql, now) = (operation.tx.sql, operation.now);
         let asked = reviews::by_id(sql, scope, id)?.ok_or_else(reviews::no_review)?;
         if let Some(decision) = asked.review.decision {
-            return Err(conflict(format!("the review is {} already", decision.as_str())));
+            return Err(conflict(format!("the review is already {}", decision.as_str())));
         }
         // First, because a memory that stops being active takes its questions with it.
         reviews::decide(sql, scope, asked.review_no, (decision, by, now))?;
@@ -136,11 +136,11 @@ impl MemoryOperation<'_, '_> {
     fn promote(&mut self, memory: &MemoryBefore) -> Result<()> {
         let id = memory.row.id;
         let trust = approve(memory.row.trust, Origin::User).ok_or_else(|| {
-            conflict(format!("{id} has the words of a tool or a document; those do not stay for ever"))
+            conflict(format!("{id} has the words of a tool or a document, which cannot stay forever"))
         })?;
         if memory.row.frequency != Frequency::Low || self.shown(memory.row.memory_no)?.contested {
             let frequency = memory.row.frequency.as_str();
-            return Err(conflict(format!("{id} is {frequency} by now, or contested: it does not settle")));
+            return Err(conflict(format!("{id} is now {frequency}, or contested, and cannot settle")));
         }
         check_settled(Frequency::UltraLow, memory.row.volatility, trust)
             .map_err(|error| conflict(error.to_string()))?;

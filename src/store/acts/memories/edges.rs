@@ -92,7 +92,7 @@ impl WriteTx<'_> {
         let found = edges::by_id(sql, scope, id)?;
         let EdgeRow { edge, .. } = found.ok_or_else(|| Error::not_found("this user has no such edge"))?;
         if edge.edge_type == EdgeType::Supersedes {
-            return Err(conflict("the edge says what was superseded; undo that instead"));
+            return Err(conflict("the edge records what was superseded; undo that instead"));
         }
         check_may_overwrite(&edge, by)?;
         edges::remove(sql, scope, id)
@@ -105,9 +105,7 @@ fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
         return Ok(());
     }
     let said_by = edge.origin.as_str();
-    Err(conflict(format!(
-        "the {said_by} said how the two stand, and what a tool or a document says does not change it"
-    )))
+    Err(conflict(format!("the {said_by} stated this edge, and a tool or a document cannot change it")))
 }
 
 /// Rejects a memory that nobody should see any more.

@@ -43,13 +43,13 @@ impl WriteTx<'_> {
     ) -> Result<Merged> {
         let is_repeated = |(at, id): (usize, &MemoryId)| ids[..at].contains(id);
         if !(2..=MOST).contains(&ids.len()) || ids.iter().enumerate().any(is_repeated) {
-            return Err(Error::invalid(format!("2 to {MOST} memories become one, each named once")));
+            return Err(Error::invalid(format!("a merge takes 2 to {MOST} memories, each named once")));
         }
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         if let Some(caller_id) = &memory.new.caller_id
             && find::by_caller_id(operation.tx.sql, scope, caller_id)?.is_some()
         {
-            return Err(conflict("a memory with this caller's id is there already; use another id"));
+            return Err(conflict("a memory with this caller's id already exists; use another id"));
         }
         let sources = ids.iter().map(|id| operation.memory(*id)).collect::<Result<Vec<_>>>()?;
         sources.iter().try_for_each(check_may_change)?;
@@ -60,7 +60,7 @@ impl WriteTx<'_> {
             && let Some(other) = sources.iter().find(|it| !may_take_the_place(voice(&row), voice(&it.row)))
         {
             return Err(conflict(format!(
-                "{} is trusted farther than what is to take its place",
+                "{} is trusted more than what should take its place",
                 other.row.id
             )));
         }

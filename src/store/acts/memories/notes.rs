@@ -33,7 +33,7 @@ impl WriteTx<'_> {
                     shown(&operation, known)
                 }
                 _ => Err(conflict(
-                    "an episode with this caller's id and other text is kept already; use another id",
+                    "an episode with this caller's id and other text already exists; use another id",
                 )),
             };
         }

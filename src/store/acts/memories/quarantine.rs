@@ -47,7 +47,7 @@ impl WriteTx<'_> {
         why: &str,
         by: Origin,
     ) -> Result<Quarantined> {
-        check_is_not_foreign(by, "hides nothing")?;
+        check_is_not_foreign(by, "cannot hide anything")?;
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let found = Reach::of(operation.tx.sql, scope, source)?;
         let reason = if why.is_empty() { "quarantine".to_owned() } else { format!("quarantine: {why}") };

@@ -39,7 +39,7 @@ impl WriteTx<'_> {
         id: MemoryId,
         (answered, by): (ResurfaceResponse, Origin),
     ) -> Result<Memory> {
-        check_is_not_foreign(by, "is no answer of a person's")?;
+        check_is_not_foreign(by, "cannot answer for a person")?;
         let operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let held = operation.memory(id)?;
         check_may_change(&held)?;

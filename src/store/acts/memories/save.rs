@@ -95,11 +95,13 @@ impl MemoryOperation<'_, '_> {
         if let Some(id) = named
             && erased::is_erased(self.tx.sql, &self.scope, id)?
         {
-            return Err(conflict("the memory with this id was erased, and comes back under no other"));
+            return Err(conflict(
+                "the memory with this id was erased, and cannot come back under another id",
+            ));
         }
         let said_at = memory.new.said_at.map_or(Ok(self.now), instant::checked)?;
         if said_at > self.now + MOST_AHEAD {
-            return Err(Error::invalid("when it was so lies more than a day ahead of the clock"));
+            return Err(Error::invalid("the time it refers to is more than a day ahead of the clock"));
         }
         Ok(memory.row(MemoryId::new(self.now), MemoryStatus::Active, (said_at, self.now)))
     }
@@ -142,7 +144,7 @@ impl MemoryOperation<'_, '_> {
         if let SourceFrom::Turn(turn, seq) = source.from
             && !units::is_of(sql, scope, seq, turn)?
         {
-            return Err(Error::not_found("a turn that the memory comes of was erased meanwhile"));
+            return Err(Error::not_found("a turn that the memory is made from has been erased"));
         }
         sources::insert(sql, scope, memory_no, source)
     }

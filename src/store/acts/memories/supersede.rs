@@ -115,7 +115,7 @@ impl MemoryOperation<'_, '_> {
         is_decided: bool,
     ) -> Result<SaveResult> {
         if old.row.memory_no == new.row.memory_no {
-            return Err(Error::invalid("a memory cannot take its own place"));
+            return Err(Error::invalid("a memory cannot supersede itself"));
         }
         check_may_change(old)?;
         check_may_change(new)?;

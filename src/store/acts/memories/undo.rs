@@ -35,7 +35,7 @@ impl WriteTx<'_> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
         let newest = changes::to_undo(operation.tx.sql, scope, memory_no)?;
-        let group = newest.ok_or_else(|| conflict(format!("nothing was done to {id} that can be undone")))?;
+        let group = newest.ok_or_else(|| conflict(format!("{id} has no change that can be undone")))?;
         let noted = changes::of_group(operation.tx.sql, scope, group)?;
         operation.undone(group, noted, by)
     }
@@ -53,7 +53,7 @@ impl WriteTx<'_> {
             let is_quarantine = changes.iter().any(|noted| {
                 noted.change.op == ChangeOp::Status && noted.change.new_value.as_deref() == hidden
             });
-            let what = || conflict(format!("group {group} is no quarantine; undo takes back what it is"));
+            let what = || conflict(format!("group {group} is not a quarantine; use undo for it"));
             is_quarantine.then_some(()).ok_or_else(what)
         })
     }
@@ -69,12 +69,12 @@ impl WriteTx<'_> {
         let sql = operation.tx.sql;
         let is_undone = changes::is_undone(sql, scope, group)?;
         if is_undone.ok_or_else(no_group)? {
-            return Err(conflict(format!("group {group} was undone already")));
+            return Err(conflict(format!("group {group} was already undone")));
         }
         let noted = changes::of_group(sql, scope, group)?;
         check(&noted)?;
         if !noted.iter().any(|noted| can_be_undone(noted.change.op)) {
-            return Err(conflict(format!("nothing that group {group} did can be undone")));
+            return Err(conflict(format!("group {group} has no change that can be undone")));
         }
         operation.undone(group, noted, by)
     }
@@ -133,7 +133,7 @@ impl MemoryOperation<'_, '_> {
             }
             // A history that was imported from a file may contain anything.
             after.check().map_err(|error| {
-                conflict(format!("what {} was before makes no memory: {error}", now.row.id))
+                conflict(format!("what {} was before is not a valid memory: {error}", now.row.id))
             })?;
             restored.push((now, after));
         }
@@ -147,7 +147,7 @@ impl MemoryOperation<'_, '_> {
             self.separate(&now, &after)?;
             after.row.superseded_by = match after.superseded_by {
                 Some(by) => Some(find::no_of(sql, &scope, by)?.ok_or_else(|| {
-                    conflict(format!("what had taken the place of {} was erased since", now.row.id))
+                    conflict(format!("the memory that replaced {} has been erased", now.row.id))
                 })?),
                 None => None,
             };
@@ -169,7 +169,7 @@ impl MemoryOperation<'_, '_> {
     }
 
     /// A memory as it is, and as it was before an operation, whose changes of it come newest first. A memory that the
-    /// operation saved in the place of others did not exist before, so it becomes forgotten.
+    /// operation saved in place of others did not exist before, so it becomes forgotten.
     fn before_group(
         &self,
         memory_no: MemoryNo,
@@ -187,7 +187,8 @@ impl MemoryOperation<'_, '_> {
                 }
                 None => {
                     return Err(conflict(format!(
-                        "what {} said before is kept no longer: what it came of was erased, or too much was edited since",
+                        "what {} said before is no longer kept: its source was erased, or too much was \
+                         edited since",
                         now.row.id
                     )));
                 }
@@ -202,7 +203,7 @@ impl MemoryOperation<'_, '_> {
         while let Some(no) = at {
             if no == now.row.memory_no || !walked.insert(no) {
                 return Err(conflict(format!(
-                    "what had taken the place of {} was superseded by it since",
+                    "the memory that replaced {} has been superseded by it",
                     now.row.id
                 )));
             }

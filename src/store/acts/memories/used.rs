@@ -181,7 +181,7 @@ fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
         return Ok(());
     }
     Err(conflict(format!(
-        "what receipt {} tells of did not find {memory}; report the use without it",
+        "receipt {} does not contain {memory}; report the use without the receipt",
         receipt.id
     )))
 }

@@ -24,7 +24,8 @@ pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()
         return Ok(());
     }
     Err(conflict(format!(
-        "the {} said {}, and what a tool or a document says does not change it; save what you have: it waits for a person",
+        "the {} stated {}, and a tool or a document cannot change it; save yours as a new memory: it waits \
+         for a person",
         row.origin.as_str(),
         row.id
     )))
@@ -35,7 +36,7 @@ pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
     if Trust::of(by) > Trust::Foreign {
         return Ok(());
     }
-    Err(conflict(format!("what a tool or a document says {what}; the {} did this", by.as_str())))
+    Err(conflict(format!("a tool or a document {what}; the {} tried to", by.as_str())))
 }
 
 /// Rejects moving a memory to another slot, kind or project by somebody who is trusted less. A person may move what a person
@@ -47,7 +48,7 @@ pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor
         return Ok(());
     }
     Err(conflict(format!(
-        "the {} said {}, and it is not the {}'s to change its slot, kind or project",
+        "the {} stated {}, and the {} may not change its slot, kind or project",
         before.origin.as_str(),
         before.id,
         editor.as_str()
@@ -59,7 +60,7 @@ pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) ->
     check_may_change_words(row, Trust::of(by))?;
     match Origin::from_word(made_by) {
         Some(maker) if Trust::of(maker) > Trust::of(by) => Err(conflict(format!(
-            "the {made_by} changed {}, and it is not the {}'s to take that back",
+            "the {made_by} changed {}, and the {} may not undo that",
             row.id,
             by.as_str()
         ))),

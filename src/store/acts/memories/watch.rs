@@ -61,7 +61,7 @@ impl WriteTx<'_> {
         check_may_change(&held)?;
         check_may_change_words(&held.row, Trust::of(by))?;
         if held.row.session_no.is_some() {
-            return Err(conflict(format!("{id} goes with its session; nothing looks at it")));
+            return Err(conflict(format!("{id} ends with its session and cannot have a sensor")));
         }
         let (sql, memory_no) = (operation.tx.sql, held.row.memory_no);
         if new.sensor != HUMAN {
@@ -71,7 +71,7 @@ impl WriteTx<'_> {
             })?;
             if !sensor.understands(&new.subject, &new.expect) {
                 return Err(Error::invalid(format!(
-                    "the sensor {} does not know this subject, or cannot look for this",
+                    "the sensor {} does not know this subject, or cannot check what is expected",
                     new.sensor
                 )));
             }
@@ -81,7 +81,7 @@ impl WriteTx<'_> {
             (&other.what.sensor, &other.what.subject) == (&new.sensor, &new.subject)
         };
         if others.len() >= MAX_SENSORS && !others.iter().any(is_there) {
-            return Err(Error::invalid(format!("at most {MAX_SENSORS} sensors look at a memory")));
+            return Err(Error::invalid(format!("a memory can have at most {MAX_SENSORS} sensors")));
         }
         sensors::put(sql, scope, memory_no, new)
     }
@@ -99,7 +99,7 @@ impl WriteTx<'_> {
         check_may_change_words(&row, Trust::of(by))?;
         let memory_no = row.memory_no;
         match sensors::remove(operation.tx.sql, scope, memory_no, (sensor, subject))? {
-            0 => Err(Error::not_found("no such sensor looks at this memory")),
+            0 => Err(Error::not_found("this memory has no such sensor")),
             _ => Ok(()),
         }
     }

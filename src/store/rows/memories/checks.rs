@@ -39,7 +39,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
                  WHERE r.kind IS DISTINCT FROM 'memory')",
     ),
     (
-        "how often a memory was of use is what its uses say",
+        "a memory's use counts are those of its uses",
         "SELECT count(*) FROM memory_state AS s LEFT JOIN
            (SELECT memory_no,
                    count(CASE WHEN outcome IN ('success', 'failure', 'correction') THEN 1 END) AS rated,
@@ -61,7 +61,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
          WHERE s.validation_count < c.passed OR s.validated_at IS NULL",
     ),
     (
-        "no memory is trusted farther than what it was made of, unless a person rewrote or approved it",
+        "no memory is trusted more than what it was made from, unless a person rewrote or approved it",
         "SELECT count(*) FROM user_memories AS m WHERE m.trust < 4
            AND (m.trust > CASE WHEN m.origin IN ('user', 'system') THEN 3 WHEN m.origin = 'assistant' THEN 2 ELSE 1 END
              OR EXISTS (SELECT 1 FROM memory_sources AS d WHERE d.user_no = m.user_no AND d.memory_no = m.memory_no
@@ -77,7 +77,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
             WHERE r.user_no = d.user_no AND r.seq = d.seq AND r.owner_id = d.source_id AND r.kind = 'turn')",
     ),
     (
-        "the changes of a memory count from 1, without a gap, and are as many as its revision says",
+        "the changes of a memory are numbered from 1 without a gap, and are as many as its revision says",
         "SELECT count(*) FROM user_memories AS m LEFT JOIN
            (SELECT memory_no, count(*) AS n, min(change_no) AS first, max(change_no) AS last FROM memory_changes
             GROUP BY memory_no) AS c ON c.memory_no = m.memory_no
@@ -85,13 +85,13 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
          WHERE m.session_no IS NULL AND (c.n IS NULL OR c.first <> 1 OR c.last <> c.n OR c.n < m.revision)",
     ),
     (
-        "an edge says of each memory whose place was taken what took it",
+        "every superseded memory has an edge from its successor",
         "SELECT count(*) FROM user_memories AS m WHERE m.superseded_by IS NOT NULL AND NOT EXISTS
            (SELECT 1 FROM memory_edges AS e WHERE e.user_no = m.user_no AND e.from_no = m.superseded_by
             AND e.to_no = m.memory_no AND e.type = 'supersedes')",
     ),
     (
-        "what was saved to wait for a person was put to one",
+        "what was saved to wait for a person has a review",
         "SELECT count(*) FROM user_memories AS m JOIN memory_changes AS c
            ON c.user_no = m.user_no AND c.memory_no = m.memory_no AND c.op = 'save' AND c.new_value = 'archived'
          WHERE m.status = 'archived' AND NOT EXISTS
@@ -100,7 +100,7 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
                        AND e.type = 'contradicts' AND e.status = 'accepted')",
     ),
     (
-        "every session that was looked through for memories is its user's",
+        "every session that was searched for memories belongs to its user",
         "SELECT count(*) FROM extracted_sessions AS x WHERE NOT EXISTS
            (SELECT 1 FROM conversation_sessions AS s JOIN user_scopes AS u ON u.user_id = s.user_id
             WHERE u.user_no = x.user_no AND s.session_no = x.session_no)",

@@ -130,7 +130,7 @@ fn edit(memories: &Memories, id: MemoryId, edit: Edit) -> Result<Memory> {
             if Some(now) == expected {
                 return Err(error.into());
             }
-            let detail = format!("the memory has the revision {now} by now; read it again");
+            let detail = format!("the memory is now at revision {now}; read it again");
             Err(Problem {
                 pointer: Some("/expected_revision".to_owned()),
                 ..Problem::new(Code::ChangedSince, detail)

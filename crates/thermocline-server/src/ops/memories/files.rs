@@ -96,7 +96,7 @@ impl Operation for MemoryImport {
 
     fn run(call: Call, request: ImportRequest) -> Result<ImportedFiles> {
         if !(1..=MOST_FILES).contains(&request.files.len()) {
-            return Err(Problem::invalid("files", format!("1 to {MOST_FILES} files are taken in at once")));
+            return Err(Problem::invalid("files", format!("a request imports 1 to {MOST_FILES} files")));
         }
         let origin = call.origin(request.origin.or(Some(Origin::Document)))?;
         let memories = call.user_or_new()?.memories().by(call.caller.origin);
