@@ -12,7 +12,7 @@ pub(crate) const USES_THAT_KEEP: u32 = 3;
 /// A rule that kept nothing useful in this many chances stops keeping turns.
 pub(crate) const CHANCES_OF_A_RULE: u64 = 200;
 
-/// The record of a rule with one user.
+/// How useful the turns that a rule keeps verbatim have been for one user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleRecord {
     pub(crate) rule: CriticalRule,

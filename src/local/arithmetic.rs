@@ -158,7 +158,7 @@ pub(super) fn gelu(numbers: &mut [f32]) {
     }
 }
 
-/// The hyperbolic tangent of each number. For heads, which process few numbers.
+/// The hyperbolic tangent of each number. Only classification heads need it, and those process few numbers.
 pub(super) fn tanh(numbers: &mut [f32]) {
     for number in numbers {
         *number = libm::tanhf(*number);

@@ -262,7 +262,7 @@ weights! {
         /// For new turns, if the message depends on what came before it.
         #[serde(default)] // Older receipts do not have it.
         continuation = 0.6,
-        /// What a turn loses for each better turn of its session, if the query asks for many turns; at most 1.
+        /// The score that a turn loses for each better turn of its session, if the query asks for many turns. From 0 to 1.
         #[serde(default)] // Older receipts do not have it.
         spread = 0.05,
     }

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Returns the name its model had first, cut to the trait's limit.
+/// A planner that keeps the name that its model had at first, cut to the trait's limit.
 #[derive(Debug)]
 pub(crate) struct KnownPlanner {
     name: String,

@@ -9,12 +9,9 @@ use crate::model::{
     turn::{Turn, TurnState},
 };
 
-/// The last turns of one session, oldest first: a cache of its rows with `memory_tier = 'hot'`.
-///
-/// Invariant: `total_tokens` is the sum over `turns`; there are at most `limits.turns` of them, and at most
-/// `limits.tokens` tokens, unless the newest turn alone exceeds that: the newest turn is never evicted.
-///
-/// Cloning is cheap: the turns are shared.
+/// The last turns of one session, oldest first. `total_tokens` is the sum over `turns`; there are at most `limits.turns` of
+/// them, and at most `limits.tokens` tokens, unless the newest turn alone exceeds that: the newest turn is never evicted.
+// A cache of the session's rows with `memory_tier = 'hot'`. Cloning is cheap: the turns are shared.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HotTier {

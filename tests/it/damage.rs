@@ -11,7 +11,8 @@ use std::{
 use rusqlite::{Connection, OpenFlags, types::Value};
 use serde_json::json;
 use thermocline::{
-    Attribute, Context, ContextOptions, ErrorKind, JobKind, RecallOptions, RecalledItem, RunJobs,
+    Attribute, Context, ContextOptions, ErrorKind, JobKind, RecallOptions, RecalledItem, RecordOutcome,
+    RunJobs,
     blocking::{Thermocline, User},
 };
 
@@ -406,18 +407,55 @@ fn a_turn_whose_row_is_gone_has_its_place_in_doctor_and_stops_an_export_until_it
     let recorded: Vec<_> = (1..=3).map(|n| session.record(turn(n)).unwrap()).collect();
     meddle(&fixture.path(), "DELETE FROM conversation_turns WHERE turn_number = 2");
     let places: Vec<_> = doctor(&fixture.path()).checks.into_iter().flat_map(|check| check.places).collect();
-    assert_eq!(places, ["recall_units where user_no = 1 and seq = 2"]);
+    let lost = recorded[1].turn_id;
+    assert_eq!(places, [format!("recall_units where user_no = 1 and seq = 2: turn {lost}")]);
 
     let alex = fixture.alex();
     let error = alex.export(std::io::sink()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
-    assert!(error.to_string().contains(&recorded[1].turn_id.to_string()), "{error}");
-    alex.erase_turn(recorded[1].turn_id).unwrap();
+    assert!(error.to_string().contains(&lost.to_string()), "{error}");
+    alex.erase_turn(lost).unwrap();
     assert!(fixture.open().doctor().unwrap().is_healthy());
     let written = fixture.path().with_extension("jsonl");
     alex.export(File::create(&written).unwrap()).unwrap();
     let read = BufReader::new(File::open(&written).unwrap());
     assert_eq!(Fixture::new().open().import("alex", read).unwrap().turns, 2);
+}
+
+#[test]
+fn a_session_is_erased_with_the_turns_that_damage_left_nothing_of() {
+    let fixture = Fixture::new();
+    let session = fixture.session();
+    (1..=3).for_each(|n| drop(session.record(turn(n).caller_id(format!("c{n}"))).unwrap()));
+    meddle(&fixture.path(), "DELETE FROM conversation_turns WHERE turn_number < 3");
+    session.erase().unwrap();
+    assert!(fixture.open().doctor().unwrap().is_healthy());
+    let again = fixture.session().record(turn(9).caller_id("c2")).unwrap();
+    assert_eq!(again.outcome, RecordOutcome::New, "its caller's id is free again");
+}
+
+#[test]
+fn a_turn_that_may_still_be_in_the_archive_is_not_said_to_be_erased() {
+    for damage in
+        ["DELETE FROM archived_turns", "DELETE FROM archived_turns; DELETE FROM conversation_summaries"]
+    {
+        let fixture = Fixture::new();
+        let session = fixture.session();
+        let recorded: Vec<_> = (1..=9).map(|n| session.record(long_turn(n)).unwrap().turn_id).collect();
+        session.end().unwrap();
+        fixture.open().run_jobs(RunJobs::default()).unwrap();
+        meddle(&fixture.path(), damage);
+        let alex = fixture.alex();
+        assert_eq!(alex.export(std::io::sink()).unwrap_err().kind(), ErrorKind::Corrupt, "{damage}");
+        let refused: Vec<_> = recorded.iter().filter_map(|turn| alex.erase_turn(*turn).err()).collect();
+        assert!(
+            !refused.is_empty() && refused.iter().all(|error| error.kind() == ErrorKind::Corrupt),
+            "{refused:?}"
+        );
+        session.erase().unwrap();
+        let left = "SELECT (SELECT count(*) FROM archived_frames) + (SELECT count(*) FROM recall_units)";
+        assert_eq!(ask::<u32>(&fixture.path(), left), 0, "{damage}");
+    }
 }
 
 #[test]

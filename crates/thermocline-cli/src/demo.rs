@@ -210,7 +210,7 @@ impl Telling<'_> {
         for line in lines {
             self.clock.set(said_at(line));
             let entered = enter(&session, line)?;
-            // The first turn, and those that made others leave.
+            // Shown are the first turn, and turns that pushed others out of hot.
             if is_first && (all.is_empty() || !entered.moves.is_empty()) {
                 self.say(&row(&entered, &plain::line(&line.user, 38)))?;
             }

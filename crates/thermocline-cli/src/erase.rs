@@ -32,7 +32,11 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
     let target = match (&args.session, &args.turn) {
         (Some(key_or_id), _) => EraseTarget::Sessions(find::parts(&user, key_or_id)?),
         (None, Some(name)) => {
-            let (id, place) = turn::named(&user, name)?;
+            let (id, place) = match (turn::named(&user, name), name.parse::<TurnId>()) {
+                // Damage may have left nothing of it but its place.
+                (Err(failure), Ok(id)) if failure.exit() == Exit::NotFound => (id, format!("turn {id}")),
+                (named, _) => named?,
+            };
             EraseTarget::Turn(user, id, place)
         }
         (None, None) => EraseTarget::User(user),

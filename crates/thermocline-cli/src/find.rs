@@ -103,7 +103,7 @@ pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, F
     })
 }
 
-/// By id, if it parses as one; otherwise by name. A backend may name its users by its own UUIDs.
+/// By id if it parses as one and a user has it, otherwise by name: a backend may name its users by its own UUIDs.
 fn known_user(memory: &Thermocline, name: &str) -> Result<Option<User>, Failure> {
     let Ok(id) = name.parse::<UserId>() else { return Ok(memory.find_user(name)?) };
     match memory.find_user_by_id(id)? {

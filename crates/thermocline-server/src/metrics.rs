@@ -34,6 +34,7 @@ pub struct Metrics {
     registry: Registry,
     operations: Family<OfOperation, Histogram, fn() -> Histogram>,
     rejected: Family<Reason, Counter>,
+    failures: Family<Reason, Counter>,
     in_flight: Family<OfClass, Gauge>,
     connections: Gauge,
     missing: Counter,
@@ -105,6 +106,7 @@ impl Default for Metrics {
             registry: Registry::with_prefix("thermocline"),
             operations: Family::new_with_constructor(|| Histogram::new(SECONDS)),
             rejected: Family::default(),
+            failures: Family::default(),
             in_flight: Family::default(),
             connections: Gauge::default(),
             missing: Counter::default(),
@@ -131,6 +133,9 @@ impl Default for Metrics {
         for event in EVENTS {
             drop(metrics.events.get_or_create(&OfEvent { event }));
         }
+        for code in Code::SERVERS {
+            drop(metrics.failures.get_or_create(&Reason { reason: code.facts().word }));
+        }
         for role in ROLES {
             drop(metrics.provider_failures.get_or_create(&OfProvider { provider: role.as_str() }));
         }
@@ -145,6 +150,8 @@ impl Metrics {
         to.register_with_unit("operation", operations, Unit::Seconds, self.operations.clone());
         let rejected = "Requests refused before they ran, by the problem's code";
         to.register("rejected", rejected, self.rejected.clone());
+        let failures = "Problems that an operator has to act on, by their code";
+        to.register("failures", failures, self.failures.clone());
         to.register("in_flight", "Operations running now, by class", self.in_flight.clone());
         to.register("connections", "Open connections", self.connections.clone());
         let missing = "Recalls and contexts that had to do without something configured";
@@ -194,6 +201,11 @@ impl Metrics {
     /// Counts a request that was refused before it ran.
     pub(crate) fn rejected(&self, code: Code) {
         self.rejected.get_or_create(&Reason { reason: code.facts().word }).inc();
+    }
+
+    /// Counts a problem that an operator has to act on.
+    pub(crate) fn failed(&self, code: Code) {
+        self.failures.get_or_create(&Reason { reason: code.facts().word }).inc();
     }
 
     /// Counts a running operation, until the guard is dropped.

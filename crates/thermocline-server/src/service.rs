@@ -5,10 +5,8 @@ use std::{
     fs::File,
     panic::{self, AssertUnwindSafe},
     path::PathBuf,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU8, Ordering},
-    },
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
 };
 
 use serde_json::{Map, Value};
@@ -57,13 +55,16 @@ pub struct Service {
     pub metrics: Arc<Metrics>,
     /// The log of who did what.
     pub audit: Option<Audit>,
-    /// Problems found with the file: bits of `TROUBLES`.
-    troubles: AtomicU8,
+    /// When each of `TROUBLES` last occurred.
+    troubles: Mutex<[Option<Instant>; TROUBLES.len()]>,
     alarm: Notify,
 }
 
-/// Problems that keep a server from being ready once they have occurred.
+/// Problems that keep a server from being ready for a while: until they have not occurred for [`TROUBLE_LASTS`].
 const TROUBLES: [(Code, &str); 2] = [(Code::ReadOnly, "read-only"), (Code::Corrupt, "corrupt")];
+
+/// Long enough for probes and people to see it, and short enough to come back by itself once the file is mended.
+const TROUBLE_LASTS: Duration = Duration::from_mins(1);
 
 /// A call before it is authorized.
 #[derive(Debug)]
@@ -141,7 +142,7 @@ impl Service {
             limits: Limits::default(),
             metrics: Arc::default(),
             audit: None,
-            troubles: AtomicU8::new(0),
+            troubles: Mutex::default(),
             alarm: Notify::new(),
         }
     }
@@ -201,10 +202,11 @@ impl Service {
         Ok(Admitted { row, call })
     }
 
-    /// The problems found with the file since the server started.
+    /// The problems found with the file in the last minute.
     pub(crate) fn trouble(&self) -> impl Iterator<Item = &'static str> {
-        let met = self.troubles.load(Ordering::Relaxed);
-        TROUBLES.into_iter().enumerate().filter(move |(bit, _)| met & (1 << bit) != 0).map(|(_, of)| of.1)
+        let met = *self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_recent = |at: Option<Instant>| at.is_some_and(|at| at.elapsed() < TROUBLE_LASTS);
+        TROUBLES.into_iter().zip(met).filter(move |(_, at)| is_recent(*at)).map(|(of, _)| of.1)
     }
 
     /// Returns when a call meets an unexpected error.
@@ -212,9 +214,16 @@ impl Service {
         self.alarm.notified().await;
     }
 
-    fn notice(&self, code: Code) {
-        if let Some(bit) = TROUBLES.iter().position(|of| of.0 == code) {
-            self.troubles.fetch_or(1 << bit, Ordering::Relaxed);
+    /// Logs and counts a problem that an operator has to act on; others are the caller's.
+    pub(crate) fn notice(&self, operation: &str, problem: &Problem) {
+        let code = problem.code;
+        if !code.is_servers() {
+            return;
+        }
+        tracing::error!(operation, code = code.facts().word, detail = problem.detail, "failed");
+        self.metrics.failed(code);
+        if let Some(place) = TROUBLES.iter().position(|of| of.0 == code) {
+            self.troubles.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(Instant::now());
         }
         if code == Code::Unexpected {
             self.alarm.notify_one();
@@ -313,11 +322,7 @@ impl CallNote {
             Span::current().record("user", tracing::field::display(user));
         }
         if let Err(problem) = done {
-            self.service.notice(problem.code);
-            if problem.code.is_servers() {
-                let (code, detail) = (problem.code.facts().word, problem.detail.as_str());
-                tracing::error!(surface, operation = name, code, detail, "failed");
-            }
+            self.service.notice(name, problem);
         }
         if self.surface != Surface::Http {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

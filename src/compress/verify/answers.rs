@@ -151,7 +151,8 @@ fn is_phrase(value: &str) -> bool {
     !inside.contains([';', '\u{3002}']) && !["! ", "? ", ": "].iter().any(|end| inside.contains(end))
 }
 
-/// Whether the quote contains one of these cues, if there are any; the cue of a name must directly precede the name.
+/// Whether the quote contains a cue for this attribute (`CUES`), or the attribute has none. The cue of a name must directly
+/// precede the name.
 fn has_cue(of: &str, value: &str, quote: &str) -> bool {
     let lines = CUES.lines().filter_map(|line| line.strip_prefix(of)?.strip_prefix(": "));
     let mut cues = lines.flat_map(|line| line.split('|')).peekable();

@@ -67,7 +67,7 @@ impl<'s> StatementWords<'s, '_> {
         places.any(|at| list.contains(self.lower(at)))
     }
 
-    /// The first position from here on where this no longer holds.
+    /// The first position at or after `from` whose token fails the test.
     pub(super) fn skip_while(self, from: usize, is: impl Fn(usize) -> bool) -> usize {
         let end = self.statement.tokens.len().max(from);
         (from..end).find(|&at| !is(at)).unwrap_or(end)

@@ -15,8 +15,8 @@ const MOST_WORDS: usize = 40;
 /// This many content words are enough to search by, whatever a pronoun among them means.
 const ENOUGH_CONTENT: usize = 5;
 
-/// True for `and what did he say about it?`, `why?`, `tell me more`, `what about the other one?`. False in doubt: a complete
-/// question must not be searched for with the words of another.
+/// True for `and what did he say about it?`, `why?`, `tell me more`, `what about the other one?`. False if in doubt, because
+/// a follow-up is searched for with the words of the question before it, and a complete question must not be.
 pub(super) fn is_follow_up(
     reading: &MessageReading<'_>,
     is_only_time: bool,

@@ -158,7 +158,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// How a use of a memory, or what the memory came from, ended.
+    /// How something ended: a use of a memory, or the work that a memory came from.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {

@@ -73,7 +73,7 @@ const CUT_TOKENS: u32 = 200;
 /// The same limit for a turn that is cut to reach an older one: recalled turns need the room. With 200, a context of one
 /// open session showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
 const BRIDGE_TOKENS: u32 = EXTRACT_TOKENS;
-/// For recalled turns a single sentence is useful, because it is the one that matched.
+/// An extract of a recalled turn has at least this many tokens: about the one sentence that matched.
 const LEAST_EXTRACT_TOKENS: u32 = 40;
 /// A turn of at most this many tokens is shown whole if recalled.
 const BRIEF_TOKENS: u32 = 100;

@@ -99,7 +99,10 @@ impl JobTx<'_, '_> {
                     return Ok((erased, false));
                 }
             }
-            let turns = erase::some_turns(sql, scope, row.session_no, SLICE)?;
+            let mut turns = erase::some_turns(sql, scope, row.session_no, SLICE)?;
+            if turns.is_empty() {
+                turns = erase::lost_turns(sql, scope, row.session_no, SLICE)?;
+            }
             if !turns.is_empty() {
                 // Everything read of them since the erase began, by any process, is void.
                 users::raise_epoch(sql, scope)?;

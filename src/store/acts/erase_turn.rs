@@ -4,7 +4,7 @@
 
 use crate::{
     compress::archive::Frame,
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::ids::TurnId,
     store::{
         acts::{erase, erased::Erased},
@@ -59,6 +59,15 @@ impl WriteTx<'_> {
         let Some(session_id) = found.as_ref().map(|turn| turn.session_id).or(aside) else {
             return Err(Error::not_found("this user has no such turn"));
         };
+        if let Some(turn) = &found
+            && repacked.is_none()
+            && erase_rows::may_be_in_frames(self.sql, scope, turn)?
+        {
+            let message = format!(
+                "turn {id} may still be in its session's archive, whose index lacks it; erase the session, or restore a backup"
+            );
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        }
         // A query may repeat what was said.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}

@@ -42,7 +42,7 @@ use crate::{
 /// The most commands in one transaction: eight times what 32 busy sessions queue up during a slow sync.
 const MAX_BATCH: usize = 256;
 
-/// How long writes after the acknowledgement wait for another process's lock. Callers that record wait for it meanwhile.
+/// How long writes after the acknowledgement wait for another process's lock. Callers that record wait behind such a write.
 const PATIENCE_BEHIND: Duration = Duration::from_secs(1);
 
 /// Something to do inside the writer's transaction, on behalf of a waiting caller.

@@ -23,7 +23,7 @@ pub(crate) fn misplaced_turns(sql: &dyn Sql) -> Result<(u64, Vec<String>)> {
     const MOST_PLACES: usize = 20;
     let (mut count, mut places) = (0, Vec::new());
     sql.query(
-        "SELECT r.user_no, r.seq FROM recall_units AS r
+        "SELECT r.user_no, r.seq, r.owner_id FROM recall_units AS r
          LEFT JOIN conversation_turns AS t ON t.turn_key = (r.session_no << 24 | r.turn_number)
          LEFT JOIN archived_turns AS a ON a.turn_key = (r.session_no << 24 | r.turn_number)
          LEFT JOIN conversation_summaries AS m
@@ -34,8 +34,8 @@ pub(crate) fn misplaced_turns(sql: &dyn Sql) -> Result<(u64, Vec<String>)> {
         &mut |row| {
             count += 1;
             if places.len() < MOST_PLACES {
-                let (user_no, seq): (i64, Seq) = (row.get(0)?, row.get(1)?);
-                places.push(format!("recall_units where user_no = {user_no} and seq = {}", seq.0));
+                let (user_no, seq, turn): (i64, Seq, TurnId) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                places.push(format!("recall_units where user_no = {user_no} and seq = {}: turn {turn}", seq.0));
             }
             Ok(Flow::Next)
         },

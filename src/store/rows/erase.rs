@@ -398,6 +398,32 @@ pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opti
     )
 }
 
+/// Whether the text of a turn may still be in a frame of its session's archive, although the archive's index does not have it.
+pub(crate) fn may_be_in_frames(sql: &dyn Sql, scope: &Scope, turn: &DoomedTurn) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM archived_frames WHERE session_id = ?1 AND user_id = ?2)
+           AND NOT EXISTS (SELECT 1 FROM conversation_turns WHERE id = ?3 AND user_id = ?2)
+           AND NOT EXISTS (SELECT 1 FROM conversation_summaries
+                           WHERE original_turn_id = ?3 AND user_id = ?2 AND original = 'deleted')",
+        values![turn.session_id, scope.user_id, turn.doomed.turn_id],
+    )
+}
+
+/// Some units of a session whose turns are all erased: those that damage has left nothing but the unit of.
+pub(crate) fn lost_turns(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session_no: SessionNo,
+    limit: u32,
+) -> Result<Vec<TurnToErase>> {
+    sql.list(
+        "SELECT owner_id, session_no << 24 | turn_number, seq FROM recall_units
+         WHERE user_no = ?1 AND session_no = ?2 AND kind = 'turn' LIMIT ?3",
+        values![scope.user_no, session_no, limit],
+        |row| Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
+    )
+}
+
 fn doomed_turn(row: &SqlRow<'_>) -> Result<DoomedTurn> {
     let doomed = TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
     let total_tokens = u32::try_from(row.get::<i64>(4)?).unwrap_or(0);

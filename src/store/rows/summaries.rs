@@ -1,12 +1,14 @@
 //! Rows of `conversation_summaries`.
 
+use std::collections::HashMap;
+
 use crate::{
     error::Result,
     model::{
         history::HistoryEnd,
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
         place::{Place, Seq, SessionNo},
-        summary::{BUILT_IN, FALLBACK, Summary},
+        summary::{BUILT_IN, FALLBACK, Original, Summary},
     },
     store::{
         rows::row_check,
@@ -52,6 +54,20 @@ fn read(row: &SqlRow<'_>) -> Result<Summary> {
         topic_keywords: row.json(15)?,
         summary_text: row.get(16)?,
     })
+}
+
+/// Where the original of each of the user's summarized turns is.
+pub(crate) fn originals_of_user(sql: &dyn Sql, scope: &Scope) -> Result<HashMap<TurnId, Original>> {
+    let mut originals = HashMap::new();
+    sql.query(
+        "SELECT original_turn_id, original FROM conversation_summaries WHERE user_id = ?1",
+        values![scope.user_id],
+        &mut |row| {
+            originals.insert(row.get(0)?, row.get(1)?);
+            Ok(Flow::Next)
+        },
+    )?;
+    Ok(originals)
 }
 
 /// Writes the summary of a turn whose row is removed.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::{
     error::Result,
-    model::{place::Seq, turn::Turn},
+    model::{place::Seq, summary::Original, turn::Turn},
     store::{
         rows::{
             aside::{self, Aside},
@@ -71,7 +71,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
 
 /// Every unit of the user in the order of recording, with its original if there is one.
 fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
-    let mut after = Seq::default();
+    let (mut after, originals) = (Seq::default(), summaries::originals_of_user(sql, scope)?);
     loop {
         let units = transfer::units_after(sql, scope, after)?;
         let Some(last) = units.last() else { return Ok(()) };
@@ -82,15 +82,13 @@ fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -
             let seq = i64::try_from(out.counts.turns).unwrap_or(i64::MAX);
             let line = if let Some(turn) = turns::by_id(sql, scope, unit.turn_id)? {
                 TransferLine::Turn(Turn { seq, ..turn })
-            } else if let Some(turn) = originals::by_id(sql, scope, unit.turn_id)? {
-                TransferLine::Archived(Turn { seq, ..turn })
-            } else if summaries::of_turn(sql, scope, unit.turn_id)?.is_some() {
-                TransferLine::Deleted(deleted(unit))
             } else {
-                return Err(damaged(format_args!(
-                    "turn {}, which has neither a row nor a summary,",
-                    unit.turn_id
-                )));
+                let archived = originals::by_id(sql, scope, unit.turn_id)?;
+                match (archived, originals.get(&unit.turn_id)) {
+                    (Some(turn), Some(Original::Archived)) => TransferLine::Archived(Turn { seq, ..turn }),
+                    (None, Some(Original::Deleted)) => TransferLine::Deleted(deleted(unit)),
+                    _ => return Err(damaged(format_args!("turn {} or its summary", unit.turn_id))),
+                }
             };
             out.line(&line)?;
         }

@@ -118,7 +118,8 @@ async fn library_rate(memory: &Thermocline, round: usize, answers: u64) -> f64 {
                         Asks::Context => drop(user.context(&query, ContextOptions::default()).await.unwrap()),
                         Asks::Record => {
                             let (message, reply) = writer.sides(Length::Short);
-                            let session = user.session_named(&format!("task-{task}")).await.unwrap();
+                            let session =
+                                user.session_named(&format!("client-{}", n % CLIENTS)).await.unwrap();
                             session.record(NewTurn::new(message, reply)).await.unwrap();
                         }
                     }
@@ -209,7 +210,8 @@ async fn talk(
             answer.status == 503
         };
         if busy {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            tokio::time::sleep(Duration::from_secs(1).min(until.saturating_duration_since(Instant::now())))
+                .await;
         }
     }
 }

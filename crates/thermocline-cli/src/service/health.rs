@@ -55,7 +55,11 @@ pub(crate) fn run(args: &HealthArgs, out: &Output) -> Result<(), Failure> {
 
 /// Where a server with these settings is reached from its own machine.
 fn listening(settings: &ServiceSettings) -> String {
-    if settings.tls_cert.is_some() { format!("https://{}", settings.listen) } else { settings.listen.clone() }
+    if settings.tls_cert.is_some() && !settings.listen.starts_with("unix:") {
+        format!("https://{}", settings.listen)
+    } else {
+        settings.listen.clone()
+    }
 }
 
 /// Whether it says that it is ready, and what else it says.
@@ -73,6 +77,8 @@ fn ask(address: &str) -> io::Result<(bool, String)> {
         .tls_config(tls)
         .proxy(None)
         .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
         .timeout_global(Some(PATIENCE))
         .build()
         .new_agent();

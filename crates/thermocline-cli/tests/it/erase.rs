@@ -168,3 +168,17 @@ fn the_help_says_what_erasing_cannot_reach() {
         assert!(help.contains(word), "{word}: {help}");
     }
 }
+
+#[test]
+fn a_turn_that_damage_left_nothing_of_is_erased_by_the_id_that_doctor_names() {
+    let shell = Shell::with_talk();
+    let rows = "DELETE FROM conversation_turns WHERE turn_number = 3 AND memory_tier = 'warm'";
+    assert_eq!(shell.sql(OpenFlags::SQLITE_OPEN_READ_WRITE).execute(rows, []).unwrap(), 1);
+    let doctor = shell.run(&["doctor"]);
+    assert_eq!(doctor.code, 7);
+    let (_, id) = doctor.stdout.split_once(": turn ").unwrap();
+    let id = id.split_whitespace().next().unwrap();
+    let erased = shell.run(&["erase", "--user", "alex", "--turn", id, "--yes"]);
+    assert_eq!(erased.code, 0, "{}", erased.stderr);
+    assert_eq!(shell.run(&["doctor"]).code, 0);
+}

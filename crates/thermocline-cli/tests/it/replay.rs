@@ -203,7 +203,7 @@ fn a_session_that_comes_back_after_it_was_ended_stops_the_replay() {
     for back in [line("s1", "3", 3, "SECRET", ""), first.clone()] {
         let run = shell.replay(&(first.clone() + &second + &back));
         assert_eq!(run.code, 3);
-        assert!(run.stderr.contains("line 3: its session was ended by a line before"), "{}", run.stderr);
+        assert!(run.stderr.contains("line 3: an earlier line ended its session"), "{}", run.stderr);
         assert_eq!(shell.rows(), before);
     }
     // By a later run its talk goes on, in its next part.

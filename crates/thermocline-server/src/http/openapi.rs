@@ -301,9 +301,9 @@ fn operation(spec: &Spec, fields: FieldsByLocation, response: &Value) -> Value {
 fn description(spec: &Spec) -> String {
     let again = match (spec.effect, spec.again) {
         (Effect::Reads, _) => "Changes nothing.",
-        (_, Again::Same) => "Repeating it changes nothing more.",
+        (_, Again::Same) => "Calling it again has no further effect.",
         (_, Again::WithCallerId) => {
-            "Repeating it with the same `caller_id` changes nothing more; without one it is not repeatable."
+            "Calling it again with the same `caller_id` has no further effect; without one, it is done again."
         }
         (_, Again::Another) => "It is not repeatable: a second request runs it once more, or is refused.",
     };

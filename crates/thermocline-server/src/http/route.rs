@@ -126,11 +126,15 @@ impl Door {
             return tagged(http, admitted, fields, request.headers()).await;
         }
         let headers = request.headers().clone();
+        let seen = |problem: Problem| {
+            http.service.notice(self.row.spec.name, &problem);
+            problem
+        };
         let (mut room, mut spool) = (None, None);
         match self.row.spec.body {
             Body::LinesIn => {
-                let file = spool::file(http.service.memory.path())?;
-                spool = Some(spool::receive(request, file, http.max_import_bytes).await?);
+                let file = spool::file(http.service.memory.path()).map_err(seen)?;
+                spool = Some(spool::receive(request, file, http.max_import_bytes).await.map_err(seen)?);
             }
             _ if self.is_asked_in_body() => {
                 let said = body::fields(request, http.max_body_bytes, &http.service.limits).await?;
@@ -141,10 +145,10 @@ impl Door {
         }
         conditions::add_headers(&self.fields, &headers, &mut fields)?;
         let response = if self.row.spec.body == Body::LinesOut {
-            let file = spool::file(http.service.memory.path())?;
-            let to = file.try_clone().map_err(|error| Problem::unexpected(&error))?;
+            let file = spool::file(http.service.memory.path()).map_err(seen)?;
+            let to = file.try_clone().map_err(|error| seen(Problem::unexpected(&error)))?;
             admitted.run(Value::Object(fields), Some(to)).await?;
-            spool::send(file).await?
+            spool::send(file).await.map_err(seen)?
         } else {
             answer::reply(admitted.run(Value::Object(fields), spool).await?)
         };

@@ -129,9 +129,12 @@ impl Code {
         }
     }
 
+    /// Problems that an operator has to act on.
+    pub(crate) const SERVERS: [Self; 4] = [Self::Io, Self::ReadOnly, Self::Corrupt, Self::Unexpected];
+
     /// Whether an operator has to act on it.
-    pub const fn is_servers(self) -> bool {
-        matches!(self, Self::Io | Self::ReadOnly | Self::Corrupt | Self::Unexpected)
+    pub(crate) fn is_servers(self) -> bool {
+        Self::SERVERS.contains(&self)
     }
 
     /// The only mapping of errors.

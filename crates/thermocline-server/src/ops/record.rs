@@ -290,7 +290,7 @@ impl Operation for RecordMany {
             let recorded = match turn.record(&call, &user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
                 // Each of the later turns would have to wait as long.
-                Err(problem) if problem.code.facts().retry == Retry::Later => return Err(problem),
+                Err(problem) if problem.code.facts().retry != Retry::Never => return Err(problem),
                 Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
             };
             items.push(recorded);

@@ -192,7 +192,8 @@ fn add_changes(
     changes.iter().try_for_each(|change| transfer::insert_change(sql, scope, held.row.memory_no, change))
 }
 
-/// Walks a history back from the current memory: every earlier state must be a valid memory.
+/// Walks a history back from the current memory. Every earlier state must be a valid memory, as far back as states are
+/// known in full; before that, only the bounds of what is known are checked.
 fn check_changes(held: &MemoryBefore, changes: &[Change]) -> Result<()> {
     let (mut was, mut is_whole) = (held.clone(), true);
     for change in changes.iter().rev() {
