@@ -21,7 +21,8 @@ pub(crate) const HUMAN: &str = "human";
 const HASH_BYTES: usize = 16;
 
 /// What a sensor expects to see, as a JSON object. It is only data: it refers to paths, commands and addresses only by names
-/// from the configuration. Each sensor defines which fields it understands; an empty one expects the least that the sensor can check.
+/// from the configuration. Each sensor defines which fields it understands; an empty one expects the least that the sensor
+/// can check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -40,7 +40,7 @@ fn text(past: &PastTurn) -> String {
             let _ = writeln!(text, ", {said}, cold; the original was deleted\n\nSummary:\n{line}");
         }
         PastTurn::Damaged { .. } => {
-            text += " is damaged; doctor says where, and a backup may still have it\n"
+            text += " is damaged; doctor says where, and a backup may still have it\n";
         }
         _ => text += "\n",
     }
