@@ -372,19 +372,23 @@ mod tests {
         check(&of(Frequency::UltraLow, Volatility::Low, Origin::User), None);
         check(
             &of(Frequency::UltraLow, Volatility::Low, Origin::Assistant),
-            Some("a memory of low volatility and trust 2 settles no further than low; ultra_low was stated"),
+            Some(
+                "a memory of low volatility and trust 2 settles no further than low, but ultra_low was stated",
+            ),
         );
         check(
             &of(Frequency::Low, Volatility::Low, Origin::Tool),
-            Some("a memory of low volatility and trust 1 settles no further than mid; low was stated"),
+            Some("a memory of low volatility and trust 1 settles no further than mid, but low was stated"),
         );
         check(
             &of(Frequency::Low, Volatility::High, Origin::User),
-            Some("a memory of high volatility and trust 3 settles no further than mid; low was stated"),
+            Some("a memory of high volatility and trust 3 settles no further than mid, but low was stated"),
         );
         check(
             &of(Frequency::Mid, Volatility::Ephemeral, Origin::User),
-            Some("a memory of ephemeral volatility and trust 3 settles no further than high; mid was stated"),
+            Some(
+                "a memory of ephemeral volatility and trust 3 settles no further than high, but mid was stated",
+            ),
         );
         check(&memory().volatility(Volatility::Ephemeral), None);
     }

@@ -277,7 +277,7 @@ impl Metrics {
     }
 
     /// All metrics, in the text format of `OpenMetrics`.
-    pub(crate) fn text(&self) -> Result<String, fmt::Error> {
+    pub fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -79,6 +79,8 @@ fn a_file_that_was_replaced_is_an_error_in_the_log_and_no_answer_comes_from_it()
             .lines()
             .any(|line| line.contains("\"level\":\"ERROR\"") && line.contains("deleted or replaced"))
     });
+    let counted = server.service.metrics.text().unwrap();
+    assert!(!counted.contains("thermocline_failures_total{reason=\"io\"} 0"), "{counted}");
     server.tell_to_end();
     assert!(server.take_thread().join().is_err(), "nor is such a file closed as if nothing were wrong");
 }
