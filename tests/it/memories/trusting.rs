@@ -34,7 +34,7 @@ fn what_a_tool_or_a_document_says_changes_nothing_that_is_trusted_more() {
         ];
         for (at, refused) in refused.iter().enumerate() {
             assert_eq!(refused.kind(), ErrorKind::Conflict, "{at}: {refused}");
-            assert!(refused.to_string().starts_with("the user said mem_"), "{at}: {refused}");
+            assert!(refused.to_string().starts_with("the user stated mem_"), "{at}: {refused}");
         }
         assert_eq!(known.get(users.id), edited);
         let waiting = tool.save(port(99).origin(origin)).unwrap();
