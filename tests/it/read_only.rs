@@ -117,7 +117,7 @@ fn all_that_writes_is_refused_and_says_why() {
     ] {
         let error = refused.expect_err(call);
         assert_eq!(error.kind(), ErrorKind::ReadOnly, "{call}: {error}");
-        assert!(error.to_string().contains("memory.db was opened to be read only"), "{error}");
+        assert!(error.to_string().contains("memory.db was opened read-only"), "{error}");
     }
     assert_eq!(
         memory.import("eve", import).unwrap_err().kind(),
