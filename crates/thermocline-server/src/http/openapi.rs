@@ -303,7 +303,7 @@ fn description(spec: &Spec) -> String {
         (Effect::Reads, _) => "Changes nothing.",
         (_, Again::Same) => "Calling it again has no further effect.",
         (_, Again::WithCallerId) => {
-            "Calling it again with the same `caller_id` has no further effect; without one, it is done again."
+            "Calling it again with the same `caller_id` has no further effect; without one, it is not repeatable."
         }
         (_, Again::Another) => "It is not repeatable: a second request runs it once more, or is refused.",
     };
