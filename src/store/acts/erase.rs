@@ -99,18 +99,9 @@ impl JobTx<'_, '_> {
                     return Ok((erased, false));
                 }
             }
-            let mut turns = erase::some_turns(sql, scope, row.session_no, SLICE)?;
-            if turns.is_empty() {
-                turns = erase::lost_turns(sql, scope, row.session_no, SLICE)?;
-            }
+            let turns = erase::some_turns(sql, scope, row.session_no, SLICE)?;
             if !turns.is_empty() {
-                // Everything read of them since the erase began, by any process, is void.
-                users::raise_epoch(sql, scope)?;
-                unindex(self.tx, scope, &turns)?;
-                for turn in &turns {
-                    erase_turn(self.tx, scope, turn, &mut erased)?;
-                }
-                self.note_progress(&erased)?;
+                erased = self.erase_turns(scope, &turns)?;
                 return Ok((erased, false));
             }
             if memories::erase::empty_episodes(self.tx, scope, row.session_no, SLICE)? {
@@ -121,12 +112,30 @@ impl JobTx<'_, '_> {
                     return Ok((erased, false));
                 }
             }
+            // Behind all else, since it reads every unit of the user.
+            let lost = erase::lost_turns(sql, scope, row.session_no, SLICE)?;
+            if !lost.is_empty() {
+                erased = self.erase_turns(scope, &lost)?;
+                return Ok((erased, false));
+            }
             sessions::remove(sql, scope, &row)?;
             erased.sessions += 1;
         }
         self.tx.staged.insert(session, None);
         self.end_erase(scope, Some(session))?;
         Ok((erased, true))
+    }
+
+    fn erase_turns(&mut self, scope: &Scope, turns: &[TurnToErase]) -> Result<Erased> {
+        let mut erased = Erased::default();
+        // Everything read of them since the erase began, by any process, is void.
+        users::raise_epoch(self.tx.sql, scope)?;
+        unindex(self.tx, scope, turns)?;
+        for turn in turns {
+            erase_turn(self.tx, scope, turn, &mut erased)?;
+        }
+        self.note_progress(&erased)?;
+        Ok(erased)
     }
 
     /// An erase that makes progress is never given up, however often it is cut short.

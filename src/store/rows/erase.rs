@@ -409,7 +409,7 @@ pub(crate) fn may_be_in_frames(sql: &dyn Sql, scope: &Scope, turn: &DoomedTurn) 
     )
 }
 
-/// Some units of a session whose turns are all erased: those that damage has left nothing but the unit of.
+/// Some of the units that are left of a session whose turns are all erased: damage left nothing else of their turns.
 pub(crate) fn lost_turns(
     sql: &dyn Sql,
     scope: &Scope,
@@ -420,12 +420,17 @@ pub(crate) fn lost_turns(
         "SELECT owner_id, session_no << 24 | turn_number, seq FROM recall_units
          WHERE user_no = ?1 AND session_no = ?2 AND kind = 'turn' LIMIT ?3",
         values![scope.user_no, session_no, limit],
-        |row| Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
+        turn_to_erase,
     )
 }
 
+/// Its id, its place and its number, which all of these statements read first.
+fn turn_to_erase(row: &SqlRow<'_>) -> Result<TurnToErase> {
+    Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? })
+}
+
 fn doomed_turn(row: &SqlRow<'_>) -> Result<DoomedTurn> {
-    let doomed = TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? };
+    let doomed = turn_to_erase(row)?;
     let total_tokens = u32::try_from(row.get::<i64>(4)?).unwrap_or(0);
     Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens })
 }
@@ -451,7 +456,7 @@ pub(crate) fn some_turns(
             scope.user_no,
             limit
         ],
-        |row| Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? }),
+        turn_to_erase,
     )
 }
 
