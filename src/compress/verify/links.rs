@@ -1,8 +1,8 @@
-//! Links and e-mail addresses: found in a claim, looked up in its source.
+//! Finds links and e-mail addresses in a claim, and looks them up in its source.
 
 use crate::compress::verify::flaw::Flaw;
 
-/// What looks like a link or an address in a lower-case text, and the flaw if its source lacks it.
+/// Returns what looks like a link or an address in a lower-case text, and the flaw if the source lacks it.
 pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {
     text.split([' ', '<', '>', '(', ')', '[', ']', '{', '}', '"', '\u{201c}', '\u{201d}', '|', ',', ';'])
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '@' | '/')))
