@@ -47,8 +47,8 @@ const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     }
 }
 
-/// Words in a quote that prove an attribute: lines of `attribute: cue|cue`. Phrases such as `called Petrel` and `this is
-/// Petrel` are not cues for a name, because they may refer to a boat.
+/// Words in a quote that prove an attribute: lines of `attribute: cue|cue`. Phrases such as `called Petrel` and
+/// `this is Petrel` are not cues for a name, because they may refer to a boat.
 static CUES: List = list!("answer_cues");
 /// The key in [`CUES`] of the words which say that something is no longer so, or never was.
 const ENDED: &str = "ended";
