@@ -1,5 +1,5 @@
-//! Which turns are kept verbatim for ever, and by which rules: what people say about themselves, and marks set by the
-//! backend.
+//! Decides which turns are kept verbatim for ever, and by which rules: what people say about themselves, marks set by the
+//! backend, and the first turn of a session.
 
 use std::collections::BTreeSet;
 

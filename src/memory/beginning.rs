@@ -17,8 +17,8 @@ use crate::{
 const MOST_CLAIMED: f64 = 0.80;
 /// The share of doubt that a passed check removes.
 const PASS: f64 = 0.10;
-/// The share of doubt that a success removes: 0.80 becomes 0.85 after 5 successes and 0.96 after 25, as in the continuum's
-/// own days 1, 2 and 30.
+/// The share of doubt that a success removes: 0.80 becomes 0.85 after 5 successes and 0.96 after 25, as on days 1, 2 and 30
+/// of the continuum paper.
 const SUCCESS: f64 = 0.06;
 /// The factor on confidence after a failure.
 const FAILURE: f64 = 0.88;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
 
 use crate::model::instant;
 
-/// From one instant up to, but not including, another.
+/// A span of time: from one instant up to, but not including, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CalendarSpan {
     pub(super) from: DateTime<Utc>,

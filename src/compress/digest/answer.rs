@@ -44,7 +44,7 @@ impl fmt::Display for Unreadable {
 #[derive(Debug)]
 pub(super) struct GivenVerdicts {
     pub(super) verdicts: Vec<Verdict>,
-    /// Entries without an id, or with one that was not asked for.
+    /// How many entries were not read: those without an id, with an id that was not asked for, or beyond [`MAX_ENTRIES`].
     pub(super) foreign_count: usize,
 }
 

@@ -97,7 +97,7 @@ impl LlmSummarizer {
         }
     }
 
-    /// The model's context window as served, in tokens, prompt and answer together. Default 8,000, at least 3,000 (less
+    /// Sets the model's context window as served, in tokens, prompt and answer together. Default 8,000, at least 3,000 (less
     /// counts as 3,000).
     #[must_use]
     pub fn window_tokens(mut self, tokens: u32) -> Self {
@@ -105,14 +105,14 @@ impl LlmSummarizer {
         self
     }
 
-    /// How long one call may take. Default 1 minute, at least 1 ms (less counts as 1 ms).
+    /// Sets how long one call may take. Default 1 minute, at least 1 ms (less counts as 1 ms).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.max(Duration::from_millis(1));
         self
     }
 
-    /// How often a failed call is retried, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts as 10).
+    /// Sets how often a failed call is retried, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts as 10).
     /// Permanent failures, such as a wrong key, are not retried.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {

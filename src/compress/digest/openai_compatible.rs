@@ -1,5 +1,5 @@
-//! Client for every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio, `OpenRouter`
-//! and others.
+//! A client for every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio,
+//! `OpenRouter` and others.
 
 use std::{
     fmt,
@@ -52,8 +52,8 @@ enum JsonMode {
 /// # Ok(())
 /// # }
 /// ```
-/// Texts and key are sent only to this address: redirects are refused. Proxies are taken from the environment
-/// (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. TLS is rustls with the web's root certificates.
+/// The texts and the key are sent only to this address: redirects are refused. Proxies from the environment (`HTTPS_PROXY`,
+/// `NO_PROXY`) are used, except for this machine itself. TLS is rustls with the web's root certificates.
 #[derive(Clone)]
 pub struct OpenAiCompatible {
     endpoint: Endpoint,

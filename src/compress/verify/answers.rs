@@ -33,8 +33,8 @@ enum ValueForm {
     Phrase,
 }
 
-/// The form and maximum number of words for each attribute. `sister Anna` or `type 2 diabetes` fit well into eight words; a
-/// note is what fits nowhere else.
+/// Returns the form and the maximum number of words of an attribute's values. `sister Anna` or `type 2 diabetes` fit well
+/// into eight words; a note is what fits nowhere else.
 const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     match attribute {
         Attribute::Name => (ValueForm::Name, 4),

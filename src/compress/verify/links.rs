@@ -22,14 +22,14 @@ pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {
         .filter(|(link, _)| !link.is_empty())
 }
 
-/// `javascript:alert`, `tel:555`: a scheme that needs no slashes.
+/// Whether a word has a scheme that needs no slashes: `javascript:alert`, `tel:555`.
 fn has_scheme(word: &str) -> bool {
     const SCHEMES: [&str; 8] = ["javascript", "data", "mailto", "tel", "file", "vbscript", "ftp", "magnet"];
     word.split_once(':').is_some_and(|(scheme, rest)| SCHEMES.contains(&scheme) && !rest.is_empty())
 }
 
-/// `shop.example/sale`: labels and dots; the last label has two letters or more, as in every top-level domain. The
-/// ideographic full stop between Latin labels is a dot to a browser.
+/// Whether a word has a domain: labels and dots, as in `shop.example/sale`. The last label has two letters or more, as in
+/// every top-level domain. The ideographic full stop between Latin labels is a dot to a browser.
 fn has_domain(word: &str) -> bool {
     let host = word.split(['/', ':', '?', '#']).next().unwrap_or(word);
     let Some((before, last)) = host.rsplit_once(['.', '\u{3002}', '\u{ff61}']) else { return false };

@@ -16,7 +16,7 @@ pub(super) fn tidy(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Checks for one line of plain text that does not look like a frame.
+/// Checks that a text is one line of plain text and does not look like a frame.
 pub(super) fn check(text: &str) -> Result<(), Flaw> {
     if text.contains(is_line_break) {
         return Err(Flaw::LineBreak);
@@ -35,7 +35,7 @@ pub(super) fn check(text: &str) -> Result<(), Flaw> {
     }
 }
 
-/// Joiners and direction marks, which scripts and emoji need and Latin text does not.
+/// Whether a character is a joiner or a direction mark, which scripts and emoji need and Latin text does not.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }

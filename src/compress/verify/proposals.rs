@@ -108,7 +108,8 @@ impl QuoteProof {
         Self { quoted: sides, source }
     }
 
-    /// Whether a text is plain, no instruction, in the language of the quotes, and says nothing that they do not say.
+    /// Whether a text is plain, gives no instruction, is in the language of the quotes, and says nothing that they do not
+    /// say.
     fn proves(&self, text: &str) -> bool {
         let is_plain = text.chars().any(char::is_alphanumeric)
             && plain::check(text).is_ok()

@@ -1,5 +1,5 @@
-//! Listens to a session, turn by turn: only what people say of themselves counts, and what a tool or a document said before
-//! remains theirs.
+//! Listens to a session, turn by turn. Only what users say themselves counts, and words that a tool or a document said
+//! before remain theirs.
 
 use std::{
     cell::LazyCell,
