@@ -57,7 +57,7 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
 
     /// Returns one verdict for each of these turns: at most 16, from one session and in its order.
     ///
-    /// Jobs run the future on a thread of its own, for up to
+    /// Jobs run the future on a separate thread, for up to
     /// [`Config::summarizer_timeout`](crate::Config::summarizer_timeout), and may drop it at any time. A future that blocks
     /// for longer keeps that thread until it returns.
     ///

@@ -27,7 +27,7 @@ pub struct Proposal {
     pub steps: Vec<String>,
     /// How fast the world outdates the memory. A proposal that holds only for hours is not kept.
     pub volatility: Option<Volatility>,
-    /// The slot that the memory is to take. If another memory has it, a person decides.
+    /// The slot of the memory. If another memory has it, a person decides.
     pub slot: Option<String>,
 }
 

@@ -114,8 +114,8 @@ fn points(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     object.any(|token| is_in(POINTING, &token.lower))
 }
 
-/// Returns where the told part ends: before a clause that doubts, asks or changes the subject. If the sentence goes on with
-/// what is not stated, such as a question, the last stated part is left out too.
+/// Returns where the told part ends: before a clause that doubts, asks or changes the subject. If the sentence continues
+/// with what is not stated, such as a question, the last stated part is left out too.
 pub(crate) fn told_until(statement: &Statement<'_>, found: CueMatch) -> usize {
     let tokens = &statement.tokens;
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());

@@ -30,7 +30,8 @@ impl EventDays {
     pub(crate) const BYTES: usize = 4;
 
     /// Returns the shortest time that a text names; of several equally short ones, the first. `None` if the text names no
-    /// time, or only times that contain the moment of saying, by which the turn is found anyway.
+    /// time, or only times that are longer than [`LONGEST_DAYS`] or contain the moment of saying: that moment finds the turn
+    /// anyway.
     pub(crate) fn of(text: &str, said_at: DateTime<Utc>) -> Option<Self> {
         let said_at = instant::clamped(said_at);
         let text = &text[..text.floor_char_boundary(Self::MAX_BYTES)];

@@ -369,7 +369,7 @@ fn a_row_whose_tier_or_number_is_damaged_keeps_its_session_from_nothing() {
         let session = fixture.session();
         (1..=9).for_each(|n| drop(session.record(turn(n)).unwrap()));
     }
-    // One bit of a hot row, of which the index of hot rows knows nothing; and the number of a warm one.
+    // One bit of a hot row that the index of hot rows does not contain, and the number of a warm row.
     let mut bytes = fs::read(fixture.path()).unwrap();
     let hot = bytes.windows(4).position(|window| window == b"hotx").unwrap();
     bytes[hot + 2] ^= 1;

@@ -1,4 +1,4 @@
-//! Parses LLM#1's answer: one JSON object, of which the well-formed parts are taken. `verify` checks their content.
+//! Parses LLM#1's answer: one JSON object, from which the well-formed parts are taken. `verify` checks their content.
 
 use std::{collections::HashMap, fmt};
 

@@ -195,7 +195,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Whether the sentence goes on with text that is not stated: `a nurse told me ...`.
+    /// Whether the sentence continues with text that is not stated: `a nurse told me ...`.
     fn is_cut(&self) -> bool {
         let statement = self.words.statement;
         let end = statement.tokens.last().map_or(0, StatementToken::end);

@@ -1,4 +1,5 @@
-//! A reranker orders the best results; if it does not answer, recall's order stands byte for byte, and the answer says so.
+//! A reranker orders the best results. If it does not answer, recall's order stays the same byte for byte, and the answer
+//! says so.
 
 use std::{
     fmt,

@@ -103,7 +103,7 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
     assert_eq!(moves(&alex, "s33"), moved, "it stays where it is");
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
-    // It is at hand, whatever is asked.
+    // The turn is at hand for any question.
     let other = session.context("Thank you!", options.clone()).unwrap();
     let at_hand = other.items.iter().find(|item| item.caller_id.as_deref() == Some("s33")).unwrap();
     assert_eq!(at_hand.section, Section::EarlierConversations);

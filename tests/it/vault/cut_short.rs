@@ -1,4 +1,4 @@
-//! A sync that is interrupted: whatever was written by then, nothing known changes, and nothing is forgotten.
+//! If a sync is interrupted, no known memory changes and none is forgotten, whatever was written before.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -49,7 +49,7 @@ fn an_edge_that_is_edited_in_a_file_keeps_its_text() {
     assert_eq!((edge.strength, edge.context.as_str()), (0.9, "in June"));
     assert_eq!(edge.description, "Since then it holds.");
     kept.check_quiet();
-    // Another type, and another way: the text goes along.
+    // The type and the direction change, and the edge keeps its text.
     kept.replace(from, "type: SOLVES\n    direction: outgoing", "type: CAUSES\n    direction: incoming");
     kept.sync();
     let [edge] = &edges(&kept, from)[..] else { panic!("{:?}", edges(&kept, from)) };
