@@ -23,7 +23,7 @@ pub struct EmbeddingStatus {
     pub turns: u64,
     /// How many of them, in the order of recording, are embedded.
     pub embedded: u64,
-    /// How many of these the model refused. They are found only by words.
+    /// How many of these the model refused, or has yet to embed again. A refused turn is found only by words.
     pub gaps: u64,
     /// Size of the vectors in bytes.
     pub bytes: u64,
