@@ -1,4 +1,4 @@
-//! Anchors set and retracted by hand.
+//! Sets, replaces and retracts anchors by hand.
 
 use std::collections::BTreeSet;
 

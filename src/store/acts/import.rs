@@ -1,4 +1,4 @@
-//! Writes an imported memory: all of it in one transaction, or nothing.
+//! Imports a user: writes everything in one transaction, or nothing.
 //!
 //! The lines are already checked. Hashes, words, the archive and anchors are computed again.
 
@@ -53,7 +53,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Writes everything as the memory of a user who has none yet.
+    /// Writes all lines for a user for whom nothing is stored yet. Errors: a conflict if something is stored for the user,
+    /// or if an id in the lines is already in this file.
     pub(crate) fn import(&mut self, key: &UserKey, import: Import) -> Result<Transferred> {
         let scope = users::find_or_add(self.sql, key, self.now())?;
         let user = self.lock(&scope)?;

@@ -35,7 +35,7 @@ const BATCH_BLOCKS: u32 = 16;
 /// How many rows of postings a slice removes when the whole index is rebuilt.
 const DROPPED_AT_ONCE: u32 = 2_000;
 
-/// Blocks to be flushed, read and inverted outside any transaction.
+/// Whole blocks to flush, which were read and inverted outside any transaction.
 #[derive(Debug)]
 pub(crate) struct FlushBatch {
     extent: Extent,

@@ -116,7 +116,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Counts what the context of an answered receipt showed as of use, once. Does nothing if the receipt is gone.
+    /// Counts what the context that a turn answers showed as of use, once. Does nothing if its receipt is gone.
     fn use_receipt(
         &mut self,
         tallies: &mut BTreeMap<UserNo, UseTally>,

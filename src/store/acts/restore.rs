@@ -67,8 +67,7 @@ impl WriteTx<'_> {
             None => self.warm_kept(scope, row.session_no)?,
         };
         if restored > 0 || row.info.memory_tier == MemoryTier::Cold {
-            // A job that is compressing the session loses it. From here on the session is like one that is partly
-            // compressed.
+            // A running compression of the session is lost. From here on the session is like one that is partly compressed.
             jobs::remove_compression(self.sql, scope, session)?;
             sessions::set_tier(self.sql, scope, row.session_no, MemoryTier::Warm)?;
         }

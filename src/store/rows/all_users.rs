@@ -1,4 +1,4 @@
-//! Lists of users: all of them, or those that some work concerns. Such work is done user by user.
+//! Lists users: all of them, or those for whom some work is due.
 
 use crate::{
     compress::derived::RuleVersions,
@@ -99,7 +99,7 @@ pub(crate) fn with_inserted(sql: &dyn Sql) -> Result<Option<Scope>> {
     Ok(scopes(sql, text, values![])?.pop())
 }
 
-/// Some users with anything in the space: vectors, gaps, or a row that records their progress.
+/// At most `limit` users with rows in a space: vectors, gaps, or a record of progress.
 pub(crate) fn some_in(sql: &dyn Sql, space_no: i64, limit: u32) -> Result<Vec<Scope>> {
     scopes(
         sql,

@@ -66,7 +66,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option
     Ok(heard_of(sql, scope, anchors)?.pop())
 }
 
-/// The anchors with their evidence.
+/// Adds the evidence to anchors.
 fn heard_of(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<Anchor>> {
     let mut evidence = HashMap::new();
     let sets: Vec<_> =

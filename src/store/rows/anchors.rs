@@ -220,7 +220,7 @@ fn anchors_of(
     Ok(found)
 }
 
-/// For each fold, all statements. A damaged one is skipped, because the anchor would present it as if it were sound.
+/// For each fold, all statements. A damaged statement is skipped, because the anchor would present it as if it were sound.
 fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<ValueStatement>>> {
     let mut found = vec![Vec::new(); folds.len()];
     sql.query_many(

@@ -16,7 +16,7 @@ use crate::{
     text::measure::ContentHash,
 };
 
-/// A turn of `turns_aside`, with what only this table says about it.
+/// A row of `turns_aside`: a turn that waits for its reply, or that was replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
     pub(crate) turn: Turn,
@@ -117,7 +117,7 @@ pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opt
     )
 }
 
-/// The turns that earlier stood at a place of a session, oldest first.
+/// The replaced turns with a turn number of a session, in the order in which they were replaced.
 pub(crate) fn replaced_at(
     sql: &dyn Sql,
     scope: &Scope,

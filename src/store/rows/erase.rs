@@ -17,7 +17,7 @@ pub(crate) struct UserTable {
     pub(crate) name: &'static str,
     /// The column by which its rows refer to the user. Its value is `?1` of each statement here.
     user: UserColumn,
-    /// Deletes at most `?2` of the user's rows. `None` if other code removes them with the user itself.
+    /// The statement that deletes at most `?2` of the user's rows. `None` if other code removes them with the user itself.
     slice: Option<&'static str>,
     /// Whether the statement `slice` returns the kinds of the deleted units.
     has_units: bool,
@@ -344,7 +344,7 @@ pub(crate) const USER_TABLES: &[UserTable] = &[
 ];
 
 /// Deletes at most `rows` of the user's rows in a table, counted by [`UserTable::rows_as_one`]. Returns how many rows it
-/// deleted and, for units, how many of them were turns'; for other tables, the same number again.
+/// deleted, and how many of them to report: of units only those of turns, of other rows all.
 pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &UserTable, rows: u32) -> Result<(u64, u64)> {
     let Some(text) = table.slice else { return Ok((0, 0)) };
     let rows = rows * table.rows_as_one;

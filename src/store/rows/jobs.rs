@@ -357,7 +357,7 @@ pub(crate) fn waiting_for_configuration(
     )
 }
 
-/// Postpones the compression of a session that nobody works on, until the given time.
+/// Postpones the queued compression of a session until the given time. A running compression is not affected.
 pub(crate) fn put_off_compression(
     sql: &dyn Sql,
     scope: &Scope,
@@ -372,7 +372,7 @@ pub(crate) fn put_off_compression(
     )
 }
 
-/// Queues a job again that has failed or waits for another try. Returns `false` if neither is the case.
+/// Makes a job due now if it has failed or waits for another try. Returns `false` if neither is the case.
 pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bool> {
     let queued = sql.change(
         "UPDATE jobs SET state = 'queued', attempts = 0, next_run_at = ?2
@@ -382,7 +382,7 @@ pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bo
     Ok(queued == 1)
 }
 
-/// Whether a user, or all of one of its sessions, is being erased.
+/// Whether a user, or the given session of the user, is being erased.
 pub(crate) fn is_erasing(sql: &dyn Sql, scope: &Scope, session: Option<SessionId>) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = 'erase'

@@ -28,7 +28,7 @@ macro_rules! select {
 /// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 6;
 
-/// How a reading of a word's postings ended.
+/// The result of reading a word's postings.
 pub(crate) struct PostingsSummary {
     /// The last unit that was read. 0 if there is none.
     pub(crate) last: u32,

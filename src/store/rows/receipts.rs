@@ -1,4 +1,5 @@
-//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: units that are warm in a session because of use.
+//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: units that are warm in a session because they
+//! were of use there.
 
 use std::time::Duration;
 
@@ -87,7 +88,7 @@ struct Unusual {
     packed_as: Option<PackedAs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<ItemOutcome>,
-    /// Only if a reranker was asked about the item.
+    /// The reranker's score. `None` if no reranker was asked about the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
     /// The unit of the latest statement about the same thing.
@@ -206,12 +207,12 @@ impl Serialize for KeptItem {
     }
 }
 
-/// Rounded to seven places: enough to recompute a score, and half as long.
+/// Rounds to seven decimal places, which is enough to recompute a score, and takes half as many digits.
 fn rounded(number: f64) -> f64 {
     (number * 1e7).round() / 1e7
 }
 
-/// Keeps only the newest receipts of a user.
+/// Deletes all receipts of a user except the newest `keep`.
 pub(crate) fn prune(sql: &dyn Sql, scope: &Scope, keep: u32) -> Result<()> {
     sql.put(
         "DELETE FROM recall_receipts WHERE user_no = ?1 AND receipt_no <=

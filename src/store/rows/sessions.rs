@@ -432,7 +432,7 @@ pub(crate) fn set_metadata(
     )
 }
 
-/// Shows whether a cached hot tier is still current. An erase raises the epoch.
+/// The state of a session when its hot tier was cached. If it is unchanged, the cache is current. An erase raises the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
     pub(crate) epoch: i64,

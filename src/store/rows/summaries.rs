@@ -168,7 +168,7 @@ pub(crate) fn page(
     )
 }
 
-/// A summary with its place and the caller's id of its turn, as far as they can be read.
+/// The place of a summary; the summary, or the error if it cannot be read; and the caller's id of its turn.
 pub(crate) type PlacedSummary = (Place, Result<Summary>, Option<String>);
 
 /// At most `limit` summaries after or before a place of a session, nearest first.

@@ -88,7 +88,7 @@ fn get<T: FromColumn>(values: &[SqlValue<'_>; TURN_KEY], at: usize) -> Result<T>
     sql::read(values[at], at)
 }
 
-/// Writes a turn that already has its unit, unchanged.
+/// Writes a turn as it is. Its unit already exists.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,

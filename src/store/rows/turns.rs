@@ -153,7 +153,7 @@ pub(crate) fn are_warm(
     Ok(warm == turns.len())
 }
 
-/// Keeps a warm turn verbatim in cold.
+/// Makes a warm turn cold, kept verbatim. `rule` is why it is critical, if it is.
 pub(crate) fn keep_cold(
     sql: &dyn Sql,
     scope: &Scope,
@@ -227,7 +227,7 @@ pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, lim
     )
 }
 
-/// Removes a turn whose replacement is written in this transaction.
+/// Removes the row of a turn whose summary is written in the same transaction.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",

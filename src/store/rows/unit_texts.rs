@@ -29,7 +29,7 @@ const READ_AT_ONCE: u32 = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct UnitWithWords {
     pub(crate) facts: UnitFacts,
-    /// The encoded forward list. Empty if its row is damaged.
+    /// The unit's encoded forward list. Empty if it is damaged.
     pub(crate) words: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl<'s> UnitReader<'s> {
         }
     }
 
-    /// The words of an archived turn and its user's side. Empty if it is damaged.
+    /// The words and the user message of an archived turn. Empty and `None` if the turn is damaged or does not exist.
     fn archived_or_none(&mut self, place: Place) -> Result<(Vec<u8>, Option<String>)> {
         match self.originals.archived_at(place) {
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok((Vec::new(), None)),

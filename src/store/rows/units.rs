@@ -38,7 +38,7 @@ pub(crate) struct Bare {
     pub(crate) said_at_ms: i64,
 }
 
-/// How far the user's units extend; empty if the user is gone.
+/// How far the user's units extend and are indexed. All zero if the user is gone.
 pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
     let found = sql.one(users::ROW, values![scope.user_no], users::read_row)?;
     let known = found.filter(|row| row.user_id == scope.user_id).map(|row| Extent {
@@ -105,7 +105,7 @@ fn owner(row: &SqlRow<'_>, kind: usize) -> Result<Owner> {
     Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
 }
 
-/// The content hashes of turns, by unit. Errors: a unit does not exist.
+/// The content hashes of these units, in the same order. Errors: a unit does not exist.
 pub(crate) fn content_hashes(
     sql: &dyn Sql,
     scope: &Scope,
@@ -156,15 +156,15 @@ pub(crate) fn insert(
 #[derive(Clone, Debug)]
 pub(crate) struct ListedUnit {
     pub(crate) unit: Bare,
-    /// `None` if the turn is archived.
+    /// The encoded words. `None` if the turn is archived.
     pub(crate) words: Option<Vec<u8>>,
     /// The beginning of the turn's user message, long enough to read events from. `None` if the turn has no row, or the
     /// text cannot be read.
     pub(crate) opening: Option<String>,
 }
 
-/// How many characters of a user message are read. Events are read from at most [`EventDays::MAX_BYTES`] of them, and a
-/// character has at least one byte.
+/// How many characters of a user message are read. This is enough, because events are read from at most
+/// [`EventDays::MAX_BYTES`] bytes, and a character has at least one byte.
 const OPENING_CHARS: u32 = 4_096;
 const _: () =
     assert!(OPENING_CHARS as usize >= EventDays::MAX_BYTES, "an event is read from all that it may stand in");

@@ -116,7 +116,7 @@ impl ImportedMemories {
         edges::insert(sql, scope, (self.number(edge.from)?, self.number(edge.to)?), edge)
     }
 
-    /// Writes an episode, in the session with this number.
+    /// Writes an episode in the session with this number, or in none.
     pub(in crate::store::acts) fn add_episode(
         &self,
         (sql, scope): (&dyn Sql, &Scope),

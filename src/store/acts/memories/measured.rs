@@ -21,7 +21,7 @@ use crate::{
 
 use chrono::{DateTime, Utc};
 
-/// A memory that may be saved, with everything that could be computed before anyone had to wait for it.
+/// A memory that may be saved, with everything that can be computed before the transaction.
 #[derive(Debug)]
 pub(crate) struct MeasuredMemory {
     pub(crate) new: NewMemory,

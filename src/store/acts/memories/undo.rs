@@ -29,8 +29,8 @@ use crate::{
 
 impl WriteTx<'_> {
     /// Takes back the newest operation on a memory that is not undone yet: an edit, a superseding, a merge, or a change of
-    /// its status or frequency. An undo is not such an operation, so repeated calls go further back. Rejects operations by
-    /// somebody who is trusted more than `by`.
+    /// its status, frequency or trust. An undo is not such an operation, so repeated calls go further back. Errors: the
+    /// operation was made by somebody who is trusted more than `by`.
     pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;

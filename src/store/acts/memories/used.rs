@@ -141,7 +141,8 @@ impl MemoryOperation<'_, '_> {
         if outcome.helped() == Some(true) { self.restore_used(row) } else { Ok(()) }
     }
 
-    /// Adjusts confidence and success rate by a use's outcome, and counts again where the memory helped.
+    /// Adjusts confidence and success rate by a use's outcome, and counts again in how many sessions and projects the memory
+    /// helped.
     fn rate(&self, memory: &MemoryRow, outcome: Outcome) -> Result<()> {
         if outcome.helped().is_none() {
             return Ok(());
@@ -172,7 +173,7 @@ impl MemoryOperation<'_, '_> {
     }
 }
 
-/// Rejects a use with a receipt that does not list the memory.
+/// Fails if a receipt does not list the memory.
 fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
     let names = |item: &ReceiptItem| {
         is_memory(memory, item.kind, &item.owner_id)

@@ -20,7 +20,7 @@ pub(crate) struct FilterParams {
     min_confidence: f64,
     project: Option<String>,
     project_alone: u32,
-    /// Folded.
+    /// The filter's tags, folded.
     tags: Vec<String>,
 }
 
@@ -45,8 +45,8 @@ fn words<'w>(words: impl Iterator<Item = &'w str>) -> String {
     if words.is_empty() { String::new() } else { format!(" {} ", words.join(" ")) }
 }
 
-/// A filter's conditions on `user_memories AS m`. The first three parameters are not theirs: the user's number, a memory
-/// number that lies above those of the results, and a tag. `?10` is the limit.
+/// A filter's conditions on `user_memories AS m`. `?1`, `?2`, `?3` and `?10` belong to the statement around them: the user's
+/// number, a memory number above those of the results, a tag, and the limit.
 macro_rules! passes {
     () => {
         "(?4 = '' OR ?4 LIKE '% ' || m.kind || ' %') AND (?5 = '' OR ?5 LIKE '% ' || m.frequency || ' %')

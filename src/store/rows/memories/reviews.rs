@@ -114,7 +114,7 @@ pub(crate) fn decide(
     )
 }
 
-/// Whether a person may be asked something.
+/// Whether a question may be put to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuestionState {
     /// The question is open, as this review.

@@ -1,4 +1,4 @@
-//! Rows of `memory_state`: what uses, checks, and being shown to a person again did to memories.
+//! Rows of `memory_state`: counts and times of a memory's uses, of its checks, and of its being shown to a person again.
 
 use chrono::{DateTime, NaiveDate, Utc};
 

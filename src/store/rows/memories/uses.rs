@@ -133,9 +133,9 @@ pub(crate) fn status_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
     )
 }
 
-/// Whether a use of a memory that was noted since `at` is rated, or a check of it has failed since `at`. The system clock
-/// counts, by which the ids of episodes sort, because the time at which something was said does not show when it became
-/// known.
+/// Whether a use of a memory that was noted since `at` is rated, or a check of it has failed since `at`. Both are judged by
+/// the system clock, which also orders the ids of episodes, because the time at which something was said does not show when
+/// it became known.
 pub(crate) fn has_news_since(
     sql: &dyn Sql,
     scope: &Scope,
