@@ -1,5 +1,5 @@
-//! Splits one side of a turn into spans: sentences, and lines of anything that is not prose, each with the words of a query
-//! in it.
+//! Splits one side of a turn into spans, each with the query words that it contains. Spans are sentences, and lines of
+//! anything that is not prose.
 
 use std::ops::Range;
 
@@ -158,8 +158,8 @@ pub(super) fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// The best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one whose words weigh most, with as
-/// much text before as after them; its beginning if it has none.
+/// Returns the best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one whose query words weigh
+/// most, with as much text before as after them. If it has no query word, returns its beginning.
 pub(super) fn clipped(
     text: &str,
     bytes: Range<usize>,
