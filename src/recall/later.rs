@@ -125,7 +125,8 @@ fn of_statements(
                 of_thing.push((facts.said_at_ms, facts.seq, whose));
             }
         }
-        // A text may tell of another thing than this one: such texts count only if no text tells of the user's own.
+        // A text that names no owner may be about another such thing: it counts only if no text is about the user's own
+        // thing.
         if of_thing.iter().any(|(.., whose)| *whose == Whose::Own) {
             of_thing.retain(|(.., whose)| *whose == Whose::Own);
         }
