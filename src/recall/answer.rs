@@ -145,7 +145,7 @@ pub(crate) struct Searched {
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
     pub(crate) model: Option<String>,
-    /// When the last turn up to the asked moment was said.
+    /// When the last turn was said, at the latest at the moment of the query.
     pub(crate) last_talk: Option<DateTime<Utc>>,
     /// The confidence that something answers the query, from 0 to 1.
     pub(crate) confidence: f64,
@@ -257,7 +257,7 @@ pub(crate) fn search(
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
     let k = question.k + at_hand.len();
-    // In a context, memories have a section and room of their own.
+    // In a context, memories have a separate section and separate room.
     let pieces = if wanted == WantedUnits::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
     let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let mut found = queries::find(snapshot, scope, index, question, pieces, sieve);

@@ -38,7 +38,7 @@ use crate::{
 #[non_exhaustive]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it. [For
-    /// messages](ContextOptions::for_messages) it contains none of the recent turns, except that it quotes their sides that
+    /// messages](ContextOptions::for_messages) it does not contain the recent turns, except for quotes of those sides that
     /// come from tools, documents or the backend.
     pub text: String,
     /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Otherwise empty, because `text`
@@ -263,7 +263,7 @@ pub(crate) fn gather(
     Ok(Ingredients { turns, recalled, missing, took: watch.elapsed() })
 }
 
-/// Reads the turns of the session, what is recalled in addition, and which parts of it are missing.
+/// Reads the turns of the session and what is recalled in addition. Also returns what is missing.
 fn read(
     snapshot: &Snapshot<'_>,
     config: &Config,

@@ -19,7 +19,7 @@ pub(crate) struct Weighted {
     pub(crate) word: Word,
     /// 1 for the message's own words, less for those of earlier turns.
     pub(crate) weight: f64,
-    /// Whether it names somebody or something, so that no synonym stands in for it.
+    /// Whether it names somebody or something, so that it has no synonyms.
     pub(crate) is_name: bool,
     /// Whether it is told next to the question, or borrowed from earlier turns: an answer need not contain it.
     pub(crate) is_told: bool,

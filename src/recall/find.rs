@@ -70,7 +70,7 @@ pub(crate) struct HitOrigin {
 const LEAST_SURE: f64 = 0.02;
 /// A result that scores below this share of the best is not shown.
 const FLOOR: f64 = 0.2;
-/// A turn with no evidence of its own is shown if a neighbour fits by itself and lends it at least this much.
+/// A turn without evidence is shown if a neighbour fits by itself and lends it at least this much.
 const BESIDE: f64 = 0.1;
 
 /// Confidence is the maximum over this many of the best units, however many are wanted.

@@ -2,7 +2,7 @@
 //!
 //! A word counts by its field (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", section 3.6.1):
 //! in the head of a turn, or as the speaker's name, it weighs 1, in the rest 0.15. Each field is measured against its own
-//! average length. Words of like meaning stand in for a word, weighted by the square of their cosine.
+//! average length. Synonyms count as matches of a word, weighted by the square of their cosine.
 
 use std::cell::Cell;
 
@@ -45,8 +45,8 @@ const DULL: f32 = 0.5;
 /// It leans less if what it tells weighs less than [`TOLD`]. Chosen on the sets of docs/recall.md.
 const HEAVY: f64 = 30.0;
 const TOLD: f64 = 10.0;
-/// The weight of what is told next to the questions, as a search of its own, if the message leans fully. A question's weight
-/// is 1.
+/// The weight of the search for what is told next to the questions, if the message leans fully. The weight of the search for
+/// a question is 1.
 const BACKGROUND: f64 = 0.7;
 
 /// The evidence of words for each unit: the maximum over everything searched for.
@@ -82,7 +82,7 @@ struct SubQueryScores {
     is_damaged: bool,
 }
 
-/// A weight to cover, or covered: of all words of a query, and of those that are not only told next to the question.
+/// The weight of words, to be covered or covered: of all words of a query, and of those that are not only told next to it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cover {
     all: f32,
@@ -189,7 +189,7 @@ impl LexicalScores {
 
     /// Returns the share of this search's weight that the unit covers, from 0 to 1: of its own words alone, or including
     /// those told next to it, whichever is greater. No single turn is expected to cover a whole message that asks nothing:
-    /// as much as a question has is enough.
+    /// the weight of a long question is enough.
     pub(crate) fn coverage(&self, sought: usize, seq: u32) -> f32 {
         let Some((leg, fit)) = self.of_each.get(sought).and_then(|leg| Some((leg, leg.fit(seq)?))) else {
             return 0.0;
@@ -384,7 +384,7 @@ fn covered(found: f32, often: f32) -> f32 {
 struct Looking<'a> {
     postings: &'a Postings<'a>,
     index: &'a UserIndex,
-    /// By how much each word of a field lessens a match in it.
+    /// By how much each word of a field reduces the weight of a match in that field.
     long_head: f32,
     long_rest: f32,
     is_damaged: Cell<bool>,

@@ -15,10 +15,12 @@ use crate::{
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
-/// A memory of which an outdated text ranks loses all its outdated texts. After this many rounds, all memories do.
+/// If an outdated text of a memory comes up, all outdated texts of that memory are removed. After this many rounds, those of
+/// all memories are.
 const ROUNDS: usize = 2;
 
-/// Reads the memories of these units. Also returns units with outdated texts: if a memory has one here, all of that memory.
+/// Reads the memories of these units. Also returns units with outdated texts: for each memory that has one here, all of
+/// them.
 pub(super) fn meet(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -93,7 +95,7 @@ pub(super) fn with_factor(
 }
 
 /// Makes each memory and the turns that it rests on lend score to one another: two that say the same are two witnesses. If
-/// a unit could borrow from several, only the best lends, so that saying something three times counts no more than twice.
+/// several can lend to one unit, only the best does, so that saying something three times counts no more than twice.
 pub(super) fn lend_to_sources(
     ranked: &mut [ScoredUnit],
     known: &HashMap<u32, UnitMemory>,

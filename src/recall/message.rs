@@ -1,4 +1,4 @@
-//! A message or a query. It is checked immediately, and interpreted once, when something first needs that.
+//! A message or a query. It is checked immediately, and interpreted once, when its interpretation is first needed.
 
 use std::{sync::OnceLock, time::Duration};
 

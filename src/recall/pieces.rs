@@ -66,7 +66,7 @@ fn each_once(
         };
         if let Some(&at) = turns.iter().filter_map(|turn| told.get(turn)).flatten().filter(is_same).min() {
             let (better, better_origin) = &mut standing[at];
-            // The better one represents both, so it is shown if either may be.
+            // The better one represents both, so it may be shown if either of them may be.
             better_origin.is_below_floor &= origin.is_below_floor;
             found.same_source.entry(better.seq).or_default().push(unit);
             // In a context, the section of memories may have no room for the memory; its turn, in another section, then

@@ -239,7 +239,7 @@ fn unusable(why: UnusablePlan) -> Error {
     Error::provider_refused(why.to_string())
 }
 
-/// The model's answer, or the reason why there is none.
+/// Returns the model's answer. Errors: the reason why there is none.
 async fn complete(planner: &Arc<dyn ChatModel>, prompt: ChatPrompt, limit: Duration) -> Result<String> {
     let planner = Arc::clone(planner);
     let asking = move || async move { planner.complete(&prompt).await };

@@ -59,8 +59,7 @@ pub(super) fn find(
 }
 
 /// Merges several searches. A unit has the score and the evidence of the search that it fits best, and its highest
-/// confidence; a search in which it may be shown is preferred to one in which it may not. What fails in several searches is
-/// reported once.
+/// confidence; searches in which it may be shown are preferred. What fails in several searches is reported once.
 fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
     let mut best: HashMap<u32, (ScoredUnit, HitOrigin)> = HashMap::new();
     let mut merged: Option<RankedUnits> = None;

@@ -51,8 +51,8 @@ pub(crate) struct RerankTarget<'a> {
 }
 
 impl<'a> RerankMode<'a> {
-    /// Decides it for a message. Profiles with their own formula, and queries for a time and nothing else, are not reranked:
-    /// their order does not depend on texts.
+    /// Decides whether the results for a message are reranked. Profiles with their own formula, and queries for a time and
+    /// nothing else, are not reranked: their order does not depend on texts.
     pub(crate) fn of(config: &'a Config, cooldowns: &'a Cooldowns, message: &Message) -> Self {
         let Some(reranker) = &config.reranker else { return Self::Without };
         if message.profile.weights().is_none()

@@ -132,7 +132,7 @@ pub(crate) fn rank(
         });
         scored.collect()
     };
-    // In the recency profile all units count. Very old ones all score 0; their order distinguishes them.
+    // In the recency profile all units count. Very old ones all score 0, and are ordered by time.
     ranked.retain(|unit| unit.seq > 0 && (unit.score > 0.0 || *profile == Profile::Recency));
     if profile.weights().is_none() && !index.memories().is_empty() {
         let is_memory = |unit: &ScoredUnit| index.memories().binary_search(&unit.seq).is_ok();

@@ -123,7 +123,7 @@ impl SessionTurns {
     }
 
     /// Returns what must not be recalled: the recent turns, which are shown anyway or not wanted at all. Crowded-out turns
-    /// may be recalled if they fit the message, because many may have no room otherwise.
+    /// may be recalled if they fit the message, because many of them may have no room as earlier turns.
     pub(crate) fn not_recalled(&self) -> Result<Vec<Seq>> {
         let is_earlier = |turn: &&Turn| self.crowded_out.iter().any(|earlier| earlier.seq == turn.seq);
         self.hot.turns().filter(|turn| !is_earlier(turn)).map(|turn| Seq::of(turn.seq)).collect()

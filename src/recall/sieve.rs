@@ -110,7 +110,7 @@ impl Sieve {
         Ok(sieve)
     }
 
-    /// Restricts to these kinds of things. A project's memories are those filed under it, or under none.
+    /// Restricts to these kinds of things. The memories of a project are those filed under it, or under no project.
     pub(crate) fn of_things(
         mut self,
         snapshot: &Snapshot<'_>,

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// The number of no unit: numbers begin at 1.
+/// Stands for "no unit": numbers begin at 1.
 const NONE: u32 = 0;
 
 /// One user's units, as they were in the file at the last refresh.

@@ -33,7 +33,7 @@ const MOST_SHOWN: usize = 3;
 const MOST_TURNS: usize = 512;
 const MOST_OF_TURN: usize = 16;
 
-/// The words of what a question for a time asks for.
+/// Words for what a question about a time asks for.
 const DATES: &str = "date day time deadline timeline schedule";
 
 /// How well a wish about every answer fits any message.
@@ -243,7 +243,7 @@ impl About {
     }
 
     /// Whether this later wish ends the other one. The opposite wish ends every wish about the same thing, on the same
-    /// occasion or on any. Another wish ends one about the same things, because it replaces it.
+    /// occasion or on any. Any other wish ends an earlier one about the same things, because it replaces it.
     fn ends(&self, old: &Self) -> bool {
         let are_in = |words: &[Word], all: &[Word]| words.iter().all(|word| all.contains(word));
         let fits =
@@ -265,7 +265,7 @@ impl About {
 /// One thing that a message asks, prepared for comparing wishes with it.
 struct WishQuestion<'s> {
     sought: &'s SubQuery,
-    /// The words of what it asks for without naming it: `when?` asks for dates.
+    /// Words that the question asks for without naming them: `when?` asks for dates.
     besides: &'s [Word],
     meaning: Option<Vector>,
 }

@@ -73,8 +73,9 @@ pub trait Sensor: Send + Sync + fmt::Debug {
     /// confidence does not rise above it.
     fn reliability(&self) -> f64;
 
-    /// Returns the window of a memory that states none: how long a pass holds. With a window of zero, the memory is stale
-    /// again immediately, and should be looked up each time. Default: `None`, which leaves it to the memory's volatility.
+    /// Returns how long a pass holds for a memory that states no window. It becomes the memory's window. Zero: the memory is
+    /// stale again immediately, and should be looked up each time. Default: `None`, which leaves it to the memory's
+    /// volatility.
     fn window(&self) -> Option<Duration> {
         None
     }

@@ -10,7 +10,7 @@ pub(crate) fn left_out_line(tokens: u32) -> String {
     format!("<{tokens} tokens of this turn left out>\n")
 }
 
-/// The most tokens of [`left_out_line`].
+/// The maximum number of tokens of a [`left_out_line`].
 pub(crate) const LEFT_OUT_LINE_TOKENS: u32 = 12;
 
 /// The end of the words that a built-in summary quotes: the sentence continues.

@@ -99,8 +99,8 @@ pub(super) fn without_known_block(text: &str, is_it: impl Fn(&str) -> bool) -> O
     })
 }
 
-/// Whether a line is an entry of a block, like `- SOLVES [[redis-connection-drops-000001|Redis connection drops under
-/// load]]`.
+/// Whether a line is an entry of a block, like
+/// `- SOLVES [[redis-connection-drops-000001|Redis connection drops under load]]`.
 fn is_entry(line: &str) -> bool {
     let parts = line
         .strip_prefix("- ")

@@ -67,7 +67,7 @@ pub(crate) struct WantedFile {
     pub(crate) fields: BTreeMap<String, String>,
     /// When the file is written.
     pub(crate) when: When,
-    /// The stamp of the input that the file is made from; empty if only generating the file can tell.
+    /// The stamp of the input that the file is made from; empty if it is unknown without generating the file.
     pub(crate) stamp: String,
 }
 

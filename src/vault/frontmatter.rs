@@ -180,7 +180,7 @@ impl<'s> HeadReader<'_, 's> {
     }
 
     /// Reads what is below a name: a list, fields one level deeper, or nothing. `is_flat`: the fields of a list's values
-    /// need not be indented, because the cognitive paper prints its relations so.
+    /// need not be indented, because the cognitive paper prints relations without indentation.
     fn block(&mut self, is_flat: bool) -> Result<FieldValue, FrontmatterError> {
         match self.peek() {
             Some((_, text)) if text == "-" || text.starts_with("- ") => self.list(is_flat),

@@ -49,7 +49,8 @@ pub(crate) struct ReadVault {
     pub(crate) unrelated: u64,
 }
 
-/// Reads the files of a vault, each given with its path below the vault's folder. If one cannot be read, none is.
+/// Reads the files of a vault, each given with its path below the vault's folder. If one cannot be read, the whole vault is
+/// refused.
 pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<ReadVault, Vec<RefusedFile>> {
     let mut refused = Vec::new();
     let mut refuse = |path: &str, line, why: &str| {

@@ -121,8 +121,8 @@ impl WrittenFile {
 }
 
 impl VaultState {
-    /// Reads the state. An unreadable one counts as none: then no file counts as written by a sync, and none is overwritten
-    /// blindly.
+    /// Reads the state. An unreadable state counts as empty: then no file counts as written by a sync, and none is
+    /// overwritten blindly.
     pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
         let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
         let mut state = read.filter(|state| state.version == VERSION).unwrap_or_default();

@@ -185,7 +185,8 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// Returns the sort key. Items of one session are in its order; items of several are day by day, whenever recorded.
+    /// Returns the sort key. Items of this session are in its order; items of other sessions are ordered by day, whenever
+    /// they were recorded.
     pub(super) fn place(self, section: Section) -> SectionPlace<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),

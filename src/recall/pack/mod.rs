@@ -3,8 +3,8 @@
 //! Each request has a share of the budget. Requests are served in order: whole turns first, and for long recalled turns the
 //! part that matched. Each request serves its candidates by rank and skips what does not fit. The newest turns of the
 //! session are a stretch: a turn that does not fit is cut, and if not even a part fits, the stretch ends, so that it has no
-//! hole. What a request leaves goes to the next. Then the rest of the whole budget is offered again: the stretch continues,
-//! then parts of turns that had no room are added, and short extracts grow.
+//! hole. What a request leaves goes to the next. Then what is left of the whole budget is offered again: the stretch
+//! continues, then parts of turns that had no room are added, and short extracts grow.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +54,7 @@ pub(crate) struct RenderedPiece<'t> {
 /// A packed context.
 pub(crate) struct Packed<'t> {
     pub(crate) text: String,
-    /// The length of the block in bytes: the text before the recent turns and the last line; 0 if that has no item.
+    /// The length of the block in bytes: the text before the recent turns and the last line. 0 if no item is in it.
     pub(crate) block_bytes: usize,
     /// The recent turns as messages, oldest first, if requested.
     pub(crate) recent: Vec<ChatMessage>,
@@ -227,7 +227,7 @@ impl<'r, 't> Packer<'r, 't> {
     }
 
     /// Adds the next turn of the stretch. Turns that wait are added before it, long ones cut, if it then still fits whole.
-    /// If any must go on waiting, or there is no room, this turn waits too.
+    /// If any of them still waits, or there is no room, this turn waits too.
     fn lengthen(&mut self, waiting: &mut Vec<(usize, usize)>, of: (usize, usize), limit: u32) {
         let bridge = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
         let bridge = bridge.saturating_mul(BRIDGE_TOKENS.saturating_add(self.date_tokens));
@@ -262,7 +262,8 @@ impl<'r, 't> Packer<'r, 't> {
         *outcome == PackOutcome::NoRoom
     }
 
-    /// Whether this turn was recalled and a memory that rests on it is shown. False for the stretch, shown for its place.
+    /// Whether this turn was recalled and a memory that rests on it is shown. False for turns of the stretch, which are
+    /// shown for their place.
     fn is_told(&self, of: (usize, usize)) -> bool {
         let candidate = self.candidate(of);
         let is_recalled = candidate.found_by.is_some() && self.requests[of.0].serving == Serving::Ranked;

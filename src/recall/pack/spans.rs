@@ -166,7 +166,7 @@ pub(super) fn clipped(
     words: &[(Word, f64)],
     max_bytes: usize,
 ) -> Range<usize> {
-    /// Of anything longer, only the beginning is examined: no person wrote such a sentence.
+    /// Only the beginning of a longer part is examined: no person wrote a sentence of this length.
     const MAX_BYTES: usize = 16 * 1_024;
     let end = text.floor_char_boundary(bytes.end.min(bytes.start + MAX_BYTES)).max(bytes.start);
     let pieces = pieces(text, bytes.start..end);
