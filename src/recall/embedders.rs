@@ -13,9 +13,9 @@ use crate::{
 };
 
 /// Asks the embedders in order for the vectors of a message and of each additional query, until one answers. Includes the
-/// last turns if the message needs them to be understood. The message also receives the errors of the embedders that
-/// failed. An embedder that timed out is not asked again for a while: otherwise every recall would wait, and leave an
-/// abandoned call running.
+/// last turns if the message needs them to be understood. The message also receives the errors of the embedders that failed.
+/// An embedder that timed out or is misconfigured is not asked again for a while: otherwise every recall would wait, and
+/// leave an abandoned call running.
 pub(crate) async fn ask(
     config: &Config,
     cooldowns: &Cooldowns,
