@@ -20,8 +20,8 @@ const NEVER_USED: f64 = 0.5;
 /// G: the score of a pinned memory.
 const PINNED: f64 = 999.0;
 
-/// Scales days by volatility (I). A day, six hours, an hour and a minute count alike for low, medium, high and ephemeral
-/// volatility.
+/// Scales days by volatility (I): a day of `Low` ages a memory as much as 6 hours of `Medium`, an hour of `High` or a minute
+/// of `Ephemeral`.
 pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     let speed = match volatility {
         Volatility::Low => 1.0,
