@@ -1,4 +1,4 @@
-//! `thermocline memory forget` and `erase`: hides memories, or removes them from the file's bytes.
+//! `thermocline memory forget` and `erase`: hide memories, or remove them from the file's bytes.
 
 use indicatif::HumanCount;
 use thermocline::{Forgotten, Memory};
@@ -71,7 +71,7 @@ pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(),
     erase::answer(&erased, out)
 }
 
-/// Asks at the terminal; without one, nothing happens unless `--yes` is given.
+/// Asks for confirmation at the terminal; without a terminal, nothing happens unless `--yes` is given.
 fn confirm(out: &Output, question: &str) -> Result<(), Failure> {
     match out.ask(&format!("{question} Type yes:"))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),
