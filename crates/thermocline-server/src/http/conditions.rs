@@ -25,7 +25,7 @@ pub(super) fn add_headers(
     if known.has("caller_id")
         && let Some(id) = one(headers, &IDEMPOTENCY_KEY)?
     {
-        // The header's value is a string of RFC 8941, in quotes, or the bare text, as most clients send it.
+        // The header's value is a string in the syntax of structured fields, in quotes, or bare, as most clients send it.
         let id = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
         add(fields, "caller_id", id.into(), "Idempotency-Key")?;
     }
