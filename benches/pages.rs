@@ -144,7 +144,7 @@ fn make(path: &PathBuf, sizes: &Sizes) {
         for n in 0..sizes.sessions {
             let session = user.session_named(&format!("talk-{n}")).await.unwrap();
             session.record(writer.turn(Length::Short)).await.unwrap();
-            session.end().await.unwrap(); // Its job waits.
+            session.end().await.unwrap(); // The session's job stays queued.
             user.set_anchor("user", Attribute::Note, &format!("note {n}")).await.unwrap();
         }
         for n in 1..sizes.users {

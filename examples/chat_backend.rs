@@ -47,7 +47,7 @@ impl Backend {
         };
         let mut config = Config::default();
         config.summarizer = Some(Arc::new(LlmSummarizer::new(Arc::new(connect()?))));
-        config.worker = false; // A server leaves this on, and its worker runs the jobs.
+        config.worker = false; // A server leaves this on, so that the worker runs the jobs.
         let memory = Thermocline::open_with(path, config).await?;
         let session = memory.user(user).await?.session().await?;
         Ok(Self { memory, session, llm2: connect()?.called("LLM#2") })

@@ -68,7 +68,7 @@ pub fn records(
                 let mut waits = Vec::new();
                 for turn in beside {
                     if is_over.load(Ordering::Relaxed) && !is_test() {
-                        break; // The queue is empty: any further record would not run next to jobs.
+                        break; // The queue is empty, so no further record would run next to jobs.
                     }
                     waits.push(timed_async(talk.record(turn.clone())).await);
                 }

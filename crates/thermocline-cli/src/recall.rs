@@ -24,7 +24,7 @@ use crate::{
 pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
     let mut config = args.sensors.add_to(args.reranker.add_to(args.embedder.config()?)?)?;
     if args.batch.is_some() {
-        config.receipts = 0; // A batch would push out those that somebody may want to read.
+        config.receipts = 0; // A batch would push out receipts that somebody may want to read.
     }
     let memory = find::memory_with(db, config)?;
     let user = find::user(&memory, &args.user)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failur
     if let Some(query) = &args.query {
         let mut answer = ask(&user, &places, query, options)?;
         if memory.is_read_only() {
-            answer.receipt = None; // None is kept.
+            answer.receipt = None; // A file that is opened for reading only keeps no receipt.
         }
         for missing in &answer.missing {
             out.talk(&format!("missing: {missing}"));

@@ -37,7 +37,7 @@ pub(crate) fn export(db: &Db, args: &UserExportArgs, out: &Output) -> Result<(),
     if args.to == Path::new("-") {
         let exported = user.export(out.data());
         if exported.as_ref().is_err_and(|error| is_broken_pipe(error)) {
-            return Ok(()); // A reader who has gone away has seen enough.
+            return Ok(()); // The reader has closed the pipe, so it needs no more.
         }
         out.talk(&one_line(&exported?));
         return Ok(());

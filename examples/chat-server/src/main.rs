@@ -203,7 +203,7 @@ impl Backend {
         let recorded = session.record_message(message).await?;
         let Turn { state, said, .. } = user.turn(recorded.turn_id).await?;
         if state != TurnState::Incomplete {
-            return Ok(said.ai_response.into_response()); // It was sent again, and already has its reply.
+            return Ok(said.ai_response.into_response()); // The message was sent again, and already has its reply.
         }
         let message = said.user_message;
         let context = session.context(&message, ContextOptions::default().for_messages()).await?;
@@ -216,7 +216,7 @@ impl Backend {
             while let Some(part) = parts.recv().await {
                 reply.push_str(&part);
                 if client.send(part).await.is_err() {
-                    break; // The client has stopped it.
+                    break; // The client has disconnected, which stops the reply.
                 }
             }
             let reply = Reply::new(reply).answering(context.receipt);

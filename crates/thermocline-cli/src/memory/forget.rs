@@ -28,7 +28,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         if args.dry_run { named::to_look(db, &args.user)? } else { named::to_change(db, &args.user)? };
     let memories = memories.by(origin);
     let one = args.memory.as_ref().map(|name| named::memory(&memories, name)).transpose()?;
-    let filter = args.filter.filter().project_alone(); // As it is forgotten.
+    let filter = args.filter.filter().project_alone(); // The same selection as when forgetting.
     let page = |after, limit| memories.list(filter.clone(), after, limit);
     let meant = match &one {
         Some(one) => vec![one.clone()],

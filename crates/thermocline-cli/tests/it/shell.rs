@@ -98,7 +98,7 @@ impl Shell {
     pub fn change(&self, sql: &str) {
         assert!(self.sql(OpenFlags::SQLITE_OPEN_READ_WRITE).execute(sql, []).unwrap() > 0, "{sql}");
         rewrite(&self.path("thermocline.db"), "");
-        assert_eq!(self.run(&["stats"]).code, 0); // It is opened once, and its rows are as they stay.
+        assert_eq!(self.run(&["stats"]).code, 0); // Opening the file once brings its rows into their final state.
     }
 
     /// Returns every row of every table.

@@ -357,7 +357,7 @@ fn security(spec: &Spec) -> Value {
     let scope = spec.scope.as_str();
     let mut ways = vec![json!({ "bearer": [scope] }), json!({ "header": [scope] })];
     if !matches!(spec.scope, KeyScope::Erase | KeyScope::Admin) {
-        ways.push(json!({})); // Without keys, from this machine.
+        ways.push(json!({})); // A server without keys accepts calls from its own machine.
     }
     Value::Array(ways)
 }

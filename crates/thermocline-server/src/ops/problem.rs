@@ -177,7 +177,7 @@ impl Code {
 }
 
 impl Retry {
-    /// The name of the answer in responses.
+    /// The value in responses, such as `same_id`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Never => "never",

@@ -146,7 +146,7 @@ fn of_a_user_erased_over_http_no_word_is_left_in_any_file_log_or_answer() {
     site.run_jobs();
     person.post(&format!("/sessions/{restored}/restore"), &json!({}));
     let waiting = talk(&mut person, &mut blake, &mut words, 8);
-    person.post(&format!("/sessions/{waiting}/end"), &json!({})); // Its job has not run.
+    person.post(&format!("/sessions/{waiting}/end"), &json!({})); // The job that compresses the session has not run.
     let open = talk(&mut person, &mut blake, &mut words, 12);
     person.post("/messages", &json!({ "session": open, "user_message": words.some(8) }));
     for attribute in ["likes", "note", "home"] {

@@ -95,7 +95,7 @@ impl Site {
         let person = New { origin: Origin::User, ..whole_key() };
         let (mut setup, [key]) = Setup::default().keys([person]);
         setup.config.clock = clock.clone();
-        setup.config.durability = Durability::Relaxed; // No power is lost here.
+        setup.config.durability = Durability::Relaxed; // These tests simulate no power loss.
         change(&mut setup);
         Self { server: setup.start(), key, clock }
     }
