@@ -291,7 +291,7 @@ pub(crate) fn summaries(report: &JobsReport) -> String {
     text
 }
 
-/// What a run left undone, and what to do about it.
+/// Says what a run left undone, and what to do about it.
 fn left(jobs: &[JobInfo]) -> Vec<String> {
     let count = |state| jobs.iter().filter(|job| job.state == state).count();
     let waiting = count(JobState::Queued) + count(JobState::Running);

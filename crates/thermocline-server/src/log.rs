@@ -16,10 +16,10 @@ use tracing_subscriber::{
 /// The format of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One object per line.
+    /// One JSON object per line.
     Json,
 }
 

@@ -20,7 +20,7 @@ const MOST_QUERIES: usize = 8;
 /// The maximum number of tokens in a context: more than any model reads.
 const MOST_TOKENS: u32 = 1_000_000;
 
-/// Makes a context.
+/// Makes the context for a message.
 #[derive(Debug)]
 pub struct ContextOperation;
 

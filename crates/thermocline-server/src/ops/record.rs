@@ -48,7 +48,7 @@ pub struct RecordRequest {
     pub user_origin: Option<Origin>,
     /// The origin of the reply. Default: assistant.
     pub assistant_origin: Option<Origin>,
-    /// Keep the turn verbatim forever.
+    /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
     pub critical: bool,
     /// The receipt of the context with which the reply was made.
@@ -136,7 +136,7 @@ pub struct MessageRequest {
     pub user_name: Option<String>,
     /// The origin of the message. Default: user.
     pub user_origin: Option<Origin>,
-    /// Keep the turn verbatim forever.
+    /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
     pub critical: bool,
     /// The turn that this one replaces. It must be in the same session, and the session must be open.

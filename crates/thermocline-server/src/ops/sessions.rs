@@ -164,7 +164,7 @@ impl Operation for SessionWarm {
     }
 }
 
-/// No fields.
+/// A request without fields.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}

@@ -147,7 +147,7 @@ pub enum Effect {
     Reads,
     /// It adds something new.
     Adds,
-    /// It changes something; a repeated call changes nothing.
+    /// It changes something; a repeated call changes nothing more.
     Changes,
     /// It removes something permanently.
     Destroys,

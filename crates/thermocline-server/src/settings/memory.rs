@@ -52,7 +52,7 @@ pub struct MemorySettings {
     pub receipts: u32,
 }
 
-/// [`Durability`].
+/// The names of [`Durability`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -61,7 +61,7 @@ pub enum DurabilityWord {
     Relaxed,
 }
 
-/// [`Tokenizer`].
+/// The names of [`Tokenizer`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the library says what each is")]
 pub enum TokenizerWord {
@@ -71,7 +71,7 @@ pub enum TokenizerWord {
     Cl100kBase,
 }
 
-/// [`Originals`].
+/// The names of [`Originals`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -80,7 +80,7 @@ pub enum OriginalsWord {
     Delete,
 }
 
-/// [`Extract`].
+/// The names of [`Extract`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -90,7 +90,7 @@ pub enum ExtractWord {
     Llm,
 }
 
-/// [`Profile`], except the variants that carry numbers, which only requests can specify.
+/// The names of [`Profile`] in settings, except the variants that carry numbers, which only requests can specify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]

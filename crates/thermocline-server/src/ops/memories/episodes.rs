@@ -92,7 +92,7 @@ pub struct NoteRequest {
     pub happened_at: Option<DateTime<Utc>>,
 }
 
-/// Keeps a note.
+/// Keeps a note of the day.
 #[derive(Debug)]
 pub struct EpisodeNote;
 

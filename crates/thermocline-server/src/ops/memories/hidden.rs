@@ -28,7 +28,7 @@ pub struct QuarantineRequest {
     pub why: String,
 }
 
-/// Hides a source.
+/// Hides a source and everything derived from it.
 #[derive(Debug)]
 pub struct Quarantine;
 

@@ -42,7 +42,7 @@ pub struct UseRequest {
     pub caller_id: Option<String>,
 }
 
-/// Counts a use.
+/// Counts a use of a memory.
 #[derive(Debug)]
 pub struct MemoryUsed;
 
