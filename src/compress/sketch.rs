@@ -68,7 +68,7 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     let speaker = speaker_of(speaker, tokenizer);
     let verb = if title.ends_with(['?', '？']) { "asked" } else { "said" };
     let mut room = LONGEST;
-    // The limit in bytes only estimates tokens: some scripts need more tokens for as many bytes.
+    // The limit in bytes only estimates tokens: some scripts need more tokens per byte.
     while let Some(shown) = cut(&title, room) {
         let end = if shown.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };
         let sentence = format!("{speaker} {verb} \"{shown}\"{end}");

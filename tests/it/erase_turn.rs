@@ -1,4 +1,4 @@
-//! Nothing is left of an erased turn, and everything of its neighbours.
+//! An erased turn leaves nothing behind, and its neighbours stay complete.
 
 use std::collections::BTreeSet;
 

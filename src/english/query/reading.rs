@@ -31,7 +31,7 @@ impl<'a> MessageReading<'a> {
         Self { is_time: sentences.iter().map(is_time).collect(), sentences }
     }
 
-    /// Returns every sentence, with the mark for each token whether it belongs to a time.
+    /// Returns every sentence with its tokens and, for each token, whether it belongs to a time.
     pub(super) fn parts(&self) -> impl Iterator<Item = QuerySentence<'_>> {
         self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| QuerySentence {
             sentence,
