@@ -40,7 +40,8 @@ pub(crate) enum Finder {
     Llm(Origin),
 }
 
-/// E: returns how much a memory matters: as stated; otherwise by how settled it is and how the task that it came from ended.
+/// Returns how much a memory matters (entry paper): as stated; otherwise by how settled it is and how the task that it came
+/// from ended.
 pub(crate) fn initial_importance(frequency: Frequency, outcome: Option<Outcome>, stated: Option<f64>) -> f64 {
     let by_frequency = match frequency {
         Frequency::High => 0.5,
@@ -68,7 +69,8 @@ pub(crate) fn initial_confidence(stated: Option<f64>, finder: Finder) -> f64 {
 }
 
 impl NewMemory {
-    /// Returns how fast the world outdates the memory: as stated, otherwise by its information type (I).
+    /// Returns how fast the world outdates the memory: as stated, otherwise by its information type (memory information
+    /// paper).
     pub(crate) fn initial_volatility(&self) -> Volatility {
         self.volatility.unwrap_or_else(|| self.information_type.default_volatility())
     }

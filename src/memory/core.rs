@@ -1,4 +1,4 @@
-//! G: what matters most, in the form of `CORE.md`: sections by kind, the best first, within a token limit.
+//! What matters most, in the form of `CORE.md` (cognitive paper): sections by kind, the best first, within a token limit.
 
 use chrono::NaiveDate;
 
@@ -7,7 +7,7 @@ use crate::{
     model::memory::words::MemoryKind,
 };
 
-/// G: a memory with a score below this is not active.
+/// A memory with a score below this is not active (cognitive paper).
 pub(crate) const ACTIVE: f64 = 0.2;
 
 /// The sections, in their order.

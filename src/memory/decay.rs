@@ -13,15 +13,15 @@ use crate::{
     },
 };
 
-/// G: the loss per day; half is gone after 23 days.
+/// The loss per day (cognitive paper); half is gone after 23 days.
 const LAMBDA: f64 = 0.03;
-/// G: the factor for the use of a memory that was never used.
+/// The factor for the use of a memory that was never used (cognitive paper).
 const NEVER_USED: f64 = 0.5;
-/// G: the score of a pinned memory.
+/// The score of a pinned memory (cognitive paper).
 const PINNED: f64 = 999.0;
 
-/// Scales days by volatility (I): a day of `Low` ages a memory as much as 6 hours of `Medium`, an hour of `High` or a minute
-/// of `Ephemeral`.
+/// Scales days by volatility (memory information paper): a day of `Low` ages a memory as much as 6 hours of `Medium`, an
+/// hour of `High` or a minute of `Ephemeral`.
 pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     let speed = match volatility {
         Volatility::Low => 1.0,
@@ -32,7 +32,7 @@ pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     speed * days.max(0.0)
 }
 
-/// G: the weight of each kind, which determines how long it lasts.
+/// The weight of each kind, which determines how long it lasts (cognitive paper).
 fn weight(kind: MemoryKind) -> f64 {
     match kind {
         MemoryKind::Procedure => 1.4,
@@ -46,8 +46,9 @@ fn weight(kind: MemoryKind) -> f64 {
     }
 }
 
-/// G: returns how much a memory still matters, from 0 upwards: more with every use, less with every day without one.
-/// Volatility speeds up the days (I). The score is never stored, but computed on request.
+/// Returns how much a memory still matters, from 0 upwards (cognitive paper): more with every use, less with every day
+/// without one. Volatility speeds up the days (memory information paper). The score is never stored, but computed on
+/// request.
 pub(crate) fn decay_score(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let fading = Fading {
         kind: facts.kind,
@@ -84,7 +85,7 @@ impl Fading {
     }
 }
 
-/// G: returns the label of a score. A score equal to a bound belongs to the band above it.
+/// Returns the label of a score (cognitive paper). A score equal to a bound belongs to the band above it.
 pub(crate) fn band(decay_score: f64) -> Band {
     match decay_score {
         0.5.. => Band::Active,
@@ -94,8 +95,8 @@ pub(crate) fn band(decay_score: f64) -> Band {
     }
 }
 
-/// E: returns how recent a memory is, from 0 to 1. Fading starts after a grace period, which is shorter for less settled
-/// memories, and knowledge does not fade. Volatility shortens the grace period too (I).
+/// Returns how recent a memory is, from 0 to 1 (entry paper). Fading starts after a grace period, which is shorter for less
+/// settled memories, and knowledge does not fade. Volatility shortens the grace period too (memory information paper).
 pub(crate) fn current_relevance(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let (rate, grace) = match facts.frequency {
         Frequency::High => (0.1, 7.0),

@@ -7,9 +7,9 @@ use crate::{
     text::measure::check_name,
 };
 
-/// I: the reliability of a person's check.
+/// The reliability of a person's check (memory information paper).
 pub(crate) const HUMAN_RELIABILITY: f64 = 0.95;
-/// I: how long a person's check holds if nothing else is stated: six months of 30 days.
+/// How long a person's check holds if nothing else is stated (memory information paper): six months of 30 days.
 pub(crate) const HUMAN_WINDOW: Duration = Duration::from_hours(6 * 30 * 24);
 
 /// Names of jobs, rules, origins and sensors, which cannot decide.

@@ -17,23 +17,25 @@ use crate::{
     },
 };
 
-/// C: the number of rated uses, and the share of successes among them, that turn an episode into knowledge.
+/// The number of rated uses, and the share of successes among them, that turn an episode into knowledge (continuum paper).
 const KNOWN_USES: u32 = 20;
 const KNOWN_RATE: f64 = 0.95;
-/// C: the number of contexts in which a memory must have helped to become knowledge, and of projects for it to stay forever.
+/// The number of contexts in which a memory must have helped to become knowledge, and of projects for it to stay forever
+/// (continuum paper).
 const KNOWN_CONTEXTS: u32 = 2;
 const CORE_PROJECTS: u32 = 2;
-/// C: below this share of successes `mid` falls back, once enough uses are rated for the share to mean something.
+/// Below this share of successes `mid` falls back, once enough uses are rated for the share to mean something (continuum
+/// paper).
 pub(super) const POOR_RATE: f64 = 0.70;
 pub(super) const POOR_USES: u32 = 5;
-/// C: below this share of successes a person is asked about a `low` memory that was checked.
+/// Below this share of successes a person is asked about a `low` memory that was checked (continuum paper).
 pub(super) const FLAGGED_RATE: f64 = 0.85;
-/// C: how long `high` has to prove helpful.
+/// How long `high` has to prove helpful (continuum paper).
 pub(super) const HIGH_DAYS: TimeDelta = TimeDelta::days(30);
-/// C: how long `mid` may stay with fewer than [`MID_ACCESSES`] uses.
+/// How long `mid` may stay with fewer than [`MID_ACCESSES`] uses (continuum paper).
 const MID_DAYS: TimeDelta = TimeDelta::days(60);
 pub(super) const MID_ACCESSES: u32 = 5;
-/// G: a score below this is archived; I: the more reliable the source, the lower the limit.
+/// A score below this is archived (cognitive paper). The more reliable the source, the lower the limit (memory information paper).
 const ARCHIVED_SCORE: f64 = 0.05;
 const ARCHIVED_BY_RELIABILITY: f64 = 0.1;
 /// How long a decided question is not asked again.
@@ -85,7 +87,7 @@ pub(crate) enum ConsolidationStep {
     Review,
 }
 
-/// C: returns the next step of a memory towards `ultra_low`, at most one. `None` if it stays where it is.
+/// Returns the next step of a memory towards `ultra_low`, at most one (continuum paper). `None` if it stays where it is.
 pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -> Option<ConsolidationStep> {
     let may_settle = facts.status == MemoryStatus::Active
         && !facts.is_volatile
@@ -112,7 +114,7 @@ pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -
     }
 }
 
-/// C: returns the minimum confidence for a memory to settle: the one stated for it, or that of its frequency.
+/// Returns the minimum confidence for a memory to settle (continuum paper): the one stated for it, or that of its frequency.
 pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     let by_default = match facts.frequency {
         Frequency::High => 0.75,
@@ -134,8 +136,8 @@ pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     }
 }
 
-/// E: how long a memory with a new frequency is not archived for its score. So a memory that was just saved is not archived,
-/// however little it matters.
+/// How long a memory with a new frequency is not archived for its score (entry paper). So a memory that was just saved is
+/// not archived, however little it matters.
 const NEW_DAYS: TimeDelta = TimeDelta::days(7);
 
 /// What happens to a memory that does not consolidate.
@@ -177,7 +179,7 @@ pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime
     }
 }
 
-/// I: returns the score below which a memory with this source reliability is archived.
+/// Returns the score below which a memory with this source reliability is archived (memory information paper).
 pub(super) fn archived_score(reliability: Option<f64>) -> f64 {
     reliability.map_or(ARCHIVED_SCORE, |reliability| ARCHIVED_BY_RELIABILITY * (1.0 - reliability))
 }

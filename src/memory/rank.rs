@@ -37,7 +37,8 @@ pub(crate) fn discount(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     rounded(discounts.into_iter().filter(|(_, holds)| *holds).map(|(discount, _)| discount).product())
 }
 
-/// C: returns the factor on relevance in the continuum's own order, which prefers proven episodes to established knowledge.
+/// Returns the factor on relevance in the continuum's own order, which prefers proven episodes to established knowledge
+/// (continuum paper).
 pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
     match frequency {
         Frequency::High => 0.1,

@@ -1,5 +1,5 @@
-//! G: finds patterns across all memories, in the form of `REFLECTION.md`: themes, what spans projects, what is used most,
-//! insights, merges.
+//! Finds patterns across all memories, in the form of `REFLECTION.md` (cognitive paper): themes, what spans projects, what
+//! is used most, insights, merges.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use chrono::NaiveDate;
 
 use crate::memory::page::{LineNames, preview, tidy_tag};
 
-/// G: the number of pairs of tags on the page, and of titles for each pair.
+/// The number of pairs of tags on the page, and of titles for each pair (cognitive paper).
 const PAIRS: usize = 8;
 pub(crate) const TITLES: usize = 3;
-/// G: the minimum number of projects that a tag spans.
+/// The minimum number of projects that a tag spans (cognitive paper).
 const PROJECTS: usize = 2;
 /// The maximum number of tags that span projects, the most used first.
 const TAGS: usize = 20;
 /// How many tags of a memory are paired.
 const TAGS_OF_ONE: usize = 16;
-/// G: the number of most used memories.
+/// The number of most used memories (cognitive paper).
 pub(crate) const MOST_USED: usize = 10;
-/// G: the characters that are shown of an insight, and the number of insights, the newest first.
+/// The characters that are shown of an insight, and the number of insights, the newest first (cognitive paper).
 const INSIGHT_CHARACTERS: usize = 80;
 pub(crate) const INSIGHTS: usize = 10;
 /// The characters that are shown of a title among the themes.

@@ -12,7 +12,7 @@ use crate::{
 
 /// A memory with at most this importance is never shown again.
 pub(crate) const LEAST_IMPORTANCE: f64 = MID_IMPORTANCE;
-/// E: the importance that a `mid` and a `low` memory must exceed.
+/// The importance that a `mid` and a `low` memory must exceed (entry paper).
 const MID_IMPORTANCE: f64 = 0.7;
 const LOW_IMPORTANCE: f64 = 0.8;
 /// Days until a memory is shown again, by how often it was: a week, a month, a quarter, a year.
@@ -20,7 +20,7 @@ const STEPS: [u64; 4] = [7, 30, 90, 365];
 /// How often a person may say "not now" before the memory is never shown again.
 pub(crate) const MOST_DISMISSALS: u32 = 3;
 
-/// E: whether a memory may be shown again: it holds, it matters, and it is not a tool's or a document's words.
+/// Whether a memory may be shown again (entry paper): it holds, it matters, and it is not a tool's or a document's words.
 pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let matters = match facts.frequency {
         Frequency::Mid => facts.importance > MID_IMPORTANCE,

@@ -30,7 +30,7 @@ pub(crate) fn slug(title: &str) -> String {
     if slug.is_empty() { "untitled".to_owned() } else { slug }
 }
 
-/// G: returns the folder of a kind in `graph`.
+/// Returns the folder of a kind in `graph` (cognitive paper).
 pub(crate) fn folder(kind: MemoryKind) -> &'static str {
     match kind {
         MemoryKind::Solution => "solutions",
@@ -47,8 +47,8 @@ pub(crate) fn folder(kind: MemoryKind) -> &'static str {
     }
 }
 
-/// G: returns the path of a memory's file. The last six digits of the id distinguish equal titles: the first ones come from
-/// the clock.
+/// Returns the path of a memory's file (cognitive paper). The last six digits of the id distinguish equal titles: the first
+/// ones come from the clock.
 pub(crate) fn path((kind, pinned): (MemoryKind, bool), title: &str, id: MemoryId) -> String {
     let digits = id.as_uuid().simple().to_string();
     let name = format!("{}-{}.md", slug(title), &digits[digits.len() - 6..]);

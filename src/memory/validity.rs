@@ -15,9 +15,9 @@ use crate::{
     },
 };
 
-/// I: a source with a reliability below this is speculative: its memory is stale at once.
+/// A source with a reliability below this is speculative (memory information paper): its memory is stale at once.
 const SPECULATIVE: f64 = 0.4;
-/// I: a source with a reliability below this gets a warning.
+/// A source with a reliability below this gets a warning (memory information paper).
 const UNCERTAIN: f64 = 0.7;
 /// How long a check prevents archiving if nothing else gives a window.
 const LONGEST_FRESH: TimeDelta = TimeDelta::days(180);
@@ -33,7 +33,7 @@ pub(crate) fn window(volatility: Volatility) -> Option<TimeDelta> {
     }
 }
 
-/// Whether such information changes so fast that it should be looked up rather than believed (I).
+/// Whether such information changes so fast that it should be looked up rather than believed (memory information paper).
 fn is_fast(volatility: Volatility) -> bool {
     matches!(volatility, Volatility::High | Volatility::Ephemeral)
 }
@@ -51,8 +51,9 @@ impl MemoryFacts {
     }
 }
 
-/// I: returns why a memory is stale; empty if it is fresh. Its age counts from its last check, or from when it was said. An
-/// age equal to a bound is fresh, a reliability equal to a bound is enough, and a source that was not assessed is not weak.
+/// Returns why a memory is stale (memory information paper); empty if it is fresh. Its age counts from its last check, or
+/// from when it was said. An age equal to a bound is fresh, a reliability equal to a bound is enough, and a source that was
+/// not assessed is not weak.
 pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleReason> {
     let age = now - facts.checked_at(now).unwrap_or(facts.said_at);
     let (stated, by_volatility) = (facts.stated_window(), window(facts.volatility));
@@ -66,13 +67,13 @@ pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleRea
     reasons.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason).collect()
 }
 
-/// I: whether a check passed so recently that a memory should not be archived.
+/// Whether a check passed so recently that a memory should not be archived (memory information paper).
 pub(crate) fn fresh_validated(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let window = facts.stated_window().or(window(facts.volatility)).unwrap_or(LONGEST_FRESH);
     facts.checked_at(now).is_some_and(|at| now - at <= window)
 }
 
-/// I: whether the source was assessed, and its reliability is below [`UNCERTAIN`].
+/// Whether the source was assessed, and its reliability is below [`UNCERTAIN`] (memory information paper).
 pub(crate) fn is_unverified(facts: &MemoryFacts) -> bool {
     facts.reliability.is_some_and(|reliability| reliability < UNCERTAIN)
 }

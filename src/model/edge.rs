@@ -201,7 +201,7 @@ pub struct Neighbour {
 mod tests {
     use super::*;
 
-    /// E: the typical ranges of its eight types; `caused_by` is `causes` in the other direction.
+    /// The typical ranges of its eight types (entry paper); `caused_by` is `causes` in the other direction.
     #[test]
     fn an_edge_has_the_middle_of_what_is_typical_of_its_type() {
         let typical = [
