@@ -136,7 +136,7 @@ pub struct Config {
     pub embed_timeout: Duration,
     /// The reranker, which reads the query together with each of the best candidates and orders them by how well they
     /// answer the query. It is used for recalls and contexts with [`Profile::Default`] or custom weights, except when
-    /// the query asks only for a time. If it does not answer, recall's own order stands, and `missing` says so.
+    /// the query asks only for a time. If it does not answer, recall keeps its own order, and `missing` says so.
     /// Default: none.
     pub reranker: Option<Arc<dyn Reranker>>,
     /// How many of the best candidates the reranker reads, for each recall and each context. Default 50, limits 2 to 200.

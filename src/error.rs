@@ -98,14 +98,14 @@ impl Error {
         Self::new(ErrorKind::Provider, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that a retry of the same request will not fix: a filter refuses
-    /// the request, or it is too long. After a few tries, work continues without the provider.
+    /// Creates an error like [`provider`](Self::provider), for a failure that a retry of the same request will not fix:
+    /// a filter refuses the request, or it is too long. After a few tries, work continues without the provider.
     pub fn provider_refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderRefused, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that only a configuration change fixes: a wrong key, an unknown
-    /// model. Jobs that need the provider wait, and no try is counted.
+    /// Creates an error like [`provider`](Self::provider), for a failure that only a configuration change fixes: a
+    /// wrong key, an unknown model. Jobs that need the provider wait, and no try is counted.
     pub fn provider_misconfigured(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderMisconfigured, one_line(&message.into()))
     }

@@ -46,7 +46,7 @@ pub enum Event {
     JobWaiting {
         /// The job.
         job: JobRef,
-        /// When it is due again, by the system clock.
+        /// When the job is due again, by the system clock.
         until: DateTime<Utc>,
         /// Why. With `ProviderMisconfigured` the job waits for a change of the configuration, and no try is counted;
         /// with `Closed` the run was told to stop. [`JobInfo::last_error`](crate::JobInfo::last_error) has the message.

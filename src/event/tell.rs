@@ -69,7 +69,7 @@ pub(crate) async fn in_span<T>(
     work.await
 }
 
-/// Like [`in_span`], for an attempt at a job.
+/// Runs an attempt at a job in a span, as [`in_span`] does for an operation.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
 pub(crate) async fn in_job_span<T>(job: &JobRef, work: impl Future<Output = T>) -> T {
     #[cfg(feature = "tracing")]

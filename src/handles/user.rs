@@ -368,8 +368,8 @@ impl User {
     /// the next run of jobs finishes it.
     ///
     /// Erasing cannot reach earlier backups and exports, what other processes hold in memory until their next read, and
-    /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log (Litestream
-    /// and the like) sees the rows deleted, but not the overwriting of their remains between other rows, which is not
+    /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log, such as
+    /// Litestream's, sees the rows deleted, but not the overwriting of their remains between other rows, which is not
     /// in the log: rebuild the replica. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", (self.id(), None), self.erase_user()).await

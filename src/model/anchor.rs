@@ -158,9 +158,9 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Stance {
-        /// It holds.
+        /// The value holds.
         Holds = "holds",
-        /// It no longer holds, or never did.
+        /// The value no longer holds, or never did.
         Ends = "ends",
     }
     pub(crate) fn from_word;

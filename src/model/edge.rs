@@ -171,9 +171,9 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Direction {
-        /// From this memory to the other.
+        /// The edge leads from this memory to the other.
         Outgoing = "outgoing",
-        /// From the other to this one.
+        /// The edge leads from the other memory to this one.
         Incoming = "incoming",
     }
     pub fn from_word;
@@ -192,7 +192,7 @@ pub struct Neighbour {
     pub kind: MemoryKind,
     /// Whether the other memory holds.
     pub status: MemoryStatus,
-    /// Which way the edge goes; meaningless for a symmetric edge.
+    /// The direction of the edge; meaningless for a symmetric edge.
     pub direction: Direction,
     /// The edge between them.
     pub edge: Edge,

@@ -43,7 +43,7 @@ pub struct Episode {
     pub receipt_id: Option<ReceiptId>,
     /// When it happened.
     pub happened_at: DateTime<Utc>,
-    /// How it ended; `None` if nobody said.
+    /// How it ended; `None` if that is not known.
     pub outcome: Option<Outcome>,
     /// The kind of the memory, or of the note.
     pub kind: Option<MemoryKind>,
@@ -65,7 +65,7 @@ pub struct Episode {
     pub summary: String,
 }
 
-/// Which episodes are listed. The default is everything except uses, which would flood the list.
+/// A filter for lists of episodes. The default selects everything except uses, which would flood the list.
 ///
 /// ```
 /// use thermocline::{EpisodeFilter, EpisodeRole};

@@ -1,4 +1,4 @@
-//! Which part of a user's memory may be recalled.
+//! A filter on which part of a user's memory may be recalled.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct Filter {
     /// Only these sessions; an empty list matches nothing. Each id means only that session, not its successor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Vec<SessionId>>,
-    /// Not these sessions.
+    /// Sessions that are excluded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_sessions: Vec<SessionId>,
     /// Only what was said at this time or later, to the millisecond.

@@ -51,7 +51,7 @@ impl PastTurn {
     }
 }
 
-/// Which end of a session's history a page is taken from.
+/// The part of a session's history that a page is taken from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HistoryEnd {
     /// The first turns after this one.

@@ -236,7 +236,7 @@ weights! {
     /// - `q` is 1 if the query has at least five words, and the turn has all of them.
     /// - `w` is 1 if the user states in the turn how things should be from now on.
     /// - `a` is the strength of the best anchor that the query calls for and the turn is evidence of.
-    /// - `l` is how far the message depends on what came before it: 0 for a question that stands by itself, 1 for a
+    /// - `l` is how far the message depends on what came before it: 0 for a self-contained question, 1 for a
     ///   message that tells something and asks nothing of weight.
     /// - `b` is how many turns of its session are better, if the query asks for many turns: a summary, an order of
     ///   events.
@@ -262,7 +262,7 @@ weights! {
         session_words = 0.3,
         /// The bonus for turns from a time that the query names.
         time = 0.4,
-        /// The bonus for turns of the speaker whom the query names.
+        /// The bonus for turns of the speaker that the query names.
         speaker = 0.3,
         /// The bonus for turns that the query quotes.
         quote = 0.2,

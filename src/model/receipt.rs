@@ -196,7 +196,7 @@ fn is_not(is_so: &bool) -> bool {
     !*is_so
 }
 
-/// Which parts of LLM#1's plan were followed.
+/// The parts of LLM#1's plan that were followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

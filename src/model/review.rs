@@ -72,7 +72,7 @@ pub struct Review {
     pub decided_by: Option<String>,
 }
 
-/// Which reviews are listed. The default is open ones of every kind.
+/// A filter for lists of reviews. The default selects open ones of every kind.
 ///
 /// ```
 /// use thermocline::{ReviewFilter, ReviewKind};

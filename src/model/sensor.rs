@@ -106,7 +106,7 @@ impl SeenHash {
     }
 }
 
-/// In hexadecimal.
+/// Formats the hash in hexadecimal.
 impl fmt::Display for SeenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex(&self.0))
@@ -252,7 +252,7 @@ pub struct MemorySensor {
     pub is_configured: bool,
 }
 
-/// Which memories to check.
+/// The memories to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToCheck {

@@ -36,8 +36,8 @@ impl Of {
     }
 }
 
-/// Which memories are listed, recalled or forgotten. All conditions must hold; an empty list sets no condition. The
-/// default is all active memories.
+/// A filter for listing, recalling or forgetting memories. All conditions must hold; an empty list sets no condition. The
+/// default selects all active memories.
 ///
 /// ```
 /// use thermocline::{MemoryFilter, MemoryKind};
