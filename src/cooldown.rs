@@ -92,9 +92,9 @@ impl Cooldown {
 pub(crate) struct Cooldowns {
     /// LLM#1.
     pub(crate) summarizer: Cooldown,
-    /// The embedders for jobs, in their order.
+    /// The embedders for jobs, in the order of the configuration.
     pub(crate) embedders: Vec<Cooldown>,
-    /// The embedders for queries, in their order.
+    /// The embedders for queries, in the order of the configuration.
     pub(crate) queries: Vec<Cooldown>,
     /// The reranker, which is asked only by queries.
     pub(crate) reranker: Cooldown,

@@ -11,7 +11,7 @@ use std::{
 pub(crate) enum ScriptedStep {
     /// Answers with this status and body.
     Answer(u16, String),
-    /// Sends this head and then zeros for as long as they are accepted.
+    /// Sends this head, and then spaces until the client stops accepting them.
     Endless(&'static str),
     /// Closes without an answer.
     Close,

@@ -39,8 +39,8 @@ use crate::{
 const MARKER: &str = ".thermocline";
 /// Listed separately from the other files, because a person may have written it before the vault existed.
 const IGNORE: &str = ".gitignore";
-/// The divisor of the default limit: one sync may forget one in ten memories whose files are gone, at least 1 and at
-/// most [`MOST_DELETES`].
+/// The divisor of the default limit: one sync may forget a tenth of all memories, but at least 1 and at most
+/// [`MOST_DELETES`].
 const DELETES_OF: u64 = 10;
 const MOST_DELETES: u64 = 20;
 

@@ -16,7 +16,7 @@ use crate::model::{
 pub struct Anchor {
     /// The anchor's id.
     pub id: AnchorId,
-    /// Who it is about: `user`, `assistant`, or a folded name.
+    /// Who the anchor is about: `user`, `assistant`, or a folded name.
     pub subject: String,
     /// The attribute that the anchor states.
     pub attribute: Attribute,
@@ -26,13 +26,13 @@ pub struct Anchor {
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// When it started to hold: the first time it was said since it last ended, if it ever did.
+    /// When the anchor started to hold: the first time it was said since it last ended, if it ever did.
     pub valid_from: DateTime<Utc>,
-    /// When it stopped holding; `None` if it holds.
+    /// When the anchor stopped holding; `None` if it holds.
     pub valid_until: Option<DateTime<Utc>>,
     /// The anchor with the newer value; `None` if none superseded it.
     pub superseded_by: Option<AnchorId>,
-    /// When a person retracted it; `None` if never.
+    /// When a person retracted the anchor; `None` if never.
     pub retracted_at: Option<DateTime<Utc>>,
 }
 
@@ -171,7 +171,7 @@ word_enum! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundAnchor {
-    /// Who it is about: `user`, `assistant`, or a folded name.
+    /// Who the claim is about: `user`, `assistant`, or a folded name.
     pub subject: String,
     /// The attribute that the claim states.
     pub attribute: Attribute,

@@ -47,7 +47,7 @@ pub struct Change {
     pub memory_id: MemoryId,
     /// The change's number in the memory's history, from 1.
     pub change_no: u32,
-    /// What was done.
+    /// What was done to the memory.
     pub op: ChangeOp,
     /// The operation that the change was part of: all changes of an operation are undone together.
     pub group_id: GroupId,
@@ -68,7 +68,7 @@ pub struct Change {
     pub undone_by: Option<GroupId>,
 }
 
-/// What an undo brought back.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

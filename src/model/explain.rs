@@ -1,4 +1,4 @@
-//! Receipts in words: how the question was asked and ranked, what was found, and what happened to each item.
+//! Receipts in words: how the query was asked and ranked, what was found, and what happened to each item.
 
 use std::fmt::Write as _;
 

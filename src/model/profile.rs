@@ -26,7 +26,7 @@ pub enum Profile {
         /// How fast turns are forgotten, per day: from 0 (never) to 10.
         lambda: f64,
     },
-    /// The newest first, whatever the query.
+    /// Ranks the newest units first, whatever the query.
     Recency,
     /// The formula of [`Profile::Default`] with custom weights.
     Custom(Weights),

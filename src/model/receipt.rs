@@ -31,7 +31,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ItemKind {
-        /// A turn, a part of it, or its summary in its place.
+        /// A turn, shown whole, in part, or as its summary.
         Turn = "turn",
         /// The summary of a turn whose original was deleted.
         Summary = "summary",

@@ -112,6 +112,6 @@ impl ReviewFilter {
 pub struct Decided {
     /// The review, as it is now.
     pub review: Review,
-    /// The memories that it was about, as they are now.
+    /// The memories that the review was about, as they are now.
     pub memories: Vec<Memory>,
 }

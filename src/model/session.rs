@@ -71,7 +71,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EndReason {
-        /// The caller ended it.
+        /// The caller ended the session.
         Call = "call",
         /// Nothing was said for the configured time.
         Silence = "silence",

@@ -361,7 +361,7 @@ pub struct Turn {
     pub is_identity_critical: bool,
     /// Why the turn is kept verbatim; `None` if it is not.
     pub critical_rule: Option<CriticalRule>,
-    /// The backend's state at this turn.
+    /// The id of the backend's state at this turn, if the caller gave one.
     pub snapshot_id: Option<SnapshotId>,
     /// The turn's size in tokens.
     #[serde(flatten)]
@@ -424,7 +424,7 @@ pub struct ReplacedTurn {
     pub turn: Turn,
     /// The turn that replaced this turn or an earlier one.
     pub replaced_by: TurnId,
-    /// When it was replaced, by the system clock.
+    /// When the turn was set aside, by the system clock.
     pub replaced_at: DateTime<Utc>,
 }
 

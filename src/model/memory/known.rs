@@ -28,7 +28,7 @@ pub struct Memory {
     pub kind: MemoryKind,
     /// Whether the memory holds and, if not, why.
     pub status: MemoryStatus,
-    /// The memory that superseded it, if any.
+    /// The memory that superseded this one, if any.
     pub superseded_by: Option<MemoryId>,
     /// How settled the memory is.
     pub frequency: Frequency,
