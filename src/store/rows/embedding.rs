@@ -21,15 +21,16 @@ pub struct EmbeddingStatus {
     pub space: EmbeddingSpace,
     /// Number of the user's turns.
     pub turns: u64,
-    /// How many of them, in the order of recording, are embedded.
+    /// Number of turns up to the last embedded one, in the order of recording. Includes gaps.
     pub embedded: u64,
-    /// How many of these the model refused. They are found only by words.
+    /// Number of gaps: turns and memories that the model refused, or has yet to embed again. A refused one is found only by
+    /// words.
     pub gaps: u64,
     /// Size of the vectors in bytes.
     pub bytes: u64,
 }
 
-/// The status of every user with a turn, for every model.
+/// The status of every user with a unit, for every model.
 pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
     sql.list(
         "SELECT u.user_id, e.model, e.revision, e.dims, 

@@ -1,10 +1,10 @@
 //! `thermocline memory forget` and `erase`: hides memories, or removes them from the file's bytes.
 
-use indicatif::HumanCount;
 use thermocline::{Forgotten, Memory};
 
 use crate::{
     args::LimitArg,
+    counts::counted,
     erase,
     exit::Failure,
     find::Db,
@@ -44,7 +44,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         memories.forget(one.id)?
     } else {
         if !args.yes {
-            confirm(out, &format!("Forget {}?", counted_memories(meant.len())))?;
+            confirm(out, &format!("Forget {}?", counted(meant.len(), "memory")))?;
         }
         memories.forget_all(filter)?
     };
@@ -52,7 +52,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         [] => "no memory was forgotten\n".to_owned(),
         [one] => format!("forgot 1 memory; memory undo {one} brings it back\n"),
         [one, ..] => {
-            format!("forgot {}; memory undo {one} brings them back\n", counted_memories(memories.len()))
+            format!("forgot {}; memory undo {one} brings them back\n", counted(memories.len(), "memory"))
         }
     })
 }
@@ -77,12 +77,5 @@ fn confirm(out: &Output, question: &str) -> Result<(), Failure> {
         Some(answer) if answer.trim() == "yes" => Ok(()),
         Some(_) => Err(Failure::refused("not confirmed; nothing was changed")),
         None => Err(Failure::refused("nothing was changed without --yes")),
-    }
-}
-
-fn counted_memories(count: usize) -> String {
-    match count {
-        1 => "1 memory".to_owned(),
-        count => format!("{} memories", HumanCount(count as u64)),
     }
 }

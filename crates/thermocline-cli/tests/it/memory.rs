@@ -564,7 +564,7 @@ fn what_is_tended_or_hidden_is_told_and_taken_back_by_its_group() {
     assert_eq!(memories.run("undo", &["--group", group]).code, 3, "it was undone already");
 
     let hidden = memories.run("quarantine", &["--memory", "r", "--why", "audit"]);
-    assert!(hidden.stdout.starts_with("1 memories are hidden"), "{}", hidden.stdout);
+    assert!(hidden.stdout.starts_with("1 memory hidden, "), "{}", hidden.stdout);
     let group = hidden.stdout.split("memory lift ").nth(1).unwrap().split(' ').next().unwrap();
     assert_eq!(memories.json("show", &["r"])["status"], "quarantined");
     assert_eq!(memories.run("lift", &[group]).code, 0);
