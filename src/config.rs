@@ -42,8 +42,8 @@ pub struct Config {
     pub hot_tokens: u32,
     /// Maximum number of turns in the warm tier's window. Default 50, limits 1 to 1,000.
     pub warm_turns: usize,
-    /// Maximum tokens in the warm tier's window. Default 15,000, limits 1 to 1,000,000. A context cuts any warm turn
-    /// longer than an eighth of this to an eighth, so that the turns before it are still shown.
+    /// Maximum tokens in the warm tier's window. Default 15,000, limits 1 to 1,000,000. In a context, a turn longer
+    /// than an eighth of this counts as an eighth, because the context cuts it and can still show the turns before it.
     pub warm_tokens: u32,
     /// How a context's budget is divided among the tiers. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1
     /// to 1,000,000.

@@ -47,10 +47,10 @@ const INLINE_BYTES: usize = 8_192;
 
 /// The handle of one conversation. All clones follow it together.
 ///
-/// A session continues with the next record in a successor if silence has ended it, or if it has a key and has ended in
-/// any way, whichever handle or process records. Recording, ending, hot, warm, search, context and state follow the
-/// conversation to the successor, and the handle then refers to the successor. Every other method is about the session
-/// that [`id`](Self::id) names.
+/// If silence has ended a session, or if a session with a key has ended in any way, the next record continues the
+/// conversation in a successor, whichever handle or process records. Recording, ending, hot, warm, search, context and
+/// state follow the conversation to the successor, and the handle then refers to the successor. Every other method is
+/// about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -137,7 +137,7 @@ impl Session {
 
     /// Adds the reply to a message, and returns once both are durable as one turn. A repeated call with the same reply
     /// returns the first result. `turn` may belong to any session of the user. If that session has been silent for too
-    /// long but was not ended yet, the reply keeps it open. A reply that comes after the next record is too late and
+    /// long but has not been ended yet, the reply keeps it open. A reply that comes after the next record is too late and
     /// fails with `Conflict`: record it as a separate turn to keep it.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
