@@ -135,7 +135,7 @@ impl Thermocline {
         off_thread(move || store.stats()).await
     }
 
-    /// Returns whether the file can be read and written now, within 50 ms and without using the writer. For health
+    /// Checks whether the file can be read and written now, within 50 ms and without using the writer. For health
     /// checks that run every second.
     ///
     /// Errors: `TimedOut` if no connection reads within that time, and any other error of reading.
@@ -238,8 +238,8 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
-    /// Makes a job that was given up, or that waits for a retry, due now; without a number, all such jobs. Returns the
-    /// number of jobs. A summarizer or embedder that is in its cooldown is asked again at once.
+    /// Makes a job due now that was given up or waits for a retry; without a number, all such jobs. Returns the number
+    /// of jobs. A summarizer or embedder that is in its cooldown is asked again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await

@@ -57,8 +57,8 @@ struct Marker {
 }
 
 /// A folder that shows a user's memories as files: markdown with a head, in the format of the cognitive paper, for
-/// people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies to it what
-/// people edited in the folder; only where both sides changed the same part, a person has to decide.
+/// people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies the
+/// edits that people made in the folder; a person has to decide only where both sides changed the same part.
 ///
 /// The state of the last write is stored in the folder (`_sync.json`), not in the memory file, so that a folder that is
 /// copied, moved or restored brings the state that matches its files. Only one process at a time may work in a folder.
