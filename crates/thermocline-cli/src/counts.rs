@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use indicatif::HumanCount;
 
-/// `1 turn`, `1,200 turns`; `1 memory`, `2 memories`.
+/// Returns a number with its noun: `1 turn`, `1,200 turns`; `1 memory`, `2 memories`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     let number = HumanCount(count as u64);
     match what.strip_suffix('y') {
@@ -14,7 +14,7 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// `1-7, 9, 12-13`: places of turns, in order.
+/// Joins consecutive numbers of turns, which must be in order: `1-7, 9, 12-13`.
 pub(crate) fn ranges(numbers: &[u32]) -> String {
     numbers
         .chunk_by(|&before, &number| number == before + 1)
@@ -26,7 +26,7 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
         .join(", ")
 }
 
-/// The result of some work, and the microseconds it took.
+/// Returns the result of some work, and the microseconds that it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
     #[expect(clippy::disallowed_methods, reason = "durations are monotonic, and start here only")]
     let started = Instant::now();

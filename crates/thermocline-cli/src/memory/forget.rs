@@ -1,4 +1,4 @@
-//! `thermocline memory forget` and `erase`: hides memories, or removes them from the file's bytes.
+//! `thermocline memory forget` and `erase`: hide memories, or remove them from the file's bytes.
 
 use thermocline::{Forgotten, Memory};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         if args.dry_run { named::to_look(db, &args.user)? } else { named::to_change(db, &args.user)? };
     let memories = memories.by(origin);
     let one = args.memory.as_ref().map(|name| named::memory(&memories, name)).transpose()?;
-    let filter = args.filter.filter().project_alone(); // As it is forgotten.
+    let filter = args.filter.filter().project_alone(); // The same selection as when forgetting.
     let page = |after, limit| memories.list(filter.clone(), after, limit);
     let meant = match &one {
         Some(one) => vec![one.clone()],
@@ -71,7 +71,7 @@ pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(),
     erase::answer(&erased, out)
 }
 
-/// Asks at the terminal; without one, nothing happens unless `--yes` is given.
+/// Asks for confirmation at the terminal; without a terminal, nothing happens unless `--yes` is given.
 fn confirm(out: &Output, question: &str) -> Result<(), Failure> {
     match out.ask(&format!("{question} Type yes:"))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),

@@ -1,4 +1,4 @@
-//! `thermocline memory tend`, `quarantine` and `lift`: changes to many memories at once, and undoing them.
+//! `thermocline memory tend`, `quarantine` and `lift`: tend all memories, and hide a source or show it again.
 
 use std::fmt::Write as _;
 
