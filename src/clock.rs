@@ -1,7 +1,8 @@
 //! The only place where time is read.
 //!
-//! Two kinds of time, never mixed: when something was said comes from the caller, otherwise from the clock, and is used for
-//! ages and rendering; the system clock is used for silence, ids and transitions. Deadlines use neither, but monotonic time.
+//! There are two kinds of time, which are never mixed. When something was said comes from the caller, or else from the
+//! clock, and is used for ages and rendering. The system clock is used for silence, ids and transitions. Deadlines use
+//! neither: they use monotonic time.
 
 use std::{
     fmt,
@@ -11,9 +12,9 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Where the time comes from. [`SystemClock`] unless the configuration sets another.
+/// A source of the current time. The default is [`SystemClock`].
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The current instant, UTC. It may jump, even backwards: nothing is ordered by it.
+    /// Returns the current instant, UTC. It may jump, even backwards: nothing is ordered by it.
     fn now(&self) -> DateTime<Utc>;
 }
 
@@ -29,12 +30,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved: for tests and reproducible replays.
+/// A clock that stands still until it is set: for tests and reproducible replays.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<DateTime<Utc>>);
 
 impl ManualClock {
-    /// A clock that shows `now`.
+    /// Creates a clock that shows `now`.
     pub fn new(now: DateTime<Utc>) -> Self {
         Self(Mutex::new(now))
     }
@@ -44,7 +45,8 @@ impl ManualClock {
         *self.0.lock().expect("no one panics while holding the time") = now;
     }
 
-    /// Moves the clock by `delta`, which may be negative.
+    /// Moves the clock by `delta`, which may be negative. A result outside the range of [`DateTime`] leaves it
+    /// unchanged.
     pub fn advance(&self, delta: TimeDelta) {
         let mut now = self.0.lock().expect("no one panics while holding the time");
         *now = now.checked_add_signed(delta).unwrap_or(*now);
@@ -57,7 +59,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Measures how long something takes, in monotonic time.
+/// Measures elapsed monotonic time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -72,19 +74,19 @@ impl Stopwatch {
     }
 }
 
-/// A point in monotonic time after which work is given up.
+/// A point in monotonic time after which an operation is abandoned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// A span too long for the clock counts as a year.
+    /// Returns the deadline `span` from now. A span too long for the clock counts as a year.
     pub(crate) fn after(span: Duration) -> Self {
         #[expect(clippy::disallowed_methods, reason = "deadlines are monotonic, and start here only")]
         let now = Instant::now();
         Self(now.checked_add(span).unwrap_or(now + Duration::from_hours(24 * 365)))
     }
 
-    /// The deadline in the form external code takes.
+    /// Returns the deadline as a standard [`Instant`], for external code.
     pub(crate) fn instant(self) -> Instant {
         self.0
     }

@@ -18,7 +18,7 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-/// How a [`Thermocline`](crate::Thermocline) behaves. Start from the default and change what you need:
+/// The settings of a [`Thermocline`](crate::Thermocline). Start from the default and change what you need:
 ///
 /// ```
 /// let mut config = thermocline::Config::default();
@@ -32,38 +32,41 @@ use crate::{
 pub struct Config {
     /// What an acknowledgement guarantees. Default: [`Durability::Full`].
     pub durability: Durability,
-    /// How tokens are counted. Default: [`Tokenizer::O200kBase`]. Rows counted by another tokenizer are recounted when they
-    /// are read.
+    /// The tokenizer that counts tokens. Default: [`Tokenizer::O200kBase`]. A row that was counted with another
+    /// tokenizer is recounted when it is read.
     pub tokenizer: Tokenizer,
-    /// Turns in the hot tier. Default 5, limits 1 to 50.
+    /// Maximum number of turns in the hot tier. Default 5, limits 1 to 50.
     pub hot_turns: usize,
-    /// Tokens in the hot tier; the newest turn stays even if it exceeds this. Default 1,500, limits 1 to 1,000,000.
+    /// Maximum tokens in the hot tier; the newest turn stays even if it exceeds this. Default 1,500, limits 1 to
+    /// 1,000,000.
     pub hot_tokens: u32,
-    /// Turns in the window of the warm tier. Default 50, limits 1 to 1,000.
+    /// Maximum number of turns in the warm tier's window. Default 50, limits 1 to 1,000.
     pub warm_turns: usize,
-    /// Tokens in the window of the warm tier. Default 15,000, limits 1 to 1,000,000. A turn longer than an eighth of this
-    /// counts as an eighth in a context, which cuts the turn and still shows the turns before it.
+    /// Maximum tokens in the warm tier's window. Default 15,000, limits 1 to 1,000,000. In a context, a turn longer
+    /// than an eighth of this counts as an eighth, because the context cuts it and can still show the turns before it.
     pub warm_tokens: u32,
-    /// How a context's budget is divided. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1 to 1,000,000.
+    /// How a context's budget is divided among the tiers. Default: 1,500 hot, 2,000 warm, 900 cold; their sum is from 1
+    /// to 1,000,000.
     pub shares: Shares,
-    /// Tokens that the hot section of a context and the current message may take together. It narrows the section and moves
-    /// no turn: hot turns that do not fit are shown as the newest of the warm turns. It has no effect for
-    /// [messages](crate::ContextOptions::for_messages), which do not separate recent turns from others. Default 2,000,
-    /// limits 200 to 1,000,000.
+    /// Maximum tokens of a context's hot section and the current message together. The limit affects only what the
+    /// context shows, not which turns are hot: hot turns that do not fit are shown as the newest of the warm turns. It
+    /// has no effect for [messages](crate::ContextOptions::for_messages), which do not separate recent turns from
+    /// others. Default 2,000, limits 200 to 1,000,000.
     pub live_tokens: u32,
-    /// Silence that ends a session, by the system clock. Default 24 hours, at least 1 ms.
+    /// How long a session may be silent before it ends, by the system clock. Default 24 hours, at least 1 ms.
     pub session_timeout: Duration,
     /// Maximum size of one side of a turn, in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
-    /// A marker, such as `[[remember]]`, that LLM#2 puts into a reply it wants kept. It is removed from the recorded reply,
-    /// wherever it occurs, and the turn is [marked](crate::NewTurn::critical). A backend that sets it must tell LLM#2 about
-    /// it and strip it from what it displays. 1 to 64 bytes without control characters, no blank at either end. Default:
-    /// none.
+    /// A marker, such as `[[remember]]`, that LLM#2 adds to a reply that should be kept. Every occurrence is removed
+    /// from the recorded reply, and the turn is [marked](crate::NewTurn::critical). A backend that sets a marker must
+    /// tell LLM#2 about it and remove it from the replies that it displays. A marker has 1 to 64 bytes, no control
+    /// characters, and no whitespace at either end. Default: none.
     pub remember_marker: Option<String>,
-    /// Commands that may wait for the writer; beyond that, callers wait. Default 1,024, limits 1 to 65,536.
+    /// Maximum number of commands in the writer's queue; while it is full, callers wait. Default 1,024, limits 1 to
+    /// 65,536.
     pub queue_len: usize,
-    /// Bytes of text that may wait for the writer; beyond that, callers wait. Default 64 MiB, at least 1. A single larger
-    /// turn may wait alone.
+    /// Maximum bytes of text in the writer's queue; while it is full, callers wait. A single turn larger than this is
+    /// accepted when no other text is queued. Default 64 MiB, at least 1.
     pub queue_bytes: usize,
     /// How long a command waits in total, for room in the queue and for another process's lock, before it fails with
     /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Default 30 seconds; zero does not wait.
@@ -73,33 +76,37 @@ pub struct Config {
     pub read_timeout: Duration,
     /// How long dropping the last handle waits for the writer. Default 10 seconds; zero does not wait.
     pub close_timeout: Duration,
-    /// Sessions whose hot tier is kept in memory; the least recently used is evicted. Default 1,000, at least 1.
+    /// Maximum number of sessions whose hot tiers are cached in memory; the least recently used session is dropped
+    /// first. Default 1,000, at least 1.
     pub live_sessions: usize,
-    /// Bytes of text that the hot tiers in memory may hold together. Default 16 MiB, at least 1.
+    /// Maximum bytes of text in all cached hot tiers together. Default 16 MiB, at least 1.
     pub live_bytes: usize,
-    /// Connections for reading. Default 4, limits 1 to 64.
+    /// Number of connections for reading. Default 4, limits 1 to 64.
     pub readers: u32,
-    /// The `application_id` of a backend's own database, if it has one. Without it, a database with a foreign id is not
-    /// joined; one that already has our tables is opened whatever its id. Default: none.
+    /// The SQLite `application_id` of the backend's own database, if the memory is stored in that database. A file with
+    /// any other foreign id is refused, unless it already contains our tables. Default: none.
     pub backend_application_id: Option<i32>,
-    /// Fail with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no memory at the path yet, instead of
-    /// creating one: for programs that only read. Default: false.
+    /// Whether opening fails with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no memory at the
+    /// path, instead of creating one. For programs that only read. Default: false.
     pub must_exist: bool,
-    /// Read only: for a file or folder that cannot be written. Nothing is written, created or migrated, no receipt is kept
-    /// and no job runs; every write fails with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). Opening also fails with
-    /// it for a file of an older version, and for one whose write-ahead log is not empty in a folder where the log's index
-    /// (`-shm`) cannot be created: copy such files. A file of up to 1 GiB that nobody has open is read into memory (twice
-    /// its size while it is being read), so that SQLite leaves no files next to it; if somebody writes to it later, it has
-    /// to be reopened. The process keeps one descriptor of each file it has read. Default: false.
+    /// Whether the file is opened read-only, for a file or folder that cannot be written. Nothing is written, created
+    /// or migrated, no receipt is kept and no job runs; every write fails with
+    /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). Opening fails with the same error for a file of an older
+    /// version, and for a file whose write-ahead log is not empty in a folder where the log's index (`-shm`) cannot be
+    /// created: copy these files. A file of up to 1 GiB that no process has open is read into memory (using twice its
+    /// size while it is being read), so that SQLite leaves no files next to it; if a process writes to it later, it has
+    /// to be reopened. The process keeps one file descriptor open for each file that it has read into memory. Default:
+    /// false.
     pub read_only: bool,
     /// LLM#1, which summarizes the turns of ended sessions. Default: none, which uses the built-in summarizer.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// Attempts with the summarizer before the built-in one does the rest. Default 3, limits 1 to 20. A refusal caused by
-    /// its configuration, such as a wrong key, does not count: the job waits.
+    /// Maximum number of attempts with the summarizer, after which the built-in one does the rest. Default 3, limits 1
+    /// to 20. A refusal caused by the summarizer's configuration, such as a wrong key, does not count as an attempt:
+    /// the job waits.
     pub summarizer_tries: u32,
-    /// How long the summarizer may take for a chunk of at most 16 turns, including its own retries. If it takes longer, the
-    /// job is retried later (the last attempt uses the built-in summarizer), and the summarizer is not asked for a minute;
-    /// jobs that do not need it go on. Default 10 minutes, at least 1 ms.
+    /// How long the summarizer may take for a chunk of at most 16 turns, including its own retries. If it takes longer,
+    /// the job is retried later (the last attempt uses the built-in summarizer), and no job asks the summarizer for a
+    /// minute; jobs that do not need it continue. Default 10 minutes, at least 1 ms.
     pub summarizer_timeout: Duration,
     /// What happens to the originals of summarized turns. Default: [`Originals::Archive`].
     pub originals: Originals,
@@ -107,65 +114,69 @@ pub struct Config {
     pub extract: Extract,
     /// Turns of at most this many tokens stay verbatim instead of being summarized. Default 60.
     pub verbatim_tokens: u32,
-    /// Whether a thread of the library runs jobs. Default: true. If false, call [`run_jobs`](crate::Thermocline::run_jobs)
-    /// regularly.
+    /// Whether a thread of the library runs jobs. Default: true. If false, call
+    /// [`run_jobs`](crate::Thermocline::run_jobs) regularly.
     pub worker: bool,
-    /// How often that thread looks for sessions that silence has ended. Default 1 minute, at least 1 ms.
+    /// How often the worker thread looks for sessions that have been silent for too long. Default 1 minute, at least 1
+    /// ms.
     pub worker_interval: Duration,
-    /// How long a job belongs to the process that took it before another may take it; renewed while the work goes on. By the
-    /// system clock; default 1 minute, at least 1 second.
+    /// How long a process holds a job before another process may take it, by the system clock. The process renews this
+    /// lease while it works. Default 1 minute, at least 1 second.
     pub lease: Duration,
-    /// What turns text into vectors, in order of preference: the first that answers is used, and the built-in embedder comes
-    /// last. Vectors of different models are never compared; a text that one model has not embedded yet is found by words
-    /// and by the next model. Default: none but the built-in one.
+    /// The embedders, in order of preference. A query uses the first one that answers; the built-in embedder comes
+    /// last. Vectors of different models are never compared: a text that one model has not embedded yet is found by
+    /// words and by the next model. Default: only the built-in embedder.
     pub embedders: Vec<Arc<dyn Embedder>>,
     /// How long an embedder may take for a query before the next one is asked, the built-in one last. An embedder that takes
     /// longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
     pub query_embed_timeout: Duration,
-    /// How long an embedder may take for a job's batch of about 64 texts of one user. If it takes longer, the job is retried
-    /// later, and no job asks this embedder for a minute; other embedders, the built-in one and jobs that need none go on.
-    /// Default 2 minutes, at least 1 ms.
+    /// How long an embedder may take for a job's batch of about 64 texts of one user. If it takes longer, the job is
+    /// retried later, and no job asks this embedder for a minute; jobs that use other embedders, the built-in one or
+    /// none continue. Default 2 minutes, at least 1 ms.
     pub embed_timeout: Duration,
-    /// What reads the query together with each of the best candidates, and orders them by how well they answer it. It is
-    /// used for recalls and contexts with [`Profile::Default`] or custom weights, except when the query asks only for a
-    /// time. If it does not answer, recall's own order stands, and `missing` says so. Default: none.
+    /// The reranker, which reads the query together with each of the best candidates and orders them by how well they
+    /// answer the query. It is used for recalls and contexts with [`Profile::Default`] or custom weights, except when
+    /// the query asks only for a time. If it does not answer, recall keeps its own order, and `missing` says so.
+    /// Default: none.
     pub reranker: Option<Arc<dyn Reranker>>,
     /// How many of the best candidates the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
     pub rerank_candidates: usize,
-    /// How long the reranker may take for them. A reranker that takes longer or fails is not asked again for 10 seconds,
-    /// unless it refused only these texts. Default 1 second, at least 1 ms: a model on a CPU needs more time, or fewer
-    /// candidates.
+    /// How long the reranker may take for these candidates. A reranker that takes longer or fails is not asked again
+    /// for 10 seconds, unless it refused only these texts. Default 1 second, at least 1 ms: a model on a CPU needs more
+    /// time, or fewer candidates.
     pub rerank_timeout: Duration,
-    /// LLM#1 as planner: before anything is searched for, it is asked what each context's message needs, given the last
-    /// turns. It names queries to search for in addition to the message (those of
-    /// [`ContextOptions::queries`](crate::ContextOptions::queries) come first, at most 8 in all), a time that the message
-    /// refers to, and whether older memory is needed at all. Its answer is verified; it changes what is found, never what
-    /// may be shown. Without a usable answer the context is the same as without a planner, and `missing` says so. It is
-    /// asked once per message after the same turns, and its plan is in the receipt
+    /// The planner: LLM#1, asked before the search what a context's message needs, given the last turns. It names
+    /// queries to search for in addition to the message (those of
+    /// [`ContextOptions::queries`](crate::ContextOptions::queries) come first, at most 8 in all), a time that the
+    /// message refers to, and whether older memory is needed at all. Its answer is verified, and can change what is
+    /// found but never what may be shown. Without a usable answer, the context is the same as without a planner, and
+    /// `missing` says so. The planner is asked once per message after the same turns, and its plan is in the receipt
     /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
     pub planner: Option<Arc<dyn ChatModel>>,
     /// How long the planner may take for a message. A planner that takes longer or fails is not asked again for 10 seconds,
     /// unless it refused only this message. Default 1.5 seconds, at least 1 ms.
     pub plan_timeout: Duration,
-    /// Sensors that can check whether a memory still holds, each with its own name and the subjects it may look at: nothing
-    /// is read, run or requested that is not configured here. A job checks memories that are stale and were shown;
+    /// Sensors that can check whether a memory still holds, each with its own name and the subjects it may look at:
+    /// only what is configured here is read, run or requested. A job checks memories that are stale and were shown;
     /// [`Memories::validate`](crate::Memories::validate) checks immediately. Default: none.
     pub sensors: Vec<Arc<dyn Sensor>>,
-    /// How long a sensor may take for one check. After that the check counts as undecided. Default 10 seconds, at least 1
-    /// ms.
+    /// How long a sensor may take for one check; after that the check counts as undecided. Default 10 seconds, at least
+    /// 1 ms.
     pub sensor_timeout: Duration,
     /// How recalled turns are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
-    /// Bytes that recall may keep in memory for all users together: about 0.6 KB per chat-sized turn. The user whose last
-    /// query is oldest is evicted; a user who alone exceeds this is read again for each recall. Default 256 MiB.
+    /// Maximum bytes of memory that recall uses to cache the data of all users together: about 0.6 KB per chat-sized
+    /// turn. The user with the oldest last query is dropped first; if a single user exceeds this, that user's data is
+    /// read again for each recall. Default 256 MiB.
     pub recall_bytes: usize,
-    /// Receipts kept per user, the newest. Default 1,000, at most 100,000; with 0 none are kept, and use is not counted.
+    /// How many receipts are kept per user; the oldest are deleted first. Default 1,000, at most 100,000; with 0 none
+    /// are kept, and use is not counted.
     pub receipts: u32,
-    /// Receives events from behind the calls: jobs, failing providers, the file. Default: nobody.
+    /// Receives events about background work: jobs, failing providers, the file. Default: no receiver.
     pub on_event: OnEvent,
-    /// Where the time comes from. Default: [`SystemClock`].
+    /// The clock that timestamps are read from. Default: [`SystemClock`].
     pub clock: Arc<dyn Clock>,
-    /// For tests of failing statements.
+    /// Makes statements fail in tests.
     #[doc(hidden)]
     pub faults: Faults,
 }
@@ -176,9 +187,9 @@ pub struct Config {
 pub enum Durability {
     /// The turn is on the disk: it survives a crash, a kill and a power loss (`synchronous=FULL`).
     Full,
-    /// The turn is in the file, but not yet on the disk: it survives a kill (`synchronous=NORMAL`). A power loss never
-    /// damages the file, but may lose every turn since the log was last synced: up to 1,000 pages (4 MB) of log, which are
-    /// hundreds of chat-sized turns, and more if another process reads for a long time.
+    /// The turn is written to the file but not synced to the disk: it survives a kill (`synchronous=NORMAL`). A power
+    /// loss never damages the file, but may lose every turn since the log was last synced: up to 1,000 pages (4 MB) of
+    /// log, or hundreds of chat-sized turns, and more if another process reads for a long time.
     Relaxed,
 }
 
@@ -186,77 +197,81 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Originals {
-    /// They are kept, compressed, and can be read and restored byte for byte.
+    /// The originals are kept, compressed, and can be read and restored byte for byte.
     Archive,
-    /// They are deleted after a verified summary by [`Config::summarizer`], and only that summary, keywords and the caller's
-    /// id stay. This is the only mode in which a bad summary can lose what was said. Refused without a summarizer.
+    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary; only that summary,
+    /// keywords and the caller's id remain. This is the only mode in which a bad summary can lose what was said.
+    /// Opening fails if no summarizer is configured.
     ///
-    /// Turns that the built-in summarizer had to do, because the configured one failed or gave no usable answer, are
-    /// archived as by [`Archive`](Self::Archive): an outage deletes nothing.
-    /// [`Session::compress_again`](crate::Session::compress_again) has the summarizer asked about those turns again.
+    /// If the configured summarizer failed or gave no usable answer for a turn, the built-in one summarizes it, and the
+    /// original is archived as with [`Archive`](Self::Archive): an outage deletes nothing.
+    /// [`Session::compress_again`](crate::Session::compress_again) asks the configured summarizer about those turns
+    /// again.
     Delete,
 }
 
-/// How memories are extracted from ended sessions: at most 5 per session, in words that occur in it.
+/// How memories are extracted from ended sessions: at most 5 per session, in words that occur in that session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Extract {
-    /// Not at all: memories are only what somebody saves.
+    /// No extraction: the only memories are those that somebody saves.
     #[default]
     Off,
-    /// By rules of English: decisions, what fixed a problem, steps that worked. Uses of memories are rated by the user's own
-    /// words after the reply.
+    /// Extraction by rules for English: decisions, what fixed a problem, steps that worked. Rules also rate the uses of
+    /// memories, from what the user says after the reply.
     Rules,
-    /// As [`Rules`](Self::Rules), and then by [`Config::summarizer`] through
-    /// [`Summarizer::propose`](crate::Summarizer::propose): its proposals are verified as summaries are, and must quote the
-    /// session. Refused without a summarizer.
+    /// Extraction as with [`Rules`](Self::Rules), and then by [`Config::summarizer`] through
+    /// [`Summarizer::propose`](crate::Summarizer::propose): its proposals are verified like summaries, and must quote
+    /// the session. Opening fails if no summarizer is configured.
     Llm,
 }
 
-/// Tokens of each tier in a context, served in this order, so a smaller budget affects the last first. What a tier leaves
-/// unused goes to the next, and what is left of the whole budget is offered again.
+/// How many tokens of a context each tier gets. The tiers are filled in the order hot, warm, cold, so a smaller budget
+/// reduces the cold share first. A tier's unused tokens go to the next tier, and what is left of the whole budget is
+/// offered to the tiers again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Shares {
-    /// Recent turns. Default 1,500.
+    /// Tokens for recent turns. Default 1,500.
     pub hot: u32,
-    /// Earlier in this session. Default 2,000.
+    /// Tokens for earlier turns of the session. Default 2,000.
     pub warm: u32,
-    /// From earlier conversations. Default 900.
+    /// Tokens for what is recalled from earlier conversations and for what is known. Default 900.
     pub cold: u32,
 }
 
 impl Shares {
-    /// Tokens of recent turns.
+    /// Sets the tokens for recent turns.
     #[must_use]
     pub fn hot(mut self, tokens: u32) -> Self {
         self.hot = tokens;
         self
     }
 
-    /// Tokens of earlier turns of the session.
+    /// Sets the tokens for earlier turns of the session.
     #[must_use]
     pub fn warm(mut self, tokens: u32) -> Self {
         self.warm = tokens;
         self
     }
 
-    /// Tokens of what is recalled from earlier conversations and of what is known.
+    /// Sets the tokens for what is recalled from earlier conversations and for what is known.
     #[must_use]
     pub fn cold(mut self, tokens: u32) -> Self {
         self.cold = tokens;
         self
     }
 
-    /// The sum of the three: the budget of a context that does not set one. By default 4,400.
+    /// Returns the sum of the three shares: the budget of a context that does not set one. By default 4,400.
     pub fn total(self) -> u32 {
         self.hot.saturating_add(self.warm).saturating_add(self.cold)
     }
 }
 
-/// Default size of the hot tier. A context's hot share has the same size, so that it can show all of it.
+/// The default size of the hot tier in tokens. A context's hot share has the same size, so that it can show the whole
+/// tier.
 const HOT_TOKENS: u32 = 1_500;
 
 impl Default for Shares {
@@ -320,7 +335,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The numeric settings that have limits, each with its value, minimum and maximum.
+    /// Returns the numeric settings that have limits, each with its value, minimum and maximum.
     fn knobs(&self) -> [(&'static str, u64, u64, u64); 15] {
         const MILLION: u64 = 1_000_000;
         [
@@ -342,7 +357,7 @@ impl Config {
         ]
     }
 
-    /// The durations that have a minimum, each with its value and minimum.
+    /// Returns the durations that have a minimum, each with its value and minimum.
     fn spans(&self) -> [(&'static str, Duration, Duration); 10] {
         const MS: Duration = Duration::from_millis(1);
         [
@@ -359,7 +374,7 @@ impl Config {
         ]
     }
 
-    /// Refuses a setting outside its limits, and names it.
+    /// Fails if a setting is outside its limits; the error names the setting.
     pub(crate) fn validate(&self) -> Result<()> {
         for (name, value, least, most) in self.knobs() {
             if value < least || value > most {
@@ -405,7 +420,7 @@ mod tests {
         cooldown::{JOB_REST, QUERY_REST},
     };
 
-    /// What each field's documentation says, from its default on.
+    /// Maps each field to its documentation from the word "default" on.
     fn defaults_in_words() -> HashMap<&'static str, String> {
         let source = include_str!("config.rs");
         let fields = ["pub struct Config {", "pub struct Shares {"]
@@ -425,7 +440,8 @@ mod tests {
         found
     }
 
-    /// The number after these words: `1,500`, `1 byte`, `16 MiB`; for a duration in milliseconds: `24 hours`, `86400s`.
+    /// Parses the number after `words`, with its unit: `1,500`, `1 byte`, `16 MiB`. Durations (`24 hours`, `86400s`)
+    /// become milliseconds.
     fn number_behind(words: &str, text: &str) -> Option<u64> {
         let (_, rest) = text.split_once(words)?;
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',')?;

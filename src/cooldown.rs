@@ -1,4 +1,5 @@
-//! Leaves a provider alone for a while after it failed: the next caller would only wait as long for nothing.
+//! Cooldowns: a provider that failed is not asked for a while, because the next caller would probably wait for nothing
+//! too.
 
 use std::{
     sync::{Mutex, MutexGuard},
@@ -9,16 +10,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::error::Error;
 
-/// How long an embedder, a reranker or a planner that did not answer a query in time rests: otherwise every recall would
-/// wait for it.
+/// The cooldown of an embedder, a reranker or a planner that did not answer a query in time: without it, every recall
+/// would wait for that provider.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
-/// How long a provider that failed a job rests: the jobs of ten thousand users need not each find out. It also limits how
-/// many threads a provider that blocks forever can hold.
+/// The cooldown of a provider that failed a job: the jobs of ten thousand users need not each find out. It also limits
+/// how many threads a provider that blocks forever can hold.
 pub(crate) const JOB_REST: Duration = Duration::from_mins(1);
 
-/// One provider's rest after a failure.
+/// One provider's cooldown.
 ///
-/// It uses the system clock, as the waits of jobs do. Setting the clock back ends it.
+/// It uses the system clock, as the waiting times of jobs do. If that clock is set back, the cooldown ends.
 #[derive(Debug)]
 pub(crate) struct Cooldown {
     rest: Duration,
@@ -27,16 +28,17 @@ pub(crate) struct Cooldown {
 
 #[derive(Clone, Debug)]
 struct Failed {
-    /// Since when it has failed without an answer in between.
+    /// When the current series of failures, without an answer in between, began.
     since: DateTime<Utc>,
     last: DateTime<Utc>,
     why: Error,
 }
 
-/// A provider that has failed for this long is out of order: work that waited for it goes on without it.
+/// A provider whose failures have lasted this long is out of order: work that waited for it continues without it.
 const OUTAGE: TimeDelta = TimeDelta::minutes(10);
-/// How long work waits for another configuration before it asks again: an account may have been paid in the meantime. Longer
-/// than the rest, so that ten thousand waiting jobs are not taken and given back every minute.
+/// How long work waits for a change of a provider's configuration before it asks again: an account may have been paid
+/// in the meantime. Longer than the cooldown, so that ten thousand waiting jobs are not taken and given back every
+/// minute.
 const FOR_CONFIGURATION: TimeDelta = TimeDelta::minutes(10);
 
 impl Cooldown {
@@ -44,17 +46,18 @@ impl Cooldown {
         Self { rest, failed: Mutex::default() }
     }
 
-    /// Starts the rest: the provider failed now, for this reason.
+    /// Starts the cooldown: the provider failed at `now`, for this reason.
     pub(crate) fn begin(&self, now: DateTime<Utc>, why: &Error) {
         let mut failed = self.failed();
-        // While its configuration was wrong, it is unknown whether it was out of order.
+        // Time under a wrong configuration does not count as an outage, because the provider may have been working.
         let before = failed.as_ref().filter(|failed| !failed.why.is_misconfiguration());
         let since = before.map_or(now, |failed| failed.since);
         *failed = Some(Failed { since, last: now, why: why.clone() });
     }
 
-    /// Until when work should wait for the provider, and why, without counting a try: the provider may be failing on one
-    /// job's texts, or because of its configuration.
+    /// Returns until when work should wait for the provider, and why. Waiting does not count as a try, because the
+    /// cause may be one job's texts or the provider's configuration. Returns `None` if the provider may be asked, or if
+    /// its failures have lasted for [`OUTAGE`].
     pub(crate) fn waits_until(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Error)> {
         let why = self.why(now)?;
         if why.is_misconfiguration() {
@@ -65,7 +68,7 @@ impl Cooldown {
         (failed.last - failed.since < OUTAGE).then_some((until, why))
     }
 
-    /// Why the provider should not be asked now; `None` if it may be.
+    /// Returns why the provider should not be asked now, or `None` if it may be asked.
     pub(crate) fn why(&self, now: DateTime<Utc>) -> Option<Error> {
         let failed = self.failed();
         let failed = failed.as_ref()?;
@@ -73,7 +76,7 @@ impl Cooldown {
         (rested < self.rest).then(|| failed.why.clone())
     }
 
-    /// Ends the rest: the provider has answered, or should be asked early.
+    /// Ends the cooldown, because the provider has answered or should be asked early.
     pub(crate) fn end(&self) {
         *self.failed() = None;
     }
@@ -83,24 +86,24 @@ impl Cooldown {
     }
 }
 
-/// The cooldowns of every provider of one open file. Queries and jobs have separate ones: a query gives up within seconds on
-/// a model that is still loading, and a job does not.
+/// The cooldowns of every provider of one open file. Queries and jobs have separate ones, because a query gives up
+/// within seconds on a model that is still loading, and a job does not.
 #[derive(Debug)]
 pub(crate) struct Cooldowns {
     /// LLM#1.
     pub(crate) summarizer: Cooldown,
-    /// The embedders for jobs, in their order.
+    /// The embedders for jobs, in the order of the configuration.
     pub(crate) embedders: Vec<Cooldown>,
-    /// The embedders for queries, in their order.
+    /// The embedders for queries, in the order of the configuration.
     pub(crate) queries: Vec<Cooldown>,
     /// The reranker, which is asked only by queries.
     pub(crate) reranker: Cooldown,
-    /// The planner (LLM#1): possibly another model than the one that summarizes.
+    /// The planner (LLM#1), which may be another model than the summarizer.
     pub(crate) planner: Cooldown,
 }
 
 impl Cooldowns {
-    /// The cooldowns for this many embedders.
+    /// Creates the cooldowns for this many embedders.
     pub(crate) fn of(embedders: usize) -> Self {
         let each = |rest| (0..embedders).map(|_| Cooldown::of(rest)).collect();
         Self {
@@ -112,14 +115,14 @@ impl Cooldowns {
         }
     }
 
-    /// Lets jobs ask every provider again at once.
+    /// Ends the cooldowns for jobs, so that they can ask every provider again at once.
     pub(crate) fn end_for_jobs(&self) {
         self.summarizer.end();
         self.embedders.iter().for_each(Cooldown::end);
     }
 }
 
-/// Until when work waits for another configuration of a provider.
+/// Returns until when work waits for a change of a provider's configuration.
 pub(crate) fn until_configured(now: DateTime<Utc>) -> DateTime<Utc> {
     now + FOR_CONFIGURATION
 }

@@ -1,4 +1,4 @@
-//! The crate's one error type: a kind for the program, a sentence for the person.
+//! The crate's one error type: a kind for programs to match, and a message for people.
 //!
 //! Error messages never contain message text or keys, so they may be logged.
 
@@ -7,10 +7,10 @@ use std::{error::Error as StdError, fmt, sync::Arc};
 /// The crate's result type.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong. Cheap to clone: one failed commit answers every caller that waited for it.
+/// An error of this crate. Cheap to clone, because one failed commit is returned to every caller that waited for it.
 ///
-/// Match on [`kind`](Error::kind); show the `Display` text, which reads well after "failed: " and says what to do. The
-/// cause, if there is one, is in [`source`](StdError::source).
+/// Match on [`kind`](Error::kind); show people the `Display` text, which reads well after "failed: " and says what to
+/// do. The cause, if there is one, is in [`source`](StdError::source).
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -20,49 +20,53 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// What the caller can do about an [`Error`].
+/// The kind of an [`Error`], which tells the caller what to do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input breaks a rule (a bound, a NUL, an impossible time). Nothing was written: fix the input.
     InvalidInput,
-    /// The caller's id is already taken by something with different text. Nothing was written.
+    /// The caller's id already belongs to something with different text. Nothing was written.
     Conflict,
     /// The session was ended by call and never reopens. Nothing was written: start another session.
     SessionEnded,
-    /// This user has no such thing.
+    /// What the call names does not exist, or belongs to another user.
     NotFound,
     /// The queue or the file stayed busy past the timeout. Nothing was written: try again.
     Busy,
-    /// A read passed its deadline and was stopped. Try again, or raise `read_timeout`.
+    /// A read passed its deadline and was stopped. Try again, or raise
+    /// [`Config::read_timeout`](crate::Config::read_timeout).
     TimedOut,
-    /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the same caller's
-    /// id. Also returned by every call if the file was deleted or replaced while it was open, until it is reopened.
+    /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the same
+    /// caller's id. After the file was deleted or replaced while it was open, every call fails with this kind until the
+    /// file is reopened.
     Io,
     /// The path cannot be written: a read-only file, folder or disk.
     ReadOnly,
-    /// The file or a part of it is damaged, or it is not an SQLite database. Restore a backup; the rest can still be read.
+    /// The file or a part of it is damaged, or it is not an SQLite database. Restore a backup. What is not damaged can
+    /// still be read.
     Corrupt,
     /// A bug in this crate. Please report it.
     Internal,
     /// The file is another program's database. Choose another path.
     ForeignFile,
-    /// The file was written by a newer version of this crate. Upgrade.
+    /// The file was written by a newer version of this crate. Upgrade the crate.
     NewerSchema,
-    /// This machine or build cannot do it (SQLite is too old, or the file system does not support WAL).
+    /// This machine or build does not support the operation: SQLite is too old, or the file system does not support
+    /// WAL.
     Unsupported,
     /// The handle was closed. Open the file again.
     Closed,
-    /// The writer thread panicked. Everything acknowledged is safe: reopen the file, and report the bug.
+    /// The writer thread panicked. Everything acknowledged is safe. Reopen the file, and report the bug.
     Poisoned,
-    /// LLM#1 or another provider failed temporarily (network, overload, an answer that fails verification). Work goes on
-    /// without it, and it is asked again later.
+    /// LLM#1 or another provider failed temporarily: network, overload, an answer that fails verification. Work
+    /// continues without the provider, which is asked again later.
     Provider,
-    /// LLM#1 or another provider refuses this request for good: a content filter, a text that is too long. Work goes on
-    /// without it.
+    /// LLM#1 or another provider permanently refuses this request: a content filter, a text that is too long. Work
+    /// continues without the provider.
     ProviderRefused,
     /// LLM#1 or another provider refuses every request because of its configuration: a wrong key, an unknown model, an
-    /// account without credit. Work that needs it waits: fix its configuration.
+    /// account without credit. Work that needs the provider waits until its configuration is fixed.
     ProviderMisconfigured,
 }
 
@@ -87,37 +91,37 @@ impl Error {
         Self::new(ErrorKind::NotFound, message)
     }
 
-    /// A failure that may pass; for implementers of [`ChatModel`](crate::ChatModel) and [`Summarizer`](crate::Summarizer).
-    /// The message should read well after "failed: " and must not contain keys or what users said. It is stored with the
-    /// work that failed: its first 300 characters, as one line.
+    /// Creates an error for a provider's temporary failure; for implementers of [`ChatModel`](crate::ChatModel) and
+    /// [`Summarizer`](crate::Summarizer). The message should read well after "failed: " and must not contain keys or
+    /// what users said. Its first 300 characters are stored, as one line, with the work that failed.
     pub fn provider(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Provider, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that a retry of the same request will not fix: a filter refuses it,
-    /// or it is too long. After a few tries work goes on without the provider.
+    /// Creates an error like [`provider`](Self::provider), for a failure that a retry of the same request will not fix:
+    /// a filter refuses the request, or it is too long. After a few tries, work continues without the provider.
     pub fn provider_refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderRefused, one_line(&message.into()))
     }
 
-    /// Like [`provider`](Self::provider), for a failure that only a configuration change fixes: a wrong key, an unknown
-    /// model. Jobs that need the provider wait, and no try is counted.
+    /// Creates an error like [`provider`](Self::provider), for a failure that only a configuration change fixes: a
+    /// wrong key, an unknown model. Jobs that need the provider wait, and no try is counted.
     pub fn provider_misconfigured(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderMisconfigured, one_line(&message.into()))
     }
 
-    /// What the caller can do about it.
+    /// Returns the kind, which tells the caller what to do about the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Whether only a change of a provider's configuration fixes it.
+    /// Returns whether only a change of a provider's configuration fixes the error.
     pub(crate) fn is_misconfiguration(&self) -> bool {
         self.kind() == ErrorKind::ProviderMisconfigured
     }
 }
 
-/// An error text from outside, shortened and stripped of characters that move a terminal's cursor.
+/// Shortens an external error text, and replaces control characters, which could move a terminal's cursor.
 fn one_line(message: &str) -> String {
     const MAX_CHARS: usize = 300;
     message.chars().take(MAX_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -146,7 +150,7 @@ impl StdError for Error {
     }
 }
 
-/// What can be read; treats damage as missing, since doctor reports where it is.
+/// Treats damage as missing, because doctor reports where it is.
 pub(crate) fn sound<T>(read: Result<Option<T>>) -> Result<Option<T>> {
     match read {
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),

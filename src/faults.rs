@@ -1,10 +1,10 @@
-//! Fault points: where a test makes a statement fail, or ends its process. Only tests reach them.
+//! Fault injection: a test can make a statement fail, or end its process there. Only tests set a hook.
 
 use std::{fmt, sync::Arc};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// When a point is reached.
+/// When a hook is called: before or after the statement.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third moment")]

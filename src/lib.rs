@@ -28,22 +28,24 @@
 //! ```
 //!
 //! - A **turn** is one user message and its reply. [`Session::record`] returns once the turn is durable.
-//! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm** ([`Session::warm`],
-//!   [`Session::search`]). Every move between tiers can be read ([`Session::transitions`]).
-//! - A job compresses each ended session, on a thread of the library or when [`Thermocline::run_jobs`] is called: its turns
-//!   become **cold**, either verbatim or as a [`Summary`] with the original in an archive, and what they say about people
-//!   becomes [`Anchor`]s. A [`Summarizer`] may do this ([`LlmSummarizer`]); without one, the built-in summarizer does.
+//! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
+//!   ([`Session::warm`], [`Session::search`]). [`Session::transitions`] lists every move between tiers.
+//! - After a session ends, a job compresses it, on a thread of the library or when [`Thermocline::run_jobs`] is called.
+//!   Its turns become **cold**, either verbatim or as a [`Summary`] with the original in an archive, and what they say
+//!   about people becomes [`Anchor`]s. The job asks a [`Summarizer`], such as [`LlmSummarizer`], if one is configured,
+//!   and otherwise uses the built-in summarizer.
 //! - [`User::erase`] and [`Session::erase`] remove data from the bytes of the file; [`User::export`] and
-//!   [`Thermocline::import`] move it.
+//!   [`Thermocline::import`] copy a user's data to another file.
 //! - [`Session::context`] packs what is relevant into a token budget, which it never exceeds.
-//! - A [`User`] is a scope: a user's data can be read and written only through one.
-//! - [`blocking`] has the same handles for callers without a runtime.
+//! - A [`User`] is a scope: only its handle, and the handles it returns, can read and write that user's data.
+//! - [`blocking`] has the same handles for callers without an async runtime.
 //!
-//! It is not a vector database, an agent framework or an LLM. It needs no LLM, no key, no network and no server.
+//! Thermocline is not a vector database, an agent framework or an LLM. It needs no LLM, no key, no network and no
+//! server.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The Rust examples of the stories, which run as written.
+/// Runs the Rust examples of `docs/stories.md` as doc-tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/stories.md")]
 mod stories {}
@@ -94,7 +96,7 @@ pub use crate::rerank::HttpReranker;
 pub use crate::sensors::FsSensor;
 #[cfg(feature = "llm")]
 pub use crate::sensors::HttpSensor;
-// The types of times and ids in the public API.
+// Re-exported because times and ids in the public API have their types.
 pub use chrono;
 pub use uuid;
 

@@ -1,4 +1,4 @@
-//! Runs blocking work on a thread of its own, so that the caller's thread goes on.
+//! Runs blocking work on a separate thread, so that the caller's thread is not blocked.
 
 use std::{future::Future, io, thread, time::Duration};
 
@@ -6,14 +6,14 @@ use tokio::{runtime::Handle, sync::oneshot};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Runs `work` on a thread of this name, which no runtime waits for when it ends. Needs no runtime. `work` runs to its end
-/// even if the future is dropped.
+/// Runs `work` on a thread of this name. Needs no runtime, and no runtime waits for the thread when it shuts down.
+/// `work` runs to its end even if the future is dropped.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (reply, answer) = oneshot::channel();
-    // The answer is dropped if the caller no longer waits.
+    // The send fails if the caller no longer waits.
     spawn(name, move || drop(reply.send(work()))).map_err(|error| no_thread(name, error))?;
     answer.await.unwrap_or_else(|_| Err(Error::provider(format!("the thread {name} ended"))))
 }
@@ -22,15 +22,16 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
 #[derive(Debug)]
 pub(crate) enum CallOutcome<T> {
     Given(Result<T>),
-    /// There was no answer in time.
+    /// The call did not answer in time.
     Late,
     Panicked,
 }
 
-/// Drives the future that `asking` creates, on a thread of this name for up to `limit`, with the timers and the IO of the
-/// caller's runtime: even if it never resolves or blocks its thread, the caller goes on.
+/// Drives the future that `asking` creates on a thread of this name, for up to `limit`, with the timers and the IO of
+/// the caller's runtime. Even if the future never resolves or blocks its thread, the caller continues.
 ///
-/// When nobody waits any more, the future is dropped. If it blocks its thread, it holds the thread until it returns.
+/// The future is dropped once the caller no longer waits. If it blocks its thread, it holds that thread until it
+/// returns.
 pub(crate) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
     name: &'static str,
     limit: Duration,

@@ -1,5 +1,5 @@
-//! A GET request to one address: without a key or a proxy, following no redirect, and to no private network unless that is
-//! allowed.
+//! A GET request to one address, without a key or a proxy. Redirects are not followed, and private networks are refused
+//! unless they are allowed.
 
 use std::{
     fmt, io,
@@ -19,19 +19,19 @@ use ureq::{
 
 use crate::error::{Error, Result};
 
-/// An address that may be asked. Its `Debug` does not show the query of the address, which may hold a key.
+/// An address that may be requested. Its `Debug` hides the query of the address, which may contain a key.
 #[derive(Clone)]
 pub(crate) struct EndpointAddress {
     url: String,
-    /// Whether it may be on this machine or a private network.
+    /// Whether the address may be on this machine or a private network.
     may_be_private: bool,
 }
 
-/// An answer.
+/// An HTTP answer.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: u16,
-    /// Empty if none was requested.
+    /// Empty if no body was requested.
     pub(crate) body: Vec<u8>,
 }
 
@@ -39,15 +39,15 @@ pub(crate) struct Got {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     Late,
-    /// It is at an address that may not be asked.
+    /// All addresses of the host are private, and private addresses are not allowed.
     Private,
     TooLarge,
     Unreachable,
 }
 
 impl EndpointAddress {
-    /// Fails with `InvalidInput` if it is not an `http` or `https` address of a host, or has a user, a password or a
-    /// fragment in it.
+    /// Fails with `InvalidInput` if the URL is not an `http` or `https` address with a host, or contains a user, a
+    /// password or a fragment.
     pub(crate) fn new(url: impl Into<String>, may_be_private: bool) -> Result<Self> {
         let url = url.into();
         let uri = Uri::try_from(&url).ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
@@ -61,7 +61,7 @@ impl EndpointAddress {
         Ok(Self { url, may_be_private })
     }
 
-    /// Sends the request, and reads at most `max_bytes` of the body, or none. Blocks.
+    /// Sends the request, and reads at most `max_bytes` of the body; with `None` it reads no body. Blocks.
     pub(crate) fn get(
         &self,
         max_bytes: Option<u64>,
@@ -71,7 +71,7 @@ impl EndpointAddress {
             .timeout_global(Some(timeout.max(Duration::from_millis(1))))
             .http_status_as_error(false)
             .max_redirects(0)
-            .proxy(None) // It would resolve the host itself.
+            .proxy(None) // A proxy would resolve the host itself.
             .user_agent(concat!("thermocline/", env!("CARGO_PKG_VERSION")))
             .build();
         let resolver = Resolved { may_be_private: self.may_be_private, all: DefaultResolver::default() };
@@ -106,15 +106,15 @@ impl fmt::Debug for EndpointAddress {
     }
 }
 
-/// Resolves hosts as usual, and returns only addresses that may be asked. The connection goes to the address that was
-/// checked, so a name that resolves differently the next time leads nowhere else.
+/// Resolves hosts as usual, and returns only addresses that may be requested. The connection is made to the address
+/// that was checked, so a name that resolves differently the next time cannot lead elsewhere.
 #[derive(Debug)]
 struct Resolved {
     may_be_private: bool,
     all: DefaultResolver,
 }
 
-/// All addresses of a host are private.
+/// The error for a host whose addresses are all private.
 #[derive(Debug)]
 struct IsPrivate;
 
@@ -145,8 +145,8 @@ impl Resolver for Resolved {
     }
 }
 
-/// Whether an address is on the public internet: not on this machine, a private network, a link or a carrier's network, not
-/// reserved for documentation or measurements, and not another notation for one of these.
+/// Returns whether an address is on the public internet: not on this machine, a private network, a link or a carrier's
+/// network, not reserved for documentation or measurements, and not another notation for one of these.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -174,10 +174,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // Mapped and compatible addresses, including this machine's and none; translated addresses; 6to4.
+        // These contain an IPv4 address: mapped, compatible (including `::` and `::1`) and NAT64 addresses at the end,
+        // 6to4 addresses after the prefix.
         [0, 0, 0, 0, 0, 0 | 0xffff, ..] | [0x64, 0xff9b, ..] => v4(6),
         [0x2002, ..] => v4(1),
-        // Global unicast, without Teredo and documentation.
+        // Global unicast addresses, without Teredo and documentation.
         [0x2001, 0 | 0xdb8, ..] => false,
         [first, ..] => (0x2000..0x4000).contains(&first),
     }
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
     use crate::endpoint::scripted::{Scripted, ScriptedStep};
 
-    /// Long enough for a loaded machine; tests do not wait for it.
+    /// A timeout long enough for a loaded machine; no test waits for it to expire.
     const PATIENT: Duration = Duration::from_secs(30);
 
     #[track_caller]

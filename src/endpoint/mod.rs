@@ -1,7 +1,7 @@
-//! One HTTP endpoint of a provider: an address, a key, a timeout; it sends and receives JSON.
+//! A provider's HTTP endpoint, with an address, a key and a timeout. It sends and receives JSON.
 //!
-//! The only code of this crate that opens a connection, and only to the address that the caller names: redirects are
-//! refused, so that neither key nor text goes elsewhere. A key leaves this machine encrypted, or not at all.
+//! This is the only code of the crate that opens a connection, and only to the address that the caller names: redirects
+//! are refused, so that neither key nor text is sent anywhere else. A key leaves this machine encrypted, or not at all.
 
 pub(crate) mod address;
 mod refusal;
@@ -21,22 +21,22 @@ use crate::{
     error::{Error, Result},
 };
 
-/// How much of the body of a refusal is read, to tell what is refused.
+/// How many bytes of a refusal's body are read, to find out what is refused.
 const MAX_REFUSAL_BYTES: u64 = 64 << 10;
 
 /// A provider's endpoint. Neither its errors nor its `Debug` show the key.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
-    /// The provider's name in errors: "LLM#1".
+    /// The provider's name in error messages: "LLM#1".
     who: &'static str,
     base_url: String,
-    /// Whether it is this machine.
+    /// Whether the address is on this machine.
     is_local: bool,
     api_key: Option<Arc<str>>,
     timeout: Duration,
 }
 
-/// Why there is no answer, and the status if there was one.
+/// The error of a failed request, and the HTTP status if there was an answer.
 pub(crate) struct EndpointFailure {
     pub(crate) status: Option<u16>,
     pub(crate) error: Error,
@@ -49,8 +49,9 @@ impl From<Error> for EndpointFailure {
 }
 
 impl Endpoint {
-    /// Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if it is not an `http` or `https` address, or
-    /// has a user, password, query or fragment in it: keys do not belong there.
+    /// Creates an endpoint. Fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the address is
+    /// not an `http` or `https` address, or contains a user, password, query or fragment: keys do not belong in an
+    /// address.
     pub(crate) fn new(who: &'static str, base_url: impl Into<String>, timeout: Duration) -> Result<Self> {
         let base_url = base_url.into().trim_end_matches('/').to_owned();
         let rest = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://"));
@@ -65,12 +66,12 @@ impl Endpoint {
         Ok(Self { who, is_local: is_local(host), base_url, api_key: None, timeout })
     }
 
-    /// Its name in errors.
+    /// Returns the provider's name in error messages.
     pub(crate) fn who(&self) -> &'static str {
         self.who
     }
 
-    /// Sets its name in errors.
+    /// Sets the provider's name in error messages.
     pub(crate) fn set_who(&mut self, who: &'static str) {
         self.who = who;
     }
@@ -80,13 +81,13 @@ impl Endpoint {
         self.api_key = Some(key.into());
     }
 
-    /// How long one request may take in total; less than 1 ms counts as 1 ms.
+    /// Sets how long one request may take in total; less than 1 ms counts as 1 ms.
     pub(crate) fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout.max(Duration::from_millis(1));
     }
 
-    /// Posts to a path below the address, such as `/embeddings`, and reads at most `max_bytes` of the answer. Blocks. With a
-    /// key it refuses plain http to another machine.
+    /// Posts to a path below the address, such as `/embeddings`, and reads at most `max_bytes` of the answer. Blocks.
+    /// If a key is set, it refuses plain http to another machine.
     pub(crate) fn post(
         &self,
         path: &str,
@@ -107,7 +108,7 @@ impl Endpoint {
         let mut response = request.send(body.to_string()).map_err(|error| self.transport(&error))?;
         let status = response.status();
         if status != StatusCode::OK {
-            // The body may repeat the key or the text: it is inspected, but not shown.
+            // The body may repeat the key or the text, so it is inspected but not shown.
             let body = response.body_mut().with_config().limit(MAX_REFUSAL_BYTES).read_to_vec();
             let error = self.refused(status, &body.unwrap_or_default());
             return Err(EndpointFailure { status: Some(status.as_u16()), error });
@@ -126,7 +127,7 @@ impl Endpoint {
         config.build().into()
     }
 
-    /// The error for a status other than 200, given the body that came with it.
+    /// Returns the error for a status other than 200, given the body of the answer.
     fn refused(&self, status: StatusCode, body: &[u8]) -> Error {
         let message = format!("the endpoint of {} answered with status {}", self.who, status.as_u16());
         match EndpointRefusal::of(status.as_u16(), body) {
@@ -142,7 +143,7 @@ impl Endpoint {
         }
     }
 
-    /// Only the kind of the error, never its text, which may repeat a header.
+    /// Describes only the kind of the error. Its text is never shown, because it may repeat a header.
     fn transport(&self, error: &ureq::Error) -> EndpointFailure {
         use ureq::Error as E;
         let who = self.who;
@@ -165,15 +166,15 @@ impl Endpoint {
     }
 }
 
-/// Whether this host is certainly this machine: `localhost`, or a loopback address in its usual form. Names below
-/// `localhost` and other spellings of an address are left to resolvers, which may send them elsewhere.
+/// Returns whether this host is certainly this machine: `localhost`, or a loopback address in its usual form. Names
+/// below `localhost` and other spellings of an address do not count, because a resolver may send them elsewhere.
 fn is_local(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Shown as fields of the type that uses it.
+/// Shows these fields inside the `Debug` output of the types that contain an endpoint.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")

@@ -1,9 +1,10 @@
-//! What an endpoint refuses when it answers with an error: the only place that interprets providers' statuses and codes.
+//! What an endpoint refuses when it answers with an error. This is the only place that interprets providers' statuses
+//! and codes.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What is refused.
+/// What a refusal applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndpointRefusal {
     /// This request, temporarily: overload, or a failure of the endpoint.
@@ -18,7 +19,7 @@ pub(super) enum EndpointRefusal {
     OfModel,
 }
 
-/// The codes providers use for a refusal in `error.code`, `type` or `status`, whatever the HTTP status.
+/// Codes that mean the same at every HTTP status; a provider puts them into `error.code`, `type` or `status`.
 const CODES: [(&str, EndpointRefusal); 8] = [
     ("content_filter", EndpointRefusal::OfText),           // Azure
     ("content_policy_violation", EndpointRefusal::OfText), // OpenAI
@@ -40,13 +41,13 @@ const PHRASES: [(&[&str], EndpointRefusal); 8] = [
     (&["model", "does not exist"], EndpointRefusal::OfModel), // vLLM
     (&["not a re-ranker"], EndpointRefusal::OfModel),  // text-embeddings-inference, with 424
 ];
-/// Phrases in the message of a 403 from a filter: the text was flagged, the key is right (`OpenRouter`).
+/// Phrases of a filter in the message of a 403: the text was flagged, but the key is right (`OpenRouter`).
 const FILTERS: [&str; 3] = ["flagged", "moderation", "content policy"];
-/// A message may repeat what was sent: only its beginning is used.
+/// How many characters of a message are inspected: what follows them may repeat what was sent.
 const MESSAGE_CHARS: usize = 120;
 
 impl EndpointRefusal {
-    /// The refusal for this status and body. A body that is not a provider's JSON is ignored.
+    /// Returns what this status and body refuse. A body that is not a provider's JSON is ignored.
     pub(super) fn of(status: u16, body: &[u8]) -> Self {
         let ErrorBody { codes, message } = ErrorBody::read(body);
         let coded = CODES.iter().find(|(code, _)| codes.iter().any(|said| said == code));
@@ -77,13 +78,13 @@ impl EndpointRefusal {
 #[derive(Default)]
 struct ErrorBody {
     codes: Vec<String>,
-    /// Its beginning, in lower case.
+    /// The beginning of the message, in lower case.
     message: String,
 }
 
 impl ErrorBody {
-    /// `{"error": {"code", "type", "status", "message", "details": [{"reason"}]}}`, `{"error": "message"}`, or the same
-    /// fields without `error`.
+    /// Reads `{"error": {"code", "type", "status", "message", "details": [{"reason"}]}}`, `{"error": "message"}`, or
+    /// the same fields without `error`.
     fn read(body: &[u8]) -> Self {
         #[derive(Deserialize)]
         struct ErrorBodyFields {

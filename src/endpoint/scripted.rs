@@ -1,4 +1,4 @@
-//! An endpoint on this machine that does what a test scripts.
+//! An HTTP endpoint on this machine that follows a test's script.
 
 use std::{
     io::{Read, Write},
@@ -11,20 +11,20 @@ use std::{
 pub(crate) enum ScriptedStep {
     /// Answers with this status and body.
     Answer(u16, String),
-    /// Sends this head and then zeros for as long as they are accepted.
+    /// Sends this head, and then spaces until the client stops accepting them.
     Endless(&'static str),
     /// Closes without an answer.
     Close,
-    /// Reads the request, and stays silent until the other side leaves.
+    /// Reads the request, and stays silent until the client disconnects.
     Silence,
 }
 
-/// A failure whose body repeats the key and the text, as some providers do.
+/// An answer with this status whose body repeats the key and the text, as some providers do.
 pub(crate) fn status(status: u16) -> ScriptedStep {
     ScriptedStep::Answer(status, "{\"error\":\"sk-secret was wrong for: pottery\"}".to_owned())
 }
 
-/// An endpoint that takes one step per connection, and returns the requests it was sent.
+/// An endpoint that takes one step per connection; its thread returns the requests that it received.
 pub(crate) struct Scripted {
     pub(crate) url: String,
     pub(crate) thread: JoinHandle<Vec<String>>,
@@ -46,7 +46,7 @@ impl Scripted {
 
 fn serve_one(mut stream: &TcpStream, step: ScriptedStep) -> String {
     let request = read_request(stream);
-    // The client may leave at any time: some of the tests are about that.
+    // The client may disconnect at any time, and some tests check that it does, so write errors are ignored.
     match step {
         ScriptedStep::Answer(status, body) => {
             let head =
@@ -68,7 +68,7 @@ fn serve_one(mut stream: &TcpStream, step: ScriptedStep) -> String {
     request
 }
 
-/// A request's head and body, by its content-length.
+/// Reads a request's head and its body, whose length is in the content-length header.
 fn read_request(mut stream: &TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4_096];

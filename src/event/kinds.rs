@@ -1,4 +1,4 @@
-//! What may happen in the background of API calls, and its line in a log.
+//! What can happen in the background of API calls, and how a log line describes it.
 
 use std::fmt;
 
@@ -12,11 +12,12 @@ use crate::{
     },
 };
 
-/// Something that happened in the background of API calls. Its `Display` is one line for a log.
+/// Something that happened in the background of API calls. The `Display` form is one line for a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// An attempt at a job begins. It ends as done, waiting or failed, unless the process ends.
+    /// An attempt at a job begins. Unless the process ends, [`JobDone`](Self::JobDone),
+    /// [`JobWaiting`](Self::JobWaiting) or [`JobFailed`](Self::JobFailed) follows.
     #[non_exhaustive]
     JobStarted {
         /// The job.
@@ -30,8 +31,9 @@ pub enum Event {
         /// Turns that this attempt worked on.
         turns: u64,
     },
-    /// In an attempt at a compression, which may go on, the built-in summarizer did what the configured one did not.
-    /// [`Session::compress_again`](crate::Session::compress_again) has it done again.
+    /// In an attempt at a compression, the built-in summarizer summarized turns that the configured one did not. The
+    /// attempt may continue afterwards. [`Session::compress_again`](crate::Session::compress_again) asks the configured
+    /// summarizer again.
     #[non_exhaustive]
     JobFellBack {
         /// The job.
@@ -39,23 +41,23 @@ pub enum Event {
         /// Turns that the built-in summarizer summarized.
         summaries: u64,
     },
-    /// A job was given back, to be retried.
+    /// A job was given back and will be retried.
     #[non_exhaustive]
     JobWaiting {
         /// The job.
         job: JobRef,
-        /// When it is due again, by the system clock.
+        /// When the job is due again, by the system clock.
         until: DateTime<Utc>,
-        /// Why: `ProviderMisconfigured` waits for another configuration without counting a try; `Closed` means that the run
-        /// was told to stop. [`JobInfo::last_error`](crate::JobInfo::last_error) has the message.
+        /// Why. With `ProviderMisconfigured` the job waits for a change of the configuration, and no try is counted;
+        /// with `Closed` the run was told to stop. [`JobInfo::last_error`](crate::JobInfo::last_error) has the message.
         why: ErrorKind,
     },
-    /// A job was given up, and stays in the list until it is retried.
+    /// A job was given up. It stays in the list until it is retried.
     #[non_exhaustive]
     JobFailed {
         /// The job.
         job: JobRef,
-        /// Why; the message is where it is for `JobWaiting`.
+        /// Why. [`JobInfo::last_error`](crate::JobInfo::last_error) has the message.
         why: ErrorKind,
     },
     /// A call to a provider yielded nothing: it failed, refused, panicked or timed out.
@@ -63,21 +65,21 @@ pub enum Event {
     ProviderFailed {
         /// The provider's role.
         provider: ProviderRole,
-        /// The summarizer's, the reranker's or the planner's name, or the embedder's model.
+        /// The name of the summarizer, the reranker or the planner, or the embedder's model.
         name: String,
-        /// What can be done: see [`ErrorKind::Provider`], [`ErrorKind::ProviderRefused`],
+        /// Why, and so what can be done: see [`ErrorKind::Provider`], [`ErrorKind::ProviderRefused`],
         /// [`ErrorKind::ProviderMisconfigured`].
         why: ErrorKind,
     },
-    /// After a failure that made its connection untrustworthy, the writer has reopened the file. Everything acknowledged is
+    /// The writer reopened the file after a failure that made its connection untrustworthy. Everything acknowledged is
     /// safe; callers that were waiting got an error.
     #[non_exhaustive]
     WriterReopened {
-        /// What had failed: usually `Io`.
+        /// What failed: usually `Io`.
         why: ErrorKind,
     },
-    /// Erased data is gone from the rows, but bytes of it may remain in the file or its log, because a reader, perhaps in
-    /// another process, holds the log. A job tries again until they are overwritten.
+    /// Erased data is gone from the rows, but bytes of it may remain in the file or its log, because a reader, perhaps
+    /// in another process, keeps the log from being emptied. A job tries again until these bytes are overwritten.
     ScrubPending,
 }
 
@@ -85,13 +87,13 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobRef {
-    /// Its number, as in [`JobInfo`](crate::JobInfo).
+    /// The job's number, as in [`JobInfo`](crate::JobInfo).
     pub job_no: i64,
-    /// What it does.
+    /// What the job does.
     pub kind: JobKind,
-    /// The user whose data it works on; `None` if it works on the whole file.
+    /// The user whose data the job works on; `None` if it works on the whole file.
     pub user_id: Option<UserId>,
-    /// The session it works on; `None` if it works on all of the user's.
+    /// The session that the job works on; `None` if it works on all of the user's sessions, or on the whole file.
     pub session_id: Option<SessionId>,
     /// The number of this attempt, from 1.
     pub attempt: u32,
@@ -101,18 +103,18 @@ pub struct JobRef {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProviderRole {
-    /// Summaries: LLM#1.
+    /// Summarizes turns: LLM#1.
     Summarizer,
-    /// Vectors.
+    /// Turns texts into vectors.
     Embedder,
-    /// Ordering what was found.
+    /// Orders what was found.
     Reranker,
-    /// Planning what a message needs before anything is searched for: LLM#1.
+    /// Plans what a message needs before the search: LLM#1.
     Planner,
 }
 
 impl ProviderRole {
-    /// Its word: `summarizer`, `embedder`, `reranker`, `planner`.
+    /// Returns the role as a word: `summarizer`, `embedder`, `reranker` or `planner`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Summarizer => "summarizer",

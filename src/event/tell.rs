@@ -15,11 +15,11 @@ use crate::{
     model::ids::{SessionId, UserId},
 };
 
-/// Who receives [`Event`]s, in addition to the subscribers of `tracing` (feature `tracing`). Default: nobody.
+/// The receiver of [`Event`]s, in addition to the subscribers of `tracing` (feature `tracing`). Default: no receiver.
 ///
-/// It is called on the thread that does the work, including the writer's, for which all records wait: it must return within
-/// microseconds, and never call into the memory. Send longer work through a channel. A panic in it is caught and changes
-/// nothing.
+/// The hook runs on the thread that does the work, which may be the writer's, for which all records wait. It must
+/// return within microseconds, and never call into the memory; send longer work through a channel. A panic in the hook
+/// is caught and changes nothing.
 ///
 /// ```
 /// let (sender, events) = std::sync::mpsc::channel();
@@ -32,12 +32,12 @@ pub struct OnEvent(Option<Arc<Hook>>);
 type Hook = dyn Fn(&Event) + Send + Sync;
 
 impl OnEvent {
-    /// Calls `hear` with each event.
+    /// Creates a hook that is called with each event.
     pub fn new(hear: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hear)))
     }
 
-    /// Emits an event to every receiver: the only place that does.
+    /// Emits an event to every receiver. No other code does.
     pub(crate) fn emit(&self, event: &Event) {
         // A panicking hook or subscriber must not take the writer or a job with it.
         let _ = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -56,7 +56,8 @@ impl fmt::Debug for OnEvent {
     }
 }
 
-/// Runs an operation on a user's data in a span with these ids. Without the feature `tracing` it only runs it.
+/// Runs an operation on a user's data in a span with these ids. Without the feature `tracing` it only runs the
+/// operation.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
 pub(crate) async fn in_span<T>(
     operation: &'static str,
@@ -68,7 +69,7 @@ pub(crate) async fn in_span<T>(
     work.await
 }
 
-/// Like [`in_span`], for an attempt at a job.
+/// Runs an attempt at a job in a span, as [`in_span`] does for an operation.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
 pub(crate) async fn in_job_span<T>(job: &JobRef, work: impl Future<Output = T>) -> T {
     #[cfg(feature = "tracing")]

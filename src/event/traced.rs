@@ -10,7 +10,7 @@ use crate::{
     model::ids::{SessionId, UserId},
 };
 
-/// A span in the form of the event macros: only its fields.
+/// Makes a span with the arguments of an event macro, so that `of_job` can create both.
 macro_rules! job_span {
     (target: $target:literal, $($fields:tt)*) => { debug_span!(target: $target, "job", $($fields)*) };
 }
@@ -29,7 +29,7 @@ macro_rules! of_job {
     };
 }
 
-/// Logged at the level that matters to an operator.
+/// Logs the event, at a level that depends on how much it matters to an operator.
 pub(super) fn event(event: &Event) {
     match event {
         Event::JobStarted { job } => of_job!(debug, job, "job started"),
@@ -45,7 +45,7 @@ pub(super) fn event(event: &Event) {
     }
 }
 
-/// Logs a failure with only the kind of its error.
+/// Runs the operation in a span. Of a failure, it logs only the kind of the error.
 pub(super) async fn operation<T>(
     operation: &'static str,
     user: UserId,

@@ -1,5 +1,5 @@
-//! How recalls and contexts are answered: planned by LLM#1 if configured, gathered off the thread, reordered by a reranker
-//! if configured, finished off the thread.
+//! How recalls and contexts are answered. LLM#1 plans the recall, if a planner is configured; the evidence is gathered
+//! on another thread; a reranker reorders it, if one is configured; and the answer is finished on another thread.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use crate::{
     store::scope::Scope,
 };
 
-/// Has LLM#1 plan the recall for a message in a session, if it should be asked. `None`: in a session that has not begun.
+/// Asks the planner what the recall for a message needs, if it should be asked. The session is `None` if it has not
+/// begun.
 pub(super) async fn plan(
     open: &Arc<Open>,
     (scope, session): (Scope, Option<SessionId>),
@@ -31,11 +32,11 @@ pub(super) async fn plan(
     }
     let (own, options) = (Arc::clone(open), options.clone());
     let behind = off_thread(move || PlanBackground::read(&own, &own.indexes, (&scope, session), &options));
-    // Boxed: it is large, and most setups have no planner.
+    // Boxed because the future is large, and most setups have no planner.
     message.plan = Box::pin(open.plans.ask(open.config(), open.cooldowns(), &scope, behind, message)).await;
 }
 
-/// What a user's whole history has for this query, at most `k` things; a receipt is written afterwards.
+/// Recalls at most `k` things from a user's whole history for this query. A receipt is written afterwards.
 pub(super) async fn recall(
     open: &Arc<Open>,
     scope: Scope,
@@ -53,7 +54,8 @@ pub(super) async fn recall(
     answered(open, scope, message, gather, finish).await
 }
 
-/// The context for a message, and the session it now belongs to; a receipt is written afterwards.
+/// Builds the context for a message, and also returns the session that the message belongs to now. A receipt is written
+/// afterwards.
 pub(super) async fn context(
     open: &Arc<Open>,
     scope: Scope,
@@ -75,8 +77,9 @@ pub(super) async fn context(
     answered(open, scope, message, gather, finish).await
 }
 
-/// Gathers to the requested depth (0: as deep as the answer needs), and finishes. One hop if no reranker is asked; while one
-/// is asked, nothing of the file is held.
+/// Gathers the evidence as deep as the reranker needs, lets it reorder, and finishes the answer. Without a reranker, or
+/// if its order cannot be used, the evidence is gathered as deep as the answer needs (depth 0). Without a reranker this
+/// takes one hop to another thread. While the reranker is asked, nothing of the file is held.
 async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
     open: &Arc<Open>,
     scope: Scope,
@@ -96,7 +99,7 @@ async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
             Ok((gathered, read))
         };
         let (mut gathered, read) = off_thread(read).await?;
-        // Boxed: it is large, and most setups have no reranker.
+        // Boxed because the future is large, and most setups have no reranker.
         reranking = Box::pin(wish.grant(gathered.searched(), read)).await;
         reranked = Some(gathered);
     }

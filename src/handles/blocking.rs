@@ -1,5 +1,5 @@
-//! The same handles for callers without a runtime. Each method blocks; none may be called from async code. A handle may be
-//! dropped there; dropping the last one waits until everything queued is durable.
+//! Blocking versions of the handles, for callers without an async runtime. No method may be called from async code. A
+//! handle may be dropped there; dropping the last one waits until everything queued is durable.
 //!
 //! ```
 //! # fn main() -> thermocline::Result<()> {
@@ -41,15 +41,15 @@ pub use self::session::Session;
 pub use self::vault::Vault;
 use self::waiter::Waiter;
 
-/// See [`Thermocline`](crate::Thermocline).
+/// The blocking version of [`Thermocline`](crate::Thermocline).
 #[derive(Clone, Debug)]
 pub struct Thermocline {
-    // Dropped before the runtime that its last operations run on.
+    // Dropped before the runtime, because its last operations run there.
     inner: crate::Thermocline,
     runtime: Arc<Waiter>,
 }
 
-/// See [`User`](crate::User).
+/// The blocking version of [`User`](crate::User).
 #[derive(Clone, Debug)]
 pub struct User {
     inner: crate::User,

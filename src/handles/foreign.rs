@@ -1,4 +1,4 @@
-//! Files of other programs, imported as memories.
+//! Importing and restoring memories from files, and showing one memory as a file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,15 +25,17 @@ use crate::{
 };
 
 impl Memories {
-    /// Imports files of other programs as memories; each file is given as its path and its text. Accepted are markdown with
-    /// a head (the cognitive and the continuum paper) or without, and the entry paper's days and JSON. All are claims in the
-    /// words of `origin`: confidence at most .80, frequency at most `mid`. Counters and everything else in a file are kept
-    /// with the memory and not interpreted. The file's own id becomes the [caller's id](crate::Memory::caller_id), so
-    /// importing the same files again saves nothing. Relations are tied once all memories are saved.
+    /// Imports files of other programs as memories. Each file is given as its path and its text: markdown with a head
+    /// (of the cognitive or the continuum paper) or without, or the entry paper's days and JSON. All of them are claims
+    /// in the words of `origin`, with a confidence of at most .80 and a frequency of at most `mid`. Counters and all
+    /// other fields of a file are stored with the memory and not interpreted. The file's own id becomes the [caller's
+    /// id](crate::Memory::caller_id), so importing the same files again saves nothing. Relations are added once all
+    /// memories are saved.
     ///
-    /// What cannot be read is left out and reported with its line; the other memories are saved one by one.
+    /// A file that cannot be read is left out and reported with the line of the problem. The other memories are saved
+    /// one by one.
     ///
-    /// Errors: only those of the store.
+    /// Errors: only those of the memory file itself.
     pub async fn import_files(
         &self,
         files: impl IntoIterator<Item = (String, String)>,
@@ -44,15 +46,17 @@ impl Memories {
         in_span("import_files", (self.scope.user_id, None), importing).await
     }
 
-    /// Restores the memories of a vault into a user who has nothing yet. Each file is given as its path below the vault's
-    /// folder (`graph/fixes/a.md`, `vault/b.md`, `episodes/2026-03-01.md`, `_state.json`) and its text. This is for
-    /// operators: ids, origins, confidence, frequency, status and use counts are taken from the files as they are, so give
-    /// it no files from elsewhere. Pages about many memories are skipped: they are generated again. Histories, sources,
-    /// reviews and anchors are in no file; to move everything a user has, use [`User::export`](crate::User::export).
+    /// Restores the memories of a vault for a user who has nothing yet. Each file is given as its path below the
+    /// vault's folder (`graph/fixes/a.md`, `vault/b.md`, `episodes/2026-03-01.md`, `_state.json`) and its text. This is
+    /// for operators: ids, origins, confidence, frequency, status and use counts are taken from the files as they are,
+    /// so pass only files that you trust. Pages about many memories are skipped, because they are generated again.
+    /// Histories, sources, reviews and anchors are in no file; to move everything that a user has, use
+    /// [`User::export`](crate::User::export).
     ///
-    /// Either all files are restored or none: if one cannot be, the report names it and nothing is saved.
+    /// Either all files are restored or none: if one of them cannot be restored, the report names it and nothing is
+    /// saved.
     ///
-    /// Errors: `Conflict` if the user has anything, or a memory is already in the file.
+    /// Errors: `Conflict` if the user has any data, or if a memory is already in the memory file.
     pub async fn restore_files(
         &self,
         files: impl IntoIterator<Item = (String, String)>,
@@ -84,7 +88,7 @@ impl Memories {
         Ok(ImportedFiles { saved: counts.memories, related, unrelated, ..ImportedFiles::default() })
     }
 
-    /// One memory as a file: as the entry paper's JSON, or as the markdown that a vault would contain.
+    /// Returns one memory as a file: as the entry paper's JSON, or as the markdown that a vault would contain.
     ///
     /// Errors: `NotFound`.
     pub async fn as_file(&self, id: MemoryId, format: FileFormat) -> Result<String> {
@@ -157,7 +161,7 @@ impl Memories {
         Ok(report)
     }
 
-    /// The relations whose target is neither known nor being imported.
+    /// Returns the relations whose target is neither known nor being imported.
     async fn unknown(&self, relations: &[Relation], coming: &HashSet<String>) -> Result<Vec<Relation>> {
         let mut unknown = Vec::new();
         for relation in relations {
@@ -168,7 +172,7 @@ impl Memories {
         Ok(unknown)
     }
 
-    /// A memory that was already known, by its id in a file.
+    /// Finds a memory that is already known, by the id that a file gives it.
     async fn named(&self, target: &str) -> Result<Option<MemoryId>> {
         let found = match self.by_caller_id(target).await {
             Err(error) if is_of_the_file(error.kind()) => match target.parse() {
@@ -185,7 +189,7 @@ impl Memories {
     }
 }
 
-/// Whether an error concerns only one file's content, so that other files can still be imported.
+/// Returns whether an error is about only one file's content, so that other files can still be imported.
 pub(super) fn is_of_the_file(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::InvalidInput | ErrorKind::Conflict | ErrorKind::NotFound)
 }

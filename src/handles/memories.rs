@@ -1,4 +1,4 @@
-//! One user's memories: what is known in addition to what was said.
+//! The handle of one user's memories: what is known in addition to what was said.
 
 use std::sync::Arc;
 
@@ -52,13 +52,13 @@ use crate::{
     text::measure::check_name,
 };
 
-/// The fewest hexadecimal digits of an id that find a memory.
+/// The minimum number of hexadecimal digits by which a memory is found.
 const LEAST_DIGITS: usize = 4;
-/// The digits of a UUID.
+/// The number of hexadecimal digits of a UUID.
 const DIGITS: usize = 32;
 
-/// What a user knows in addition to what was said. Nothing reached through it belongs to anybody else: another user's id is
-/// not found.
+/// The handle of a user's memories: what is known in addition to what was said. It reaches no other user's memories:
+/// another user's id is not found.
 ///
 /// Changes to a memory are in its [`history`](Self::history) and can be undone; only [`erase`](Self::erase) removes bytes.
 /// Every write returns once it is durable.
@@ -91,28 +91,32 @@ impl Memories {
         Self { store, scope, by: Origin::Assistant }
     }
 
-    /// The same memories, acting for somebody else: the history records who edits, supersedes, forgets and undoes. Default:
-    /// [`Origin::Assistant`]. Whose words a memory has is set by [`NewMemory::origin`] and [`Edit::origin`].
+    /// Makes the handle act for this origin, which the history records as who edits, supersedes, forgets and undoes.
+    /// Default: [`Origin::Assistant`]. Whose words a memory has is set by [`NewMemory::origin`] and [`Edit::origin`].
     #[must_use]
     pub fn by(mut self, origin: Origin) -> Self {
         self.by = origin;
         self
     }
 
-    /// Saves a memory, once. A memory that is already known gets the tags of both and whatever it lacked (slot, summary,
-    /// sources, caller's id, pin, ...). Its origin becomes that of the new save if that is trusted more; anything else that
-    /// was stated is listed in [`Saved::not_taken`]. An archived memory holds again, and so does a forgotten one, unless it
-    /// is trusted more. If another text holds the same [slot](NewMemory::goal_signature), the new memory takes its place if
-    /// it is trusted at least as much (the user's words give way only to the user's); otherwise it waits, archived, for a
-    /// person. The [outcome](Saved::outcome) says which.
+    /// Saves a memory, once. The [outcome](Saved::outcome) says what became of it.
     ///
-    /// Blanks at the ends of title and content are dropped; slots are compared and stored without case, as tags are. If a
-    /// tool or a document said the text in the memory's [session](NewMemory::session) (three fifths of its runs of five
-    /// words, among the newest 64 turns) and the user did not, it counts as theirs, whoever saves it. With a
-    /// [`caller_id`](NewMemory::caller_id) a repeated save returns what was saved first.
+    /// - If the same memory is already known, it gets the tags of both and whatever it lacked (slot, summary, sources,
+    ///   caller's id, pin, ...). Its origin becomes that of the new save if that one is trusted more. Any other field
+    ///   that was stated with a different value is listed in [`Saved::not_taken`]. An archived memory becomes active
+    ///   again, and so does a forgotten one, unless it is trusted more than the new save.
+    /// - If a memory with another text holds the same [slot](NewMemory::goal_signature), the new memory takes its place
+    ///   if it is trusted at least as much (the user's words give way only to the user's). Otherwise the new memory
+    ///   waits, archived, until a person decides.
     ///
-    /// Errors: `InvalidInput` (bounds; a quote that does not occur in its turn); `NotFound` (one of its turns or its
-    /// session); `Conflict` (the caller's id belongs to another text; the same memory is in quarantine).
+    /// Whitespace at the ends of title and content is removed. Slots, like tags, are compared and stored without case.
+    /// If a tool or a document said the text in the memory's [session](NewMemory::session) and the user did not, the
+    /// memory counts as the tool's or the document's words, whoever saves it; the text counts as said if three fifths
+    /// of its runs of five words occur there, among the newest 64 turns. With a [`caller_id`](NewMemory::caller_id), a
+    /// repeated save returns what was saved first.
+    ///
+    /// Errors: `InvalidInput` (bounds; a quote that does not occur in its turn); `NotFound` (one of the memory's turns,
+    /// or its session); `Conflict` (the caller's id belongs to another text; the same memory is in quarantine).
     pub async fn save(&self, memory: NewMemory) -> Result<Saved> {
         in_span("save", (self.scope.user_id, None), self.save_one(memory)).await
     }
@@ -122,7 +126,7 @@ impl Memories {
         self.store.write_sized(bytes, move |tx| tx.save_memory(&scope, &memory)).await
     }
 
-    /// What the writer needs for a memory, with the turns that it comes from.
+    /// Computes what the writer needs to save a memory, and reads the turns that the memory comes from.
     async fn measured(&self, memory: NewMemory) -> Result<(Scope, usize, MeasuredMemory)> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let bytes = memory.title.len() + memory.content.len();
@@ -143,15 +147,15 @@ impl Memories {
         Ok((scope, bytes, measured))
     }
 
-    /// The memory with this id, whatever its status.
+    /// Returns the memory with this id, whatever its status.
     pub async fn get(&self, id: MemoryId) -> Result<Memory> {
         self.read(move |snapshot, scope| snapshot.memory(scope, id)).await
     }
 
-    /// The one memory whose id begins or ends with this: at least 4 of its hexadecimal digits, with or without `mem_` and
-    /// hyphens. Ids made within the same minute begin alike; their last digits differ.
+    /// Returns the only memory whose id begins or ends with `part`: at least 4 of its hexadecimal digits, with or
+    /// without `mem_` and hyphens. Ids that were created within the same minute begin alike; their last digits differ.
     ///
-    /// Errors: `NotFound`; `InvalidInput` if it is not part of an id, or if several ids begin or end with it.
+    /// Errors: `NotFound`; `InvalidInput` if `part` is not part of an id, or if several ids begin or end with it.
     pub async fn find(&self, part: &str) -> Result<Memory> {
         let (bounds, end) = bounds_of(part)?;
         self.read(move |snapshot, scope| {
@@ -170,14 +174,14 @@ impl Memories {
         .await
     }
 
-    /// The memory that was saved with this caller's id.
+    /// Returns the memory that was saved with this caller's id.
     pub async fn by_caller_id(&self, caller_id: &str) -> Result<Memory> {
         let caller_id = caller_id.to_owned();
         self.read(move |snapshot, scope| snapshot.memory_by_caller_id(scope, &caller_id)).await
     }
 
-    /// A page of the memories that pass a filter, newest first: at most `limit` of them (1 to 1,000) that were saved before
-    /// `after`, the last one seen; `None` starts at the newest. Damaged memories are left out;
+    /// Returns a page of the memories that pass a filter, newest first: at most `limit` of them (1 to 1,000) that were
+    /// saved before the memory `after`, the last one seen; `None` starts at the newest. Damaged memories are left out;
     /// [`doctor`](crate::Thermocline::doctor) reports where they are.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
@@ -192,16 +196,17 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memories(scope, &filter, after, limit)).await
     }
 
-    /// Changes what the edit states, and nothing else; but if the content changes and the summary is not restated, the old
-    /// summary is removed. Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of
-    /// five words) that it becomes the editor's. An editor trusted less than the memory cannot change its slot, kind or
-    /// project, and if they change any of its words (title, content, summary, steps), the words become theirs. A tool or a
-    /// document cannot change a memory that is trusted more at all. An edit that changes nothing does not raise the
-    /// revision.
+    /// Changes the fields that the edit sets, and no others, except that a new content without a new summary removes
+    /// the old summary. An edit that changes nothing does not raise the revision.
     ///
-    /// Errors: `InvalidInput`; `NotFound`; `Conflict` (another revision than [expected](Edit::expected_revision); the memory
-    /// no longer holds; it is trusted more, as above; another memory says the same or has the slot; its trust or volatility
-    /// does not allow the frequency).
+    /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of five words)
+    /// that the text becomes the editor's. An editor who is trusted less than the memory cannot change its slot, kind
+    /// or project, and if such an editor changes any of its words (title, content, summary, steps), these become the
+    /// editor's words. A tool or a document cannot change a memory that is trusted more than itself at all.
+    ///
+    /// Errors: `InvalidInput`; `NotFound`; `Conflict` (the memory has another revision than
+    /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory says the
+    /// same or has the slot; the memory's trust or volatility does not allow the frequency).
     pub async fn edit(&self, id: MemoryId, edit: Edit) -> Result<Memory> {
         edit.check()?;
         let edit = Edit { origin: edit.origin.or(Some(self.by)), ..edit };
@@ -210,29 +215,30 @@ impl Memories {
         self.store.write_sized(bytes, move |tx| tx.edit_memory(&scope, id, &edit)).await
     }
 
-    /// Keeps a memory from fading and from being archived by a rule.
+    /// Pins a memory: it does not fade, and no rule archives it.
     pub async fn pin(&self, id: MemoryId) -> Result<Memory> {
         self.edit(id, Edit::default().pinned(true)).await
     }
 
-    /// Lets a memory fade again.
+    /// Unpins a memory: it can fade again.
     pub async fn unpin(&self, id: MemoryId) -> Result<Memory> {
         self.edit(id, Edit::default().pinned(false)).await
     }
 
-    /// Saves a memory in the place of another, which is kept as superseded. The version rises by one; project, task type,
-    /// importance and, if the kind is the same, slot are inherited unless stated. A memory that may not take the place, as
-    /// [`save`](Self::save) describes, waits for a person.
+    /// Saves a memory that takes the place of another one, which is kept as superseded. The version rises by one.
+    /// Project, task type, importance and, if the kind is the same, slot are inherited unless the new memory states
+    /// them. If the new memory may not take the place, as [`save`](Self::save) describes, it waits until a person
+    /// decides.
     ///
-    /// Errors: those of [`save`](Self::save); `Conflict` if the old memory no longer holds, or a tool or a document
-    /// contradicts one that is trusted more.
+    /// Errors: those of [`save`](Self::save); `Conflict` if the old memory no longer holds, or if a tool or a document
+    /// contradicts a memory that is trusted more.
     pub async fn supersede(&self, old: MemoryId, memory: NewMemory) -> Result<Saved> {
         let (scope, bytes, memory) = self.measured(memory).await?;
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
-    /// Like [`supersede`](Self::supersede), with a memory that already exists. The user decides which of the two holds,
-    /// whoever said them; their trust does not change.
+    /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. The user decides which of
+    /// the two holds, whoever said them; their trust does not change.
     ///
     /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, or if a
     /// tool or a document asks and one is trusted more.
@@ -241,19 +247,19 @@ impl Memories {
         self.store.write(move |tx| tx.supersede_memory_by(&scope, (old, new), by)).await
     }
 
-    /// Takes back the newest operation on a memory that is not undone yet, in all memories it changed or in none: an edit, a
-    /// change of frequency or status, a supersession, a merge. Repeated calls go further back: an undo itself is not undone.
-    /// Uses and checks are facts, and stay.
+    /// Undoes the newest operation on a memory that is not undone yet: an edit, a change of frequency or status, a
+    /// supersession, a merge. It is undone in all memories that it changed, or in none. Repeated calls go further back,
+    /// because an undo itself is not undone. Uses and checks are facts, and stay.
     ///
-    /// Errors: `NotFound`; `Conflict` if nothing can be undone, or something prevents it: a later change of another memory,
-    /// or a memory that now has the slot or says the same. The error names it.
+    /// Errors: `NotFound`; `Conflict` if nothing can be undone, or if something prevents it: a later change of another
+    /// memory, or a memory that now has the slot or says the same. The error names that memory.
     pub async fn undo(&self, id: MemoryId) -> Result<Undone> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.undo_memory(&scope, id, by)).await
     }
 
-    /// Forgets a memory: it is kept, but appears in no recall and by default in no list. [`undo`](Self::undo) brings it
-    /// back, and so does [`save`](Self::save)ing the same again by somebody trusted as much.
+    /// Forgets a memory: it is kept, but appears in no recall and by default in no list. [`undo`](Self::undo) restores
+    /// it, and so does a [`save`](Self::save) of the same memory by somebody who is trusted as much.
     ///
     /// Errors: `NotFound`; `Conflict` if a tool or a document asks and the memory is trusted more.
     pub async fn forget(&self, id: MemoryId) -> Result<Forgotten> {
@@ -261,9 +267,10 @@ impl Memories {
         self.store.write(move |tx| tx.forget_memory(&scope, id, by)).await
     }
 
-    /// Forgets all memories that pass a filter, as one operation; use [`list`](Self::list) to see them beforehand. With a
-    /// project, only memories filed under it are forgotten, as with [`project_alone`](MemoryFilter::project_alone); a tool
-    /// or a document does not forget what is trusted more. If interrupted, some are forgotten, the newest first.
+    /// Forgets all memories that pass a filter, as one operation; [`list`](Self::list) shows them beforehand. With a
+    /// project, only memories filed under it are forgotten, as with [`project_alone`](MemoryFilter::project_alone). A
+    /// tool or a document does not forget memories that are trusted more. If the call is interrupted, some memories are
+    /// forgotten, the newest first.
     ///
     /// Errors: `InvalidInput`.
     pub async fn forget_all(&self, filter: MemoryFilter) -> Result<Forgotten> {
@@ -286,10 +293,11 @@ impl Memories {
         Ok(forgotten)
     }
 
-    /// Erases a memory from the bytes of the file and its log, with its history, edges, episodes, words and vectors, with
-    /// what jobs made of it, and with all of the user's receipts, since a query may repeat it. A hash of its random id
-    /// remains, so that a file somebody kept of it is refused. The memory it had superseded holds again, or is archived if
-    /// its place is taken. What erasing cannot reach is described at [`User::erase`](crate::User::erase).
+    /// Erases a memory from the bytes of the file and its log, with its history, edges, episodes, words and vectors,
+    /// what jobs derived from it, and all of the user's receipts, because a query may repeat the memory. A hash of its
+    /// random id remains, so that a file that somebody kept of it can be refused. A memory that it had superseded holds
+    /// again, or is archived if its place is taken. [`User::erase`](crate::User::erase) describes what erasing cannot
+    /// reach.
     pub async fn erase(&self, id: MemoryId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
@@ -300,18 +308,19 @@ impl Memories {
         in_span("erase_memory", (self.scope.user_id, None), erasing).await
     }
 
-    /// Counts a use of a memory and rates it by its [outcome](crate::Outcome): success raises its confidence, failure lowers
-    /// it, and a correction halves it. A use counts once: by the report's [own id](Use::caller_id), and by the
-    /// [context](Use::receipt) that showed the memory, even if a turn that [answers](crate::NewTurn::answering) that context
-    /// already counted it. A known use that is still unrated is rated by the first report that does so; any other report of
-    /// it changes nothing.
+    /// Counts a use of a memory, and rates it by its [outcome](crate::Outcome): success raises the memory's confidence,
+    /// failure lowers it, and a correction halves it. A use counts once. It is identified by the report's [own
+    /// id](Use::caller_id) and by the [context](Use::receipt) that showed the memory, even if a turn that
+    /// [answers](crate::NewTurn::answering) that context already counted it. A known use that is still unrated is rated
+    /// by the first report that does so; any other report of it changes nothing.
     ///
-    /// A use changes no text and no revision, and cannot be undone. But an archived memory that is used holds again, unless
-    /// the use did not help, the memory waits for a person, or another memory has its slot or says the same. A use of a
-    /// superseded memory counts for that memory, not for its successor.
+    /// A use changes no text and no revision, and cannot be undone. An archived memory that is used becomes active
+    /// again, unless the use did not help, the memory waits for a person, or another memory has its slot or says the
+    /// same. A use of a superseded memory counts for that memory, not for its successor.
     ///
-    /// Errors: `InvalidInput` (bounds); `NotFound` (the memory, the session, the receipt; only the newest receipts are
-    /// kept); `Conflict` (it is forgotten or in quarantine; the report's id belongs to something else).
+    /// Errors: `InvalidInput` (bounds); `NotFound` (the memory, the session, or the receipt, since only the newest
+    /// receipts are kept); `Conflict` (the memory is forgotten or in quarantine; the report's id belongs to something
+    /// else).
     pub async fn used(&self, id: MemoryId, report: Use) -> Result<Memory> {
         report.check()?;
         if report.receipt_id.is_some() {
@@ -321,10 +330,11 @@ impl Memories {
         self.store.write(move |tx| tx.use_memory(&scope, id, &report, by)).await
     }
 
-    /// The memories due to be shown to a person again on a day (UTC), the longest overdue first: at most `limit` of them (1
-    /// to 1,000). Only active memories that matter enough (`mid` above an importance of 0.7, `low` above 0.8), are not
-    /// stale, have a trust of 2 or more, and are not switched off. The first time is a week after the memory was saved, then
-    /// a month, a quarter and a year after it was [looked at](Self::resurfaced); each dismissal doubles the wait.
+    /// Returns the memories that are due to be shown to a person again on a day (UTC), the longest overdue first: at
+    /// most `limit` of them (1 to 1,000). These are active memories that matter enough (`mid` above an importance of
+    /// 0.7, `low` above 0.8), are not stale, have a trust of 2 or more, and are not switched off. A memory is first due
+    /// a week after it was saved, then a month, a quarter and a year after it was last [looked at](Self::resurfaced);
+    /// each dismissal doubles the wait.
     ///
     /// Errors: `InvalidInput`.
     pub async fn due(&self, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
@@ -332,25 +342,27 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.due(scope, on, limit)).await
     }
 
-    /// Records that a person looked at a memory again. Once a day: what was recorded earlier on the same day stays.
+    /// Records that a person looked at a memory again. Counts once a day: an earlier record on the same day stays.
     ///
-    /// Errors: `NotFound`; `Conflict` if it no longer holds.
+    /// Errors: `NotFound`; `Conflict` if the memory no longer holds.
     pub async fn resurfaced(&self, id: MemoryId) -> Result<Memory> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.resurface_memory(&scope, id, (ResurfaceResponse::Seen, by))).await
     }
 
-    /// Records that a person does not want to see a memory now; once a day, as [`resurfaced`](Self::resurfaced). After the
-    /// third dismissal it is not shown again until an [edit](Edit::resurfacing) switches that back on.
+    /// Records that a person does not want to see a memory now. Counts once a day, like
+    /// [`resurfaced`](Self::resurfaced). After the third dismissal the memory is not shown again until an
+    /// [edit](Edit::resurfacing) switches that back on.
     ///
-    /// Errors: `NotFound`; `Conflict` if it no longer holds.
+    /// Errors: `NotFound`; `Conflict` if the memory no longer holds.
     pub async fn dismiss(&self, id: MemoryId) -> Result<Memory> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.resurface_memory(&scope, id, (ResurfaceResponse::Dismissed, by))).await
     }
 
-    /// A page of the questions that wait for a person, oldest first: at most `limit` reviews (1 to 1,000) after `after`, the
-    /// last one seen. Damaged reviews are left out.
+    /// Returns a page of the reviews, which are questions that wait for a person, oldest first: at most `limit` reviews
+    /// (1 to 1,000) after the review `after`, the last one seen; `None` starts at the oldest. Damaged reviews are left
+    /// out.
     ///
     /// Errors: `InvalidInput`, `NotFound`.
     pub async fn reviews(
@@ -363,13 +375,13 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.reviews(scope, &filter, (after, limit))).await
     }
 
-    /// The review with this id.
+    /// Returns the review with this id.
     pub async fn review(&self, id: ReviewId) -> Result<Review> {
         self.read(move |snapshot, scope| snapshot.review(scope, id)).await
     }
 
-    /// Decides a review, once. `by` names the person. Jobs and LLMs cannot decide, so this handle must act for the user
-    /// ([`by`](Self::by) [`Origin::User`]).
+    /// Decides a review, once. `by` names the person. Jobs and LLMs cannot decide a review, so this handle must act for
+    /// the user ([`by`](Self::by) [`Origin::User`]).
     ///
     /// | the review asks | approved | rejected |
     /// |---|---|---|
@@ -380,12 +392,13 @@ impl Memories {
     /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless it has a window | it is forgotten |
     /// | [`Conflict`](crate::ReviewKind::Conflict) | it stays as it is; its file's text counts as looked at | the same |
     ///
-    /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a check;
-    /// the review stays decided. A job does not ask the same again for at least 30 days, and only if a use was rated or a
-    /// check failed since then.
+    /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a
+    /// check; the review stays decided. A job does not open the same review again for at least 30 days, and only if a
+    /// use was rated or a check failed since then.
     ///
-    /// Errors: `InvalidInput` (not acting for the user; a name that cannot be a person's; [`Decision::Withdrawn`]);
-    /// `NotFound`; `Conflict` (already decided or withdrawn, or no longer possible); `Unsupported` (other kinds).
+    /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
+    /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is
+    /// no longer possible); `Unsupported` (other kinds of reviews).
     pub async fn decide(&self, review: ReviewId, decision: Decision, by: &str) -> Result<Decided> {
         let summarizer = self.store.config().summarizer.as_deref().map(Summarizer::name);
         check_person(by, summarizer)?;
@@ -396,12 +409,14 @@ impl Memories {
         self.store.write(move |tx| tx.decide_review(&scope, review, (decision, &by))).await
     }
 
-    /// States how one memory relates to another. An existing edge of this type between the two (in either direction, for
-    /// types that are symmetric) is overwritten: what is not stated now is as in a new edge.
+    /// Adds an edge that states how one memory relates to another. An existing edge of the same type between the two
+    /// (in either direction, for symmetric types) is overwritten: fields that are not stated get the values of a new
+    /// edge.
     ///
-    /// Errors: `InvalidInput` (bounds; an edge from a memory to itself; [`EdgeType::Supersedes`](crate::EdgeType), which
-    /// [`supersede`](Self::supersede) sets); `NotFound`; `Conflict` if one of them is forgotten or in quarantine, or if a
-    /// tool or a document contradicts a memory that is trusted more, or overwrites an edge by somebody who is.
+    /// Errors: `InvalidInput` (bounds; an edge from a memory to itself; [`EdgeType::Supersedes`](crate::EdgeType),
+    /// which [`supersede`](Self::supersede) sets); `NotFound`; `Conflict` if one of the memories is forgotten or in
+    /// quarantine, or if a tool or a document contradicts a memory that is trusted more, or overwrites an edge by
+    /// somebody who is trusted more.
     pub async fn relate(&self, from: MemoryId, edge: NewEdge, to: MemoryId) -> Result<Edge> {
         edge.check()?;
         let scope = self.scope;
@@ -410,21 +425,21 @@ impl Memories {
 
     /// Removes an edge permanently.
     ///
-    /// Errors: `NotFound`; `Conflict` for an edge that records a supersession, which [`undo`](Self::undo) takes back, and if
-    /// a tool or a document asks and the edge is by somebody trusted more.
+    /// Errors: `NotFound`; `Conflict` for an edge that records a supersession, which [`undo`](Self::undo) takes back,
+    /// and for an edge by somebody who is trusted more than the tool or document that asks.
     pub async fn unrelate(&self, edge: EdgeId) -> Result<()> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.unrelate_memories(&scope, edge, by)).await
     }
 
-    /// The edge with this id.
+    /// Returns the edge with this id.
     pub async fn edge(&self, id: EdgeId) -> Result<Edge> {
         self.read(move |snapshot, scope| snapshot.edge(scope, id)).await
     }
 
-    /// A page of a memory's neighbours, whichever way the edges lead, the strongest first, and the older first among equals:
-    /// at most `limit` of them (1 to 1,000) after the edge `after`, the last one seen. Forgotten, quarantined and damaged
-    /// memories are left out.
+    /// Returns a page of a memory's neighbours over edges in both directions, the strongest edges first, and of equally
+    /// strong ones the older first: at most `limit` of them (1 to 1,000) after the edge `after`, the last one seen;
+    /// `None` starts at the first. Forgotten, quarantined and damaged memories are left out.
     ///
     /// Errors: `InvalidInput`, `NotFound`.
     pub async fn neighbours(
@@ -437,8 +452,8 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.neighbours(scope, id, (after, limit))).await
     }
 
-    /// A page of a memory's history, newest first: at most `limit` changes (1 to 1,000) before the change number `before`,
-    /// the last one seen.
+    /// Returns a page of a memory's history, newest first: at most `limit` changes (1 to 1,000) before the change
+    /// number `before`, the last one seen; `None` starts at the newest.
     ///
     /// Errors: `InvalidInput`, `NotFound`.
     pub async fn history(&self, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Change>> {
@@ -446,22 +461,22 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memory_changes(scope, id, (before, limit))).await
     }
 
-    /// What a memory was made from: turns, other memories, calls.
+    /// Returns what a memory was derived from: turns, other memories, calls.
     ///
     /// Errors: `NotFound`.
     pub async fn sources(&self, id: MemoryId) -> Result<Vec<MemorySource>> {
         self.read(move |snapshot, scope| snapshot.memory_sources(scope, id)).await
     }
 
-    /// A page of the tags of the user's active memories, in the order of their folded forms: at most `limit` of them (1 to
-    /// 1,000) after `after`, the last one seen, in any spelling.
+    /// Returns a page of the tags of the user's active memories, in the order of their folded forms: at most `limit` of
+    /// them (1 to 1,000) after the tag `after`, the last one seen, in any spelling; `None` starts at the first.
     ///
     /// Errors: `InvalidInput`.
     pub async fn tags(&self, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
         self.terms(MemoryTermKind::Tag, after, limit).await
     }
 
-    /// Like [`tags`](Self::tags), for the entities of the memories.
+    /// Returns a page of the entities of the user's active memories, like [`tags`](Self::tags).
     pub async fn entities(&self, after: Option<&str>, limit: u32) -> Result<Vec<TermCount>> {
         self.terms(MemoryTermKind::Entity, after, limit).await
     }
@@ -471,17 +486,18 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.terms(scope, kind, (&after, limit))).await
     }
 
-    /// Records a note. With a [`caller_id`](NewNote::caller_id) a repeated note returns the existing one.
+    /// Records a note. With a [`caller_id`](NewNote::caller_id), a repeated note returns the existing one.
     ///
-    /// Errors: `InvalidInput`; `NotFound` (its memory or session); `Conflict` (the caller's id belongs to another text).
+    /// Errors: `InvalidInput`; `NotFound` (the note's memory or session); `Conflict` (the caller's id belongs to
+    /// another text).
     pub async fn note(&self, note: NewNote) -> Result<Episode> {
         note.check()?;
         let scope = self.scope;
         self.store.write(move |tx| tx.note_episode(&scope, &note)).await
     }
 
-    /// A page of what happened, newest first: at most `limit` episodes (1 to 1,000) after `after`, the last one seen.
-    /// Damaged episodes are left out.
+    /// Returns a page of the episodes that pass a filter, newest first: at most `limit` of them (1 to 1,000) after the
+    /// episode `after`, the last one seen; `None` starts at the newest. Damaged episodes are left out.
     ///
     /// Errors: `InvalidInput` (limits; a time outside the years 1 to 9999), and `NotFound` if `after` was erased.
     pub async fn episodes(
@@ -497,37 +513,40 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.episodes(scope, &filter, (after, limit))).await
     }
 
-    /// Looks at all active memories now, as a job does once a day for each user. Memories that have proved helpful settle
-    /// one frequency further, those that have not fall back, old and unused ones are archived, and a person is asked where a
-    /// rule requires it. At most one move per memory and day; all moves are one operation
-    /// ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons. Unrated uses older than 7 days are removed,
-    /// and so are previous values of all but a memory's 20 newest edits. The job refuses to archive more than half of 100 or
-    /// more memories, since that looks like a clock that jumped; this call does not refuse. A second call on the same day
-    /// changes nothing.
+    /// Tends all active memories now, as a job does once a day for each user.
     ///
-    /// If interrupted, some memories have moved. With [`TendOptions::dry_run`] it reports what would move and why, and
-    /// writes nothing.
+    /// - A memory that has proved helpful settles one frequency further, one that has not falls back, and an old and
+    ///   unused one is archived. Where a rule requires it, a person is asked. A memory moves at most once a day. All
+    ///   moves are one operation ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
+    /// - Unrated uses older than 7 days are removed, and so are the previous values of all edits of a memory except the
+    ///   20 newest.
+    /// - The job refuses to archive more than half of 100 or more memories, because that suggests a clock that jumped;
+    ///   this call does not refuse.
+    /// - A second call on the same day changes nothing.
+    ///
+    /// If the call is interrupted, some memories have moved. With [`TendOptions::dry_run`] it only reports what would
+    /// move and why, and writes nothing.
     pub async fn tend(&self, options: TendOptions) -> Result<Tended> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let tending = drive(move || async move { jobs::tend_by_hand(&store, scope, options).await });
         in_span("tend", (self.scope.user_id, None), tending).await
     }
 
-    /// Takes back one operation by its group, in all memories it changed or in none: the moves of a tend, a quarantine, a
-    /// merge, or anything [`undo`](Self::undo) takes back.
+    /// Undoes one operation by its group: the moves of a tend, a quarantine, a merge, or anything else that
+    /// [`undo`](Self::undo) undoes. It is undone in all memories that it changed, or in none.
     ///
-    /// Errors: `NotFound`; `Conflict` if it is already undone, or as [`undo`](Self::undo) says: a later change to any of the
-    /// memories is named.
+    /// Errors: `NotFound`; `Conflict` if the operation is already undone, or if something prevents it, as for
+    /// [`undo`](Self::undo): the error names the memory that was changed later.
     pub async fn undo_group(&self, group: GroupId) -> Result<Undone> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.undo_memory_group(&scope, group, by)).await
     }
 
-    /// Hides a source and everything derived from it: what jobs made of it, and what they made of that, transitively, as one
-    /// operation. Quarantined memories are in no list by default, in no recall, and may not be saved again. What somebody
-    /// saved from the source stays, but from now on it is trusted like a document's words and settles no further than those.
-    /// A memory that a hidden one had superseded holds again. `why` is kept in the history: up to 256 bytes, without
-    /// anything that was said.
+    /// Hides a source and everything that jobs derived from it, and from that in turn, as one operation. Quarantined
+    /// memories are in no recall and by default in no list, and cannot be saved again. What somebody saved from the
+    /// source stays, but from then on it is trusted like a document's words and settles no further than those. A memory
+    /// that a hidden one had superseded holds again. The history stores `why`: up to 256 bytes, without anything that
+    /// was said.
     ///
     /// Errors: `NotFound`; `InvalidInput`.
     pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {
@@ -536,30 +555,31 @@ impl Memories {
         self.store.write(move |tx| tx.quarantine_source(&scope, source, &why, by)).await
     }
 
-    /// Takes a quarantine back: everything is as it was before, except the history.
+    /// Lifts a quarantine: everything is as it was before, except the history.
     ///
-    /// Errors: `NotFound`; `Conflict` for a group that is not a quarantine, and as [`undo`](Self::undo) says.
+    /// Errors: `NotFound`; `Conflict` for a group that is not a quarantine, and in the cases of [`undo`](Self::undo).
     pub async fn lift(&self, group: GroupId) -> Result<Undone> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.lift_quarantine(&scope, group, by)).await
     }
 
-    /// Saves a memory that takes the place of 2 to 16 others. It is derived from them: it is trusted no more than the least
-    /// trusted of them, and is erased with any of them; the others then hold again. Project, slot, task type and importance
-    /// are derived from theirs unless stated.
+    /// Saves a memory that takes the place of 2 to 16 others. It is derived from them: it is trusted no more than the
+    /// least trusted of them, and it is erased with any of them, after which the others hold again. Project, slot, task
+    /// type and importance are derived from theirs unless the new memory states them.
     ///
     /// Errors: those of [`save`](Self::save); `InvalidInput` for another number of memories, or if one is named twice;
     /// `Conflict` if one of them no longer holds, if another memory says the same or has the slot, or if one of them is
-    /// trusted more than the new memory, unless acting for the [user](Self::by).
+    /// trusted more than the new memory, unless the handle acts for the [user](Self::by).
     pub async fn merge(&self, memories: Vec<MemoryId>, into: NewMemory) -> Result<Merged> {
         let by = self.by;
         let (scope, bytes, memory) = self.measured(into).await?;
         self.store.write_sized(bytes, move |tx| tx.merge_memories(&scope, &memories, memory, by)).await
     }
 
-    /// What matters most, as a text with a token limit (`CORE.md`): five sections of at most 15 memories, pinned ones first,
-    /// then by how much each still matters. It leaves out what a tool or a document says, and memories that are contested,
-    /// hidden, archived or bound to a session. The same file, moment and options give the same bytes.
+    /// Returns what matters most as a text with a token limit (`CORE.md`): five sections of at most 15 memories by
+    /// default, pinned ones first, then by how much each still matters. It leaves out what a tool or a document says,
+    /// and memories that are contested, hidden, archived or bound to a session. The same file, moment and options give
+    /// the same bytes.
     ///
     /// Errors: `InvalidInput` (limits).
     pub async fn core(&self, options: CoreOptions) -> Result<Core> {
@@ -568,17 +588,17 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.core(scope, &options, tokenizer)).await
     }
 
-    /// Patterns across all memories, as a text (`REFLECTION.md`): pairs of tags, tags of several projects, what is used
-    /// most, insights, merges.
+    /// Returns patterns across all memories as a text (`REFLECTION.md`): pairs of tags, tags of several projects, what
+    /// is used most, insights, merges.
     pub async fn reflection(&self) -> Result<String> {
         self.read(|snapshot, scope| snapshot.reflection(scope)).await
     }
 
-    /// Finds memories that are alike by their vectors, and proposes edges `similar_to` that are
-    /// [proposed](crate::EdgeStatus::Proposed) (a cosine of 0.80 and two tags or entities in common), and reviews that ask
-    /// whether two of a kind are one (0.92). It considers only fresh memories that are trusted and not contested, the newest
-    /// 2,000. It writes no text, and proposes nothing that is already asked or known. An episode notes that somebody
-    /// reflected.
+    /// Finds memories that are alike by their vectors, and proposes what belongs together: edges of the type
+    /// `similar_to` with the status [proposed](crate::EdgeStatus::Proposed) (for a cosine of 0.80 and two tags or
+    /// entities in common), and reviews that ask whether two memories of one kind are the same (for a cosine of 0.92).
+    /// It compares the newest 2,000 memories that are fresh, trusted and not contested. It writes no text, and proposes
+    /// nothing that is already asked or known. An episode notes the reflection.
     pub async fn reflect(&self) -> Result<Reflected> {
         let space =
             self.store.config().embedders.first().map_or_else(|| BuiltIn::default().space(), |it| it.space());
@@ -587,7 +607,7 @@ impl Memories {
         self.store.write(move |tx| tx.propose(&scope, &found)).await
     }
 
-    /// Asks a person about a memory that was changed both here and in its file.
+    /// Opens a review about a memory that was changed both here and in its file.
     #[cfg(feature = "files")]
     pub(super) async fn ask_of_conflict(&self, id: MemoryId) -> Result<ReviewId> {
         let scope = self.scope;
@@ -603,10 +623,10 @@ impl Memories {
     }
 }
 
-/// The first and last id of a range.
+/// The first and the last id of a range.
 type Bounds = ([u8; 16], [u8; 16]);
 
-/// The range of ids that begin like this, and the digits of `part`.
+/// Returns the range of ids that begin with `part`, and the digits of `part` in lower case.
 fn bounds_of(part: &str) -> Result<(Bounds, String)> {
     let digits: String = part.strip_prefix("mem_").unwrap_or(part).replace('-', "");
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

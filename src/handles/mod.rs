@@ -1,6 +1,6 @@
 //! The public handles: `Thermocline` -> `User` -> `Session`.
 //!
-//! A user is a scope: everything that touches a user's data is a method of the last two.
+//! A user is a scope: everything that touches a user's data is a method of `User`, `Session`, `Memories` or `Vault`.
 
 mod answering;
 pub mod blocking;
@@ -26,16 +26,17 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::error::Result;
 
 thread_local! {
-    /// Whether this thread is waiting for an operation and may block.
+    /// Whether reads may run on this thread, because it waits for the operation and may block.
     static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `read` where blocking is allowed: here, or on another thread. One hop per operation, never one per statement.
+/// Runs `read` where blocking is allowed: on this thread if it may block, otherwise on another one. An operation hops
+/// to another thread once, never once per statement.
 async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     if MAY_BLOCK.get() { read() } else { answered(spawn_blocking(read)).await }
 }
 
-/// Runs `read` on another thread, so that the caller can stop waiting.
+/// Runs `read` on another thread, so that the caller can stop waiting for it.
 async fn hop<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     answered(spawn_blocking(read)).await
 }
@@ -50,7 +51,7 @@ async fn answered<T>(reading: JoinHandle<Result<T>>) -> Result<T> {
     }
 }
 
-/// Runs async work that also blocks, where blocking is allowed, with the runtime's timers.
+/// Runs async work that also blocks on a thread where blocking is allowed, with the timers of the caller's runtime.
 async fn drive<T: Send + 'static, F: Future<Output = Result<T>>>(
     work: impl FnOnce() -> F + Send + 'static,
 ) -> Result<T> {

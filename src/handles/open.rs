@@ -1,4 +1,4 @@
-//! What all handles of one open file share: the store, and the worker that runs its jobs.
+//! What all handles of one open file share: the store, the worker that runs its jobs, and caches.
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
@@ -17,15 +17,15 @@ use crate::{
     store::{Store, scope::Scope},
 };
 
-/// Dropping the last handle stops the worker and then closes the file.
+/// An open file. Dropping the last handle stops the worker and then closes the file.
 #[derive(Debug)]
 pub(super) struct Open {
-    // Dropped first: it writes.
+    // Dropped first, because the worker writes to the store.
     worker: Option<Worker>,
     store: Arc<Store>,
-    /// Becomes true when the file is closed, which stops runs of jobs.
+    /// Becomes true when the file is closed, which stops all runs of jobs.
     closing: watch::Sender<bool>,
-    /// What recall caches.
+    /// The caches of recall.
     pub(super) indexes: UserIndexes,
     /// LLM#1's plans for recent messages.
     pub(super) plans: Plans,
@@ -33,7 +33,7 @@ pub(super) struct Open {
 
 impl Open {
     pub(super) fn file(path: &Path, mut config: Config) -> Result<Self> {
-        // An embedder may later report other names; jobs, queries and rows use the names it reports now.
+        // A provider may later report another name. Jobs, queries and rows use the name it reports now.
         config.embedders =
             config.embedders.into_iter().map(embed::known::KnownEmbedder::of).collect::<Result<_>>()?;
         config.summarizer = config.summarizer.map(compress::known::KnownSummarizer::of).transpose()?;
@@ -47,7 +47,7 @@ impl Open {
             store.try_post(|tx| tx.queue_stale_spaces());
         }
         store.queue_stale_rules();
-        // Jobs that waited for another configuration may have waited for this one.
+        // Jobs that waited for a change of the configuration may have waited for this configuration.
         let has_summarizer = store.config().summarizer.is_some();
         let asked = [
             (JobKind::Compress, has_summarizer),
@@ -63,24 +63,25 @@ impl Open {
         Ok(Self { worker, store, closing, indexes, plans })
     }
 
-    /// Drops what is cached for a user after an erase: a recall in the meantime may have read what was still there.
+    /// Drops what is cached for a user after an erase, because a recall in the meantime may have cached data that is
+    /// now erased.
     pub(super) fn forget(&self, scope: &Scope) {
         self.indexes.forget(scope);
         self.plans.forget(scope);
     }
 
-    /// Changes when the file is closed.
+    /// Returns a receiver that changes when the file is closed.
     pub(super) fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
     }
 
-    /// Tells runs of jobs to stop, and waits until they have, or until the timeout.
+    /// Tells all runs of jobs to stop, and waits until they have stopped, at most for `close_timeout`.
     pub(super) async fn stop_runs(&self) {
         self.closing.send_replace(true);
         let _ = tokio::time::timeout(self.config().close_timeout, self.closing.closed()).await;
     }
 
-    /// Ends the worker, then the writer. Blocks.
+    /// Stops the worker, then the writer. Blocks.
     pub(super) fn close(&self) -> Result<()> {
         if let Some(worker) = &self.worker {
             worker.stop();

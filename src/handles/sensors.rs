@@ -1,4 +1,4 @@
-//! The sensors of memories, as methods of `Memories`.
+//! The methods of `Memories` about sensors.
 
 use std::sync::Arc;
 
@@ -15,30 +15,31 @@ use crate::{
 };
 
 impl Memories {
-    /// Has a [configured](crate::Config::sensors) sensor check a memory: a job does so when the memory is stale and was
-    /// shown, and [`validate`](Self::validate) does so on request. A previous expectation of the same subject is replaced.
-    /// The name `human` stands for a person, who is asked by a review. The memory itself and its history do not change.
+    /// Sets a [configured](crate::Config::sensors) sensor to check a memory. A job runs the check when the memory is
+    /// stale and was shown; [`validate`](Self::validate) runs it on request. A previous expectation of the same sensor
+    /// and subject is replaced. The sensor name `human` means that a review asks a person. The memory itself and its
+    /// history do not change.
     ///
-    /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot check the expectation; more than 64);
-    /// `NotFound`; `Conflict` if the memory no longer holds, is bound to its session, or is trusted more than the tool or
-    /// document that asks; `Unsupported` if no sensor of this name is configured.
+    /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot check the expectation; more than
+    /// 64 sensors); `NotFound`; `Conflict` if the memory no longer holds, is bound to its session, or is trusted more
+    /// than the tool or document that asks; `Unsupported` if no sensor of this name is configured.
     pub async fn watch(&self, id: MemoryId, sensor: NewSensor) -> Result<()> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.watch_memory(&scope, id, &sensor, by)).await
     }
 
-    /// Stops a sensor from checking a memory: at this subject or, without one, at all of them. The sensor need not be
+    /// Stops a sensor from checking a memory: at this subject or, with `None`, at all subjects. The sensor need not be
     /// configured.
     ///
-    /// Errors: `NotFound` (no such memory, or it has no such sensor); `Conflict` if the memory is trusted more than the tool
-    /// or document that asks.
+    /// Errors: `NotFound` (no such memory, or it has no such sensor); `Conflict` if the memory is trusted more than the
+    /// tool or document that asks.
     pub async fn unwatch(&self, id: MemoryId, sensor: &str, subject: Option<&str>) -> Result<()> {
         let (scope, by) = (self.scope, self.by);
         let (sensor, subject) = (sensor.to_owned(), subject.map(str::to_owned));
         self.store.write(move |tx| tx.unwatch_memory(&scope, id, (&sensor, subject.as_deref()), by)).await
     }
 
-    /// The sensors of a memory, ordered by name and subject.
+    /// Returns the sensors of a memory, ordered by name and subject.
     ///
     /// Errors: `NotFound`.
     pub async fn sensors(&self, id: MemoryId) -> Result<Vec<MemorySensor>> {
@@ -47,15 +48,18 @@ impl Memories {
     }
 
     /// Runs the sensors of memories now, one after the other, each for at most
-    /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) and outside of any transaction. Each result is recorded as
-    /// a change in the memory's history, with the verdict and never what was seen.
+    /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) and outside of any transaction. Each result is
+    /// recorded as a change in the memory's history, with the verdict but without what was seen.
     ///
-    /// If a memory passes, its reliability becomes the sensor's, and its confidence rises, at most to that. If it fails, its
-    /// confidence is halved and its reliability is at most 0.3, so that recalls flag it, and a review asks a person. The
-    /// same failure again does not halve it again. An undecided check changes nothing, and neither does a check of a memory
-    /// whose text was edited in the meantime. A sensor that was late three times is not asked again by the same call.
+    /// - If a check passes, the memory's reliability becomes the sensor's, and its confidence rises, at most to the
+    ///   same value.
+    /// - If a check fails, the confidence is halved and the reliability is at most 0.3, so that recalls flag the
+    ///   memory, and a review asks a person. The same failure again does not halve the confidence again.
+    /// - An undecided check changes nothing, and neither does a check of a memory whose text was edited in the
+    ///   meantime. A sensor that was late three times is not asked again by the same call.
     ///
-    /// Memories that no longer hold are skipped, and with [`ToCheck::Stale`] so are sensors that a job would not ask.
+    /// Memories that no longer hold are skipped. With [`ToCheck::Stale`], sensors that a job would not ask are skipped
+    /// too.
     ///
     /// Errors: `NotFound`, in which case no sensor has run; `InvalidInput` for more than 1,000 ids.
     pub async fn validate(&self, which: impl Into<ToCheck>) -> Result<Vec<MemoryCheck>> {

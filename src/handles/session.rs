@@ -1,4 +1,4 @@
-//! One session of one user.
+//! The handle of one session of one user.
 
 use std::sync::{Arc, Mutex};
 
@@ -41,15 +41,16 @@ use crate::{
     tier::{hot::HotTier, warm::WarmTier},
 };
 
-/// Texts up to this size are measured on the caller's thread, which takes 0.2 ms at most: a hop to a thread with cold caches
-/// costs as much again.
+/// Texts up to this size are measured on the caller's thread, which takes 0.2 ms at most: a hop to a thread with cold
+/// caches would cost as much.
 const INLINE_BYTES: usize = 8_192;
 
-/// One conversation. Clones are the same handle.
+/// The handle of one conversation. All clones follow it together.
 ///
-/// A session that silence has ended, or a session with a key that has ended in any way, continues in a successor with the
-/// next record, from any handle or process. Recording, lifecycle, hot, warm, search and context follow the conversation
-/// there, and so does the handle; everything else is about the session that [`id`](Self::id) names.
+/// If silence has ended a session, or if a session with a key has ended in any way, the next record continues the
+/// conversation in a successor, whichever handle or process records. Recording, ending, hot, warm, search, context and
+/// state follow the conversation to the successor, and the handle then refers to the successor. Every other method is
+/// about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -62,17 +63,17 @@ impl Session {
         Self { store, scope, id: Arc::new(Mutex::new(id)) }
     }
 
-    /// The session's id; the successor's id once the handle has followed the conversation there.
+    /// Returns the session's id, or the successor's id once the handle has followed the conversation there.
     pub fn id(&self) -> SessionId {
         *self.id.lock().expect("no one panics while holding an id")
     }
 
-    /// The user it belongs to.
+    /// Returns the id of the user that the session belongs to.
     pub fn user_id(&self) -> UserId {
         self.scope.user_id
     }
 
-    /// The ids, for spans.
+    /// Returns the ids for spans.
     fn ids(&self) -> (UserId, Option<SessionId>) {
         (self.scope.user_id, Some(self.id()))
     }
@@ -80,9 +81,10 @@ impl Session {
     /// Records a turn, and returns once it is durable: it survives a kill or a power loss at any later instant (see
     /// [`Durability`](crate::Durability)).
     ///
-    /// If the reply contains [`Config::remember_marker`](crate::Config::remember_marker), the marker is removed and the turn
-    /// is marked. With a [`caller_id`](NewTurn::caller_id), a repeated record returns the first result. If silence has ended
-    /// the session, or a call has ended a session with a key, the turn starts its successor, and the result says so.
+    /// If the reply contains [`Config::remember_marker`](crate::Config::remember_marker), the marker is removed and the
+    /// turn is marked as critical. With a [`caller_id`](NewTurn::caller_id), a repeated record returns the first
+    /// result. If silence has ended the session, or if it has a key and a call has ended it, the turn starts its
+    /// successor, and the result says so.
     ///
     /// Dropping the future does not undo the record: the turn may still be recorded.
     ///
@@ -103,12 +105,13 @@ impl Session {
         Ok(recorded)
     }
 
-    /// Records a message whose reply is still to come, and returns once it is durable. The message is hot and shown at once;
-    /// it is recalled, and compressed with its session, once [`complete`](Self::complete) has added its reply. The next
-    /// record, and the end of the session by call or by silence, complete it without one. `turn` has no reply; with a
-    /// [`caller_id`](NewTurn::caller_id), a repeated call returns the first result, even if the reply has been added.
+    /// Records a message whose reply is still to come, and returns once the message is durable. It is hot and shown at
+    /// once. It is recalled, and compressed with its session, only once [`complete`](Self::complete) has added its
+    /// reply. The next record completes it without a reply, and so does the end of the session by call or by silence.
+    /// `turn` must have no reply. With a [`caller_id`](NewTurn::caller_id), a repeated call returns the first result,
+    /// even if the reply has been added.
     ///
-    /// Errors: as [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
+    /// Errors: those of [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
         in_span("record_message", self.ids(), self.record_only_message(turn)).await
     }
@@ -132,10 +135,10 @@ impl Session {
         Ok(recorded)
     }
 
-    /// Adds the reply to a message, and returns once both are durable as one turn. The same reply again returns the first
-    /// result. `turn` may belong to any session of the user; if silence has ended that session but nothing has noticed yet,
-    /// the reply keeps it open. A reply that comes too late, after the next record, is a `Conflict`: record it as a separate
-    /// turn to keep it.
+    /// Adds the reply to a message, and returns once both are durable as one turn. A repeated call with the same reply
+    /// returns the first result. `turn` may belong to any session of the user. If that session has been silent for too
+    /// long but has not been ended yet, the reply keeps it open. A reply that comes after the next record is too late and
+    /// fails with `Conflict`: record it as a separate turn to keep it.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
     /// `InvalidInput` for an empty reply (a reply that is only the [marker](crate::Config::remember_marker) counts as none,
@@ -160,7 +163,7 @@ impl Session {
             }
             let (bytes, measured) = self.measure(replied).await?;
             let scope = self.scope;
-            // `None`: somebody else has completed or replaced it in the meantime.
+            // `None` means that another call has completed or replaced the turn in the meantime.
             if let Some(recorded) =
                 self.store.write_sized(bytes, move |tx| tx.complete(&scope, turn, measured)).await?
             {
@@ -169,14 +172,14 @@ impl Session {
         }
     }
 
-    /// The earlier turns at a place of this session, oldest first: each was replaced by another turn there, or set aside
-    /// with a turn before it.
+    /// Returns the earlier turns with this number in the session, oldest first. Each of them was replaced by another
+    /// turn, or was set aside because an earlier turn was replaced.
     pub async fn replaced_at(&self, turn_number: u32) -> Result<Vec<ReplacedTurn>> {
         let id = self.id();
         self.read(move |snapshot, scope| snapshot.replaced_at(scope, id, turn_number)).await
     }
 
-    /// The last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
+    /// Returns the last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
     /// [`Config::hot_tokens`](crate::Config::hot_tokens). Empty once the session has ended.
     ///
     /// Served from memory, after checking whether another process wrote; benchmark `hot`.
@@ -188,8 +191,8 @@ impl Session {
         self.read_latest(|snapshot, _, scope, session| snapshot.hot(scope, session)).await
     }
 
-    /// The newest turns that are not hot: at most [`Config::warm_turns`](crate::Config::warm_turns) of them, within
-    /// [`Config::warm_tokens`](crate::Config::warm_tokens).
+    /// Returns the newest turns that are not hot: at most [`Config::warm_turns`](crate::Config::warm_turns) of them,
+    /// within [`Config::warm_tokens`](crate::Config::warm_tokens).
     pub async fn warm(&self) -> Result<WarmTier> {
         self.read_latest(|snapshot, config, scope, session| {
             let hot = snapshot.hot(scope, session)?;
@@ -198,8 +201,8 @@ impl Session {
         .await
     }
 
-    /// The best `k` turns of the whole session for a query, by words; newest first among equals. Any string is a query; one
-    /// without a word finds nothing.
+    /// Returns the best `k` turns of the whole session for a query, by words; of equally good ones, the newest first.
+    /// Any string is a valid query; a query without a word finds nothing.
     pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         let query = query.to_owned();
         self.read_latest(move |snapshot, _, scope, session| {
@@ -208,15 +211,15 @@ impl Session {
         .await
     }
 
-    /// The context for LLM#2 with this message, within a token budget. It does not change what is shown or ranked; a receipt
-    /// is written afterwards.
+    /// Returns the context for LLM#2 for this message, within a token budget. A call does not change what later
+    /// contexts show or how they rank; a receipt is written afterwards.
     ///
-    /// The newest turns come first, then what the message refers back to and the newest warm turns, then what is recalled
-    /// from all other conversations. The same file, message and options give the same string.
+    /// The budget goes first to the newest turns, then to what the message refers back to and the newest warm turns,
+    /// then to what is recalled from all other conversations. The same file, message and options give the same string.
     ///
-    /// The newest turns have no gap: hot and then warm turns are shown from the newest back, each whole, or cut if it is too
-    /// long for its place, until the budget has no room for even a 48-token part of the next one. Older turns may be
-    /// recalled for what they say. What did not fit is in [`Context::left_out`].
+    /// The newest turns are shown without a gap. Hot and then warm turns are shown from the newest back, each whole, or
+    /// cut if it is too long for its place, until the budget has no room for even a 48-token part of the next one.
+    /// Older turns may be recalled for what they say. What did not fit is in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }
@@ -238,7 +241,7 @@ impl Session {
         Ok(context)
     }
 
-    /// One turn by its number in the session, from 1.
+    /// Returns one turn by its number in the session, from 1; `None` if there is none.
     pub async fn turn(&self, turn_number: u32) -> Result<Option<Turn>> {
         let id = self.id();
         self.read(move |snapshot, scope| {
@@ -251,15 +254,16 @@ impl Session {
         .await
     }
 
-    /// A page of the session's history, in whatever tier its turns are, in ascending order: at most `limit` turns (1 to
-    /// 1,000) after the number `after`, the last one seen; `None` starts at the beginning. Uses an index, and reads each
-    /// frame of the archive once: benchmark `pages`.
+    /// Returns a page of the session's history in ascending order, in whatever tier the turns are: at most `limit`
+    /// turns (1 to 1,000) after the turn number `after`, the last one seen; `None` starts at the beginning. Uses an
+    /// index, and reads each frame of the archive once: benchmark `pages`.
     pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
         self.page(HistoryEnd::After(after.unwrap_or(0)), limit).await
     }
 
-    /// A page of the session's history from its end, as chat programs show it and then page back: the last `limit` turns (1
-    /// to 1,000) before the number `before`, the first one seen; `None` starts at the newest. Also in ascending order.
+    /// Returns a page from the end of the session's history, as chat programs show it and then page back: the last
+    /// `limit` turns (1 to 1,000) before the turn number `before`, the first one seen; `None` starts at the newest. The
+    /// order is ascending here too.
     pub async fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
         self.page(HistoryEnd::Before(before.unwrap_or(u32::MAX)), limit).await
     }
@@ -270,15 +274,15 @@ impl Session {
             .await
     }
 
-    /// The session as the file describes it.
+    /// Returns the session as the file describes it.
     pub async fn info(&self) -> Result<SessionInfo> {
         let id = self.id();
         self.read(move |snapshot, scope| Ok(snapshot.session(scope, id)?.info)).await
     }
 
-    /// A page of its turns' moves between tiers, ordered by turn and then by move: at most `limit` of them (1 to 1,000)
-    /// after `after`, the [turn](Transition::turn_number) and the [move](Transition::move_number) of the last one seen;
-    /// `None` starts at the first. Uses an index.
+    /// Returns a page of the moves of the session's turns between tiers, ordered by turn and then by move: at most
+    /// `limit` of them (1 to 1,000) after `after`, the [turn](Transition::turn_number) and the
+    /// [move](Transition::move_number) of the last one seen; `None` starts at the first. Uses an index.
     pub async fn transitions(&self, after: Option<(u32, u32)>, limit: u32) -> Result<Vec<Transition>> {
         let (id, after, limit) = (self.id(), after.unwrap_or((0, 0)), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -287,34 +291,34 @@ impl Session {
         .await
     }
 
-    /// Files the session under a project (1 to 256 bytes), or under none.
+    /// Files the session under a project (1 to 256 bytes), or under none with `None`.
     pub async fn set_project(&self, project: Option<&str>) -> Result<()> {
         check_name("project", project)?;
         let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
         self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
-    /// Sets a title for lists (1 to 256 bytes), or removes it. If the conversation continues in a successor, the title
-    /// stays. No LLM sees it.
+    /// Sets the session's title for lists (1 to 256 bytes), or removes it with `None`. A successor that continues the
+    /// conversation inherits the title. No LLM sees it.
     pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
         check_name("session's title", title)?;
         let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
         self.store.write(move |tx| tx.set_title(&scope, id, title.as_deref())).await
     }
 
-    /// Stores a JSON object of the caller's with the session, replacing the previous one, or removes it: at most 16 KiB as
-    /// JSON, nested at most 64 levels deep. It is exported and erased with the session, and is neither searched nor shown to
-    /// an LLM. If the conversation continues in a successor, it stays.
+    /// Stores a JSON object of the caller's with the session, replacing the previous one, or removes it with `None`: at
+    /// most 16 KiB as JSON, nested at most 64 levels deep. It is exported and erased with the session, and is neither
+    /// searched nor shown to an LLM. A successor that continues the conversation inherits it.
     pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
         metadata.as_ref().map_or(Ok(()), metadata::check)?;
         let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
         self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
-    /// Stores a text under a name for as long as the session lasts, replacing the previous one: an agent's plan, its
-    /// variables. An empty text removes it. It is overwritten in place, without a history, is neither searched, shown to an
-    /// LLM nor exported, and is removed when the session ends. If the conversation continues in a successor, the text is
-    /// stored there, and the handle moves there.
+    /// Stores a text under a name for as long as the session lasts, replacing the previous text: an agent's plan, its
+    /// variables. An empty text removes the entry. The text is overwritten in place, without a history. It is neither
+    /// searched, shown to an LLM nor exported, and is removed when the session ends. If the conversation continues in a
+    /// successor, the text is stored there, and the handle moves there.
     ///
     /// Limits: a name of 1 to 200 bytes with a visible character, a text of 64 KiB, 64 names. Errors: `InvalidInput`;
     /// `SessionEnded`; `NotFound` while the session is being erased.
@@ -328,20 +332,21 @@ impl Session {
         Ok(())
     }
 
-    /// Everything the session keeps for as long as it lasts, by name; empty once it has ended.
+    /// Returns all texts that the session stores for as long as it lasts, by name; empty once the session has ended.
     pub async fn state(&self) -> Result<Vec<SessionState>> {
         self.read_latest(|snapshot, config, scope, session| snapshot.session_state(config, scope, session))
             .await
     }
 
     /// Ends the session; its hot turns become warm. It never reopens. Ending it again changes nothing, even if the
-    /// conversation has since continued under its key. If silence ended the session, this ends the successor in which the
-    /// conversation continues.
+    /// conversation has since continued under its key. If silence ended the session, this call ends the successor in
+    /// which the conversation continues.
     pub async fn end(&self) -> Result<SessionInfo> {
         self.end_session(None).await
     }
 
-    /// Ends the session at a time set by the caller, as [`NewTurn::said_at`] dates turns: for replaying old conversations.
+    /// Ends the session at a time that the caller sets, as [`NewTurn::said_at`] does for turns: for replaying old
+    /// conversations.
     pub async fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
         self.end_session(Some(instant::checked(at)?)).await
     }
@@ -354,8 +359,8 @@ impl Session {
         Ok(info)
     }
 
-    /// A page of the summaries of the session's turns, in the order of the turns: at most `limit` of them (1 to 1,000) after
-    /// the turn `after`, that of the last one seen; `None` starts at the first. Uses an index.
+    /// Returns a page of the summaries of the session's turns, in the order of the turns: at most `limit` of them (1 to
+    /// 1,000) after the turn number `after`, that of the last one seen; `None` starts at the first. Uses an index.
     pub async fn summaries(&self, after: Option<u32>, limit: u32) -> Result<Vec<Summary>> {
         let (id, after, limit) = (self.id(), after.unwrap_or(0), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -364,9 +369,9 @@ impl Session {
         .await
     }
 
-    /// Undoes the compression of an ended session: its turns come back from the archive, and its summaries are removed.
-    /// Anchors stay. Returns how many turns moved; turns whose originals were deleted do not. Only
-    /// [`compress`](Self::compress) compresses it again.
+    /// Undoes the compression of an ended session: its turns are restored from the archive, and its summaries are
+    /// removed. Anchors stay. Returns how many turns were restored; turns whose originals were deleted cannot be. Only
+    /// [`compress`](Self::compress) compresses the session again.
     pub async fn restore(&self) -> Result<u64> {
         let (scope, id) = (self.scope, self.id());
         let mut restored = 0;
@@ -379,17 +384,17 @@ impl Session {
         }
     }
 
-    /// Queues the compression of an ended session that was restored. For any other session it changes nothing: its
-    /// compression is queued when it ends.
+    /// Queues the compression of an ended session that was restored. For any other session the call changes nothing,
+    /// because its compression is queued when it ends.
     pub async fn compress(&self) -> Result<()> {
         let (scope, id) = (self.scope, self.id());
         self.store.write(move |tx| tx.queue_compression(&scope, id)).await
     }
 
-    /// Has [`Config::summarizer`](crate::Config::summarizer) asked again about a session that the built-in summarizer did in
-    /// part, because the configured one failed or there was none: restores the session and queues its compression. Returns
-    /// how many turns came back; if the built-in summarizer did nothing, 0, and nothing changes. If interrupted, nothing is
-    /// lost, and it may be called again. Anchors stay.
+    /// Asks [`Config::summarizer`](crate::Config::summarizer) again about a session that the built-in summarizer
+    /// compressed in part, because the configured one failed or there was none: restores the session and queues its
+    /// compression. Returns how many turns were restored. If the built-in summarizer summarized nothing, it returns 0
+    /// and changes nothing. If the call is interrupted, nothing is lost, and it may be repeated. Anchors stay.
     ///
     /// Errors: `InvalidInput` without a configured summarizer, and for an open session.
     pub async fn compress_again(&self) -> Result<u64> {
@@ -416,10 +421,10 @@ impl Session {
         }
     }
 
-    /// Erases the session that [`id`](Self::id) names from the bytes of the file and its log: its turns, in whatever tier,
-    /// with their words, summaries, moves and jobs. Anchors lose its evidence and are recomputed from the rest; memories
-    /// that jobs made from it are erased, and memories that somebody saved stay, without its words. What erasing cannot
-    /// reach is described at [`User::erase`](crate::User::erase).
+    /// Erases the session that [`id`](Self::id) names from the bytes of the file and its log: its turns, in whatever
+    /// tier, with their words, summaries, moves and jobs. Anchors lose the session's evidence and are recomputed from
+    /// the rest. Memories that jobs made from the session are erased; memories that somebody saved stay, without the
+    /// session's words. [`User::erase`](crate::User::erase) describes what erasing cannot reach.
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", self.ids(), self.erase_session()).await
     }
@@ -434,7 +439,7 @@ impl Session {
         .await
     }
 
-    /// Refuses a turn that breaks a bound; measures any other. Also returns its bytes of text.
+    /// Measures a turn, and also returns its size in bytes. Fails if the turn breaks a bound.
     async fn measure(&self, turn: NewTurn) -> Result<(usize, MeasuredTurn)> {
         let config = self.store.config();
         let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
@@ -445,7 +450,7 @@ impl Session {
         Ok((bytes + metadata::bytes(measured.turn.metadata.as_ref()), measured))
     }
 
-    /// Reads from the session in which the conversation continues now, and moves the handle there.
+    /// Reads from the session in which the conversation continues now, and makes the handle refer to it.
     async fn read_latest<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot<'_>, &Config, &Scope, &SessionRow) -> Result<T> + Send + 'static,
@@ -474,7 +479,7 @@ impl Session {
     }
 }
 
-/// The result of an earlier reply, if this one is the same.
+/// Returns the result of an earlier reply if this reply is the same; otherwise fails with `Conflict`.
 fn known_reply(known: &Turn, again: &NewTurn) -> Result<Recorded> {
     // A reply that was only a marker set the turn's mark; a turn completed without a reply has no mark.
     let has_mark = known.is_identity_critical || !again.said.ai_response.is_empty();
@@ -492,7 +497,7 @@ fn not_waiting(state: TurnState) -> Error {
     Error::new(ErrorKind::Conflict, why)
 }
 
-/// Refuses to compress again what the built-in summarizer would only do again.
+/// Fails if only the built-in summarizer is configured, because compressing again would only repeat its result.
 pub(super) fn check_summarizer(config: &Config) -> Result<()> {
     let is_own = |summarizer: &&Arc<dyn Summarizer>| summarizer.name() != Extractive::NAME;
     config.summarizer.as_ref().filter(is_own).map(drop).ok_or_else(|| {

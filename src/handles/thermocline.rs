@@ -1,4 +1,4 @@
-//! The open file.
+//! The handle of an open file.
 
 use std::{io::BufRead, path::Path, sync::Arc, time::Duration};
 
@@ -24,20 +24,20 @@ use crate::{
 
 /// An open memory file. Cheap to clone; all clones share one writer.
 ///
-/// Dropping the last handle waits, for a bounded time, until everything queued is durable; [`close`](Self::close) waits
+/// Dropping the last handle waits, for a bounded time, until everything queued is durable. [`close`](Self::close) waits
 /// without blocking the thread.
 ///
-/// Its methods need a Tokio runtime with time enabled; those of [`blocking`](crate::blocking) do not.
+/// The methods need a Tokio runtime with time enabled; those of [`blocking`](crate::blocking) do not.
 #[derive(Clone, Debug)]
 pub struct Thermocline {
     store: Arc<Open>,
 }
 
 impl Thermocline {
-    /// Opens the file, or creates it, with the default [`Config`].
+    /// Opens the file with the default [`Config`], or creates it if there is none.
     ///
-    /// A file of another program, of a newer version, damaged, or at a path that cannot be written, is refused and not
-    /// changed.
+    /// A file is refused, and not changed, if it belongs to another program, was written by a newer version, is
+    /// damaged, or cannot be written.
     ///
     /// # Panics
     /// As [`open_with`](Self::open_with).
@@ -45,30 +45,30 @@ impl Thermocline {
         Self::open_with(path, Config::default()).await
     }
 
-    /// Opens the file, or creates it.
+    /// Opens the file with this [`Config`], or creates it if there is none.
     ///
     /// # Panics
-    /// Outside of a Tokio runtime, and in one without time: build it with `enable_time` or `enable_all`, as `#[tokio::main]`
-    /// does.
+    /// Outside of a Tokio runtime, and in a runtime without time: build it with `enable_time` or `enable_all`, as
+    /// `#[tokio::main]` does.
     pub async fn open_with(path: impl AsRef<Path>, config: Config) -> Result<Self> {
-        // Nobody waits for this. It panics in a runtime without time, which otherwise only a full queue would reveal.
+        // Never awaited. It panics in a runtime without time; otherwise, only a full queue would reveal that.
         drop(tokio::time::sleep(Duration::ZERO));
         let path = path.as_ref().to_owned();
         off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
-    /// The file's absolute path, with links resolved: the same whatever path it was opened by.
+    /// Returns the file's absolute path with links resolved, which does not depend on the path that it was opened by.
     pub fn path(&self) -> &Path {
         self.store.path()
     }
 
-    /// Whether the file was opened read only: [`Config::read_only`].
+    /// Returns whether the file was opened read-only: [`Config::read_only`].
     pub fn is_read_only(&self) -> bool {
         self.store.config().read_only
     }
 
-    /// Returns once the tokenizer's tables are loaded (0.1-0.9 s). Loading starts in the background when the first session
-    /// is asked for; the first record or context of a process may wait for it, once.
+    /// Waits until the tokenizer's tables are loaded (0.1-0.9 s). Loading starts in the background when the first
+    /// session is opened. The first record or context of a process may have to wait for it, once.
     pub async fn ready(&self) -> Result<()> {
         let tokenizer = self.store.config().tokenizer;
         off_thread(move || {
@@ -78,24 +78,24 @@ impl Thermocline {
         .await
     }
 
-    /// The user of this name (1 to 256 bytes), added if there is none.
+    /// Returns the user of this name (1 to 256 bytes), and adds the user if there is none.
     pub async fn user(&self, name: &str) -> Result<User> {
         check_name("user's name", Some(name))?;
         self.user_with(UserKey::Name(name.to_owned())).await
     }
 
-    /// The user with this id, added if there is none. If the file's `users` table belongs to a backend, the user must be in
-    /// it.
+    /// Returns the user with this id, and adds the user if there is none. If the file's `users` table belongs to a
+    /// backend, the user must be in it.
     pub async fn user_by_id(&self, id: UserId) -> Result<User> {
         self.user_with(UserKey::Id(id)).await
     }
 
-    /// The user of this name, if there is one. Adds nobody.
+    /// Returns the user of this name, if there is one. Adds nobody.
     pub async fn find_user(&self, name: &str) -> Result<Option<User>> {
         self.find_user_with(UserKey::Name(name.to_owned())).await
     }
 
-    /// The user with this id, if there is one. Adds nobody.
+    /// Returns the user with this id, if there is one. Adds nobody.
     pub async fn find_user_by_id(&self, id: UserId) -> Result<Option<User>> {
         self.find_user_with(UserKey::Id(id)).await
     }
@@ -116,10 +116,11 @@ impl Thermocline {
         Ok(User::new(Arc::clone(&self.store), scope))
     }
 
-    /// Imports what [`User::export`] wrote, for a user of this name who has no memory yet.
+    /// Imports what [`User::export`] wrote, into a user of this name who has no memory yet.
     ///
-    /// The lines are held in memory, checked, and written in one transaction, for which other writes wait (about 0.1 ms a
-    /// turn). A file with a wrong line, a truncated file, or one with ids that are already in this file changes nothing.
+    /// The lines are read into memory, checked, and written in one transaction, for which other writes wait (about 0.1
+    /// ms a turn). If the file has a wrong line, is truncated, or has ids that are already in this memory file, nothing
+    /// changes.
     pub async fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
         check_name("user's name", Some(user))?;
         let (key, max_side_bytes) = (UserKey::Name(user.to_owned()), self.store.config().max_side_bytes);
@@ -127,15 +128,15 @@ impl Thermocline {
         self.store.write(move |tx| tx.import(&key, import)).await
     }
 
-    /// How much is in the file: only counts, of all users together.
+    /// Returns how much is in the file: only counts, of all users together.
     pub async fn stats(&self) -> Result<Stats> {
-        self.store.flush().await?; // Counts what was of use.
+        self.store.flush().await?; // Counts the uses reported so far.
         let store = Arc::clone(&self.store);
         off_thread(move || store.stats()).await
     }
 
-    /// Whether the file can be read and written now: answers within 50 ms, without using the writer. For health checks that
-    /// run every second.
+    /// Checks whether the file can be read and written now, within 50 ms and without using the writer. For health
+    /// checks that run every second.
     ///
     /// Errors: `TimedOut` if no connection reads within that time, and any other error of reading.
     pub async fn health(&self) -> Result<Health> {
@@ -146,16 +147,16 @@ impl Thermocline {
         }
     }
 
-    /// A number that changes whenever anybody, in any process, commits to the file: while it stays the same, nothing that
+    /// Returns a number that changes whenever any process commits to the file: while it stays the same, nothing that
     /// can be read has changed. Numbers from two openings of the file cannot be compared.
     pub async fn data_version(&self) -> Result<u64> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.data_version()).await
     }
 
-    /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and token counts
-    /// derived from it. It reads the whole file, which takes minutes for gigabytes; others may go on in the meantime, and
-    /// the log of their writes grows until it is done.
+    /// Checks the whole file: its pages, the counts that must agree, and every row and text, with the words and token
+    /// counts derived from it. The check takes minutes for gigabytes. Other calls continue in the meantime, and the
+    /// write-ahead log grows until the check is done.
     ///
     /// Turns that another program has inserted are taken over first. If an index or vectors are damaged, a job is queued to
     /// rebuild them.
@@ -176,10 +177,10 @@ impl Thermocline {
         off_thread(move || store.backup(&to)).await
     }
 
-    /// Runs due jobs until there are none: for callers with their own scheduler, or to see what compression produced.
-    /// Sessions that silence has ended are ended first. The library's own worker may run at the same time, here or in
-    /// another process: no two of them work on the same job. [`close`](Self::close) stops it: a job in progress is given
-    /// back.
+    /// Runs due jobs until none is left: for callers with their own scheduler, or to see what compression produced.
+    /// First, it ends sessions that have been silent for too long. The library's own worker may run at the same time,
+    /// in this or another process: no two of them work on the same job. [`close`](Self::close) stops the run, and gives
+    /// a job in progress back.
     pub async fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
         let store = Arc::clone(&self.store);
         drive(move || async move {
@@ -189,9 +190,9 @@ impl Thermocline {
         .await
     }
 
-    /// Rebuilds all vectors of the configured embedders or, if none is configured, of the built-in one. Queues a job for
-    /// each user and returns how many; [`run_jobs`](Self::run_jobs) or the worker does the work. Until then recall uses
-    /// words and the built-in embedder. Vectors of other models stay.
+    /// Queues a job for each user that rebuilds the vectors of all configured embedders or, if none is configured, of
+    /// the built-in one. Returns the number of jobs; [`run_jobs`](Self::run_jobs) or the worker does the work. Until
+    /// then, recall uses words and the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
         self.store.write(|tx| tx.rebuild_vectors()).await
     }
@@ -210,25 +211,25 @@ impl Thermocline {
         }
     }
 
-    /// How many of each user's turns are embedded, for each model the file knows. If the newest turns lack vectors of the
-    /// built-in embedder, recall computes them itself.
+    /// Returns how many of each user's turns are embedded, for each model that the file knows. If the newest turns lack
+    /// vectors of the built-in embedder, recall computes them itself.
     pub async fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         let store = Arc::clone(&self.store);
         off_thread(move || store.snapshot()?.embedding_status()).await
     }
 
-    /// A page of the jobs of the whole file, in the order in which they were queued: at most `limit` of them (1 to 1,000)
-    /// after the number `after`, the last one seen; `None` starts at the first. They name users and sessions by id, and
-    /// contain nothing that was said.
+    /// Returns a page of the jobs of the whole file, in the order in which they were queued: at most `limit` of them (1
+    /// to 1,000) after the job number `after`, the last one seen; `None` starts at the first. Jobs name users and
+    /// sessions by id, and contain nothing that was said.
     pub async fn jobs(&self, after: Option<i64>, limit: u32) -> Result<Vec<JobInfo>> {
         let (after, limit) = (after.unwrap_or(0), checked_limit(limit)?);
         let store = Arc::clone(&self.store);
         off_thread(move || store.snapshot()?.jobs(after, limit)).await
     }
 
-    /// A page of the users of the file, in the order in which they were added: at most `limit` of them (1 to 1,000) after
-    /// `after`, the last one seen; `None` starts at the first. It contains ids, names and counts, nothing that was said.
-    /// Users with more sessions take longer to count: benchmark `pages`.
+    /// Returns a page of the users of the file, in the order in which they were added: at most `limit` of them (1 to
+    /// 1,000) after the user `after`, the last one seen; `None` starts at the first. The page contains ids, names and
+    /// counts, and nothing that was said. Users with more sessions take longer to count: benchmark `pages`.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
@@ -237,15 +238,16 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
-    /// Makes a job that was given up, or waits for a retry, run now; without a number, all such jobs. Returns how many. A
-    /// summarizer or embedder that is resting after a failure is asked again at once.
+    /// Makes a job due now that was given up or waits for a retry; without a number, all such jobs. Returns the number
+    /// of jobs. A summarizer or embedder that is in its cooldown is asked again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
-    /// Stops runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the writer.
-    /// All clones are closed with it: later writes through them fail with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    /// Stops runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the
+    /// writer. All clones of the handle are closed too: later writes through them fail with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         self.store.stop_runs().await;
         let store = Arc::clone(&self.store);

@@ -1,4 +1,4 @@
-//! One user: the scope of everything that is read and written.
+//! The handle of one user: the scope of everything that is read and written.
 
 use std::{io::Write, sync::Arc};
 
@@ -34,10 +34,10 @@ use crate::{
     },
 };
 
-/// Who sets an anchor by hand, unless the caller names somebody.
+/// The name recorded for an anchor that is set by hand, unless the caller gives another one.
 const BY_CALLER: &str = "caller";
 
-/// One user's memory. Nothing reached through it belongs to anybody else.
+/// The handle of one user's memory. It reaches no other user's data.
 #[derive(Clone, Debug)]
 pub struct User {
     store: Arc<Open>,
@@ -49,30 +49,31 @@ impl User {
         Self { store, scope }
     }
 
-    /// The user's id.
+    /// Returns the user's id.
     pub fn id(&self) -> UserId {
         self.scope.user_id
     }
 
-    /// A number that rises whenever something of the user is written: while it stays the same, everything read here stays
-    /// the same, except for receipts and what is counted after an answer (how often something was of use). Other users'
-    /// writes do not change it. A user who gets the name after an erase starts again, under another [`id`](Self::id).
+    /// Returns a number that rises whenever data of this user is written. While it stays the same, everything that can
+    /// be read of the user stays the same, except receipts and what is counted after an answer (how often something was
+    /// of use). Other users' writes do not change it. If a name is used again after its user was erased, the new user
+    /// has another [`id`](Self::id), and the number starts again.
     ///
-    /// Reads one row. Errors: `NotFound` once the user is erased.
+    /// It reads one row. Errors: `NotFound` once the user is erased.
     pub async fn revision(&self) -> Result<u64> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.revision(&scope)).await
     }
 
-    /// The user's name and counts, as [`Thermocline::users`](crate::Thermocline::users) lists them.
+    /// Returns the user's name and counts, as [`Thermocline::users`](crate::Thermocline::users) lists them.
     pub async fn info(&self) -> Result<UserInfo> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let found = off_thread(move || store.snapshot()?.user_info(&scope)).await?;
         found.ok_or_else(|| Error::not_found("this user no longer exists"))
     }
 
-    /// Resumes the newest open unnamed session, or starts one. A session that was silent for too long is ended and not
-    /// resumed.
+    /// Resumes the newest open session without a key, or starts one. A session that was silent for too long is ended
+    /// and not resumed.
     pub async fn session(&self) -> Result<Session> {
         // Resuming writes nothing, so it need not wait for the writer.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -93,12 +94,12 @@ impl User {
         Ok(self.handle(session.info.id))
     }
 
-    /// The session with the caller's own key (1 to 256 bytes), started if there is none. A session that was silent for too
-    /// long is ended. A session that has ended, by silence or by call, is returned as it is: the next record continues in
-    /// its successor, under the same key.
+    /// Returns the session with the caller's own key (1 to 256 bytes), and starts it if there is none. A session that
+    /// was silent for too long is ended. A session that has ended, by silence or by call, is returned as it is: the
+    /// next record continues in its successor, under the same key.
     pub async fn session_named(&self, key: &str) -> Result<Session> {
         check_name("session's key", Some(key))?;
-        // Usually it exists and is open, and nothing is written.
+        // Usually the session exists and is open, and nothing is written.
         let (store, scope, wanted) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || {
             let found = store.snapshot()?.session_named(&scope, &wanted)?;
@@ -114,29 +115,29 @@ impl User {
         Ok(self.handle(session.info.id))
     }
 
-    /// The session with the caller's own key, if there is one. Starts nothing.
+    /// Returns the session with the caller's own key, if there is one. Starts nothing.
     pub async fn find_session(&self, key: &str) -> Result<Option<Session>> {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || store.snapshot()?.session_named(&scope, &key)).await?;
         Ok(found.map(|session| self.handle(session.info.id)))
     }
 
-    /// Ends the open unnamed sessions and starts a new one.
+    /// Ends the open sessions without a key, and starts a new one.
     pub async fn new_session(&self) -> Result<Session> {
         let scope = self.scope;
         let session = self.store.write(move |tx| tx.start_session(&scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
-    /// The session with this id. Another user's session is not found, even with its id.
+    /// Returns the session with this id. Another user's session is not found, even by its id.
     pub async fn session_by_id(&self, id: SessionId) -> Result<Session> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let found = off_thread(move || store.snapshot()?.session(&scope, id)).await?;
         Ok(self.handle(found.info.id))
     }
 
-    /// A page of the user's sessions, newest first: at most `limit` of them (1 to 1,000) that started before `after`, the
-    /// last one seen; `None` starts at the newest. Uses an index: benchmark `pages`.
+    /// Returns a page of the user's sessions, newest first: at most `limit` of them (1 to 1,000) that started before
+    /// the session `after`, the last one seen; `None` starts at the newest. Uses an index: benchmark `pages`.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn sessions(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionInfo>> {
@@ -146,26 +147,26 @@ impl User {
         Ok(rows.into_iter().map(|session| session.info).collect())
     }
 
-    /// The turn with this id. Another user's turn is not found, even with its id.
+    /// Returns the turn with this id. Another user's turn is not found, even by its id.
     pub async fn turn(&self, id: TurnId) -> Result<Turn> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.turn_by_id(&scope, id)?.ok_or_else(no_turn)).await
     }
 
-    /// The turn that was recorded with this caller's id.
+    /// Returns the turn that was recorded with this caller's id.
     pub async fn turn_by_caller_id(&self, caller_id: &str) -> Result<Turn> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || store.snapshot()?.turn_by_caller_id(&scope, &caller_id)?.ok_or_else(no_turn)).await
     }
 
-    /// The summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete) it is all that is left of
-    /// the turn.
+    /// Returns the summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete), the summary
+    /// is all that is left of the turn.
     pub async fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.summary_of(&scope, turn)).await
     }
 
-    /// The summary of the turn that was recorded with this caller's id, if it has one.
+    /// Returns the summary of the turn that was recorded with this caller's id, if it has one.
     pub async fn summary_by_caller_id(&self, caller_id: &str) -> Result<Option<Summary>> {
         let (store, scope, caller_id) = (Arc::clone(&self.store), self.scope, caller_id.to_owned());
         off_thread(move || {
@@ -178,22 +179,23 @@ impl User {
         .await
     }
 
-    /// What the user knows in addition to what was said: memories, saved, edited, superseded, forgotten and erased one by
-    /// one.
+    /// Returns the handle of the user's memories: what is known in addition to what was said. Memories are saved,
+    /// edited, superseded, forgotten and erased one by one.
     pub fn memories(&self) -> Memories {
         Memories::new(Arc::clone(&self.store), self.scope)
     }
 
-    /// The user's memories as files in a folder, which [`Vault::init`](crate::Vault::init) creates. Feature `files`.
+    /// Returns the handle of a folder that shows the user's memories as files. [`Vault::init`](crate::Vault::init)
+    /// creates the folder. Feature `files`.
     #[cfg(feature = "files")]
     pub fn vault(&self, folder: impl Into<std::path::PathBuf>, options: crate::VaultOptions) -> crate::Vault {
         crate::Vault::new(Arc::clone(&self.store), self.scope, folder.into(), options)
     }
 
-    /// Searches everything the user ever said, in any session and tier, by meaning and by words. Any string is a query. It
-    /// does not affect ranking.
+    /// Searches everything the user ever said, in any session and tier, by meaning and by words. Any string is a valid
+    /// query. A recall does not affect the ranking of later ones.
     ///
-    /// Errors: `InvalidInput` for options outside their limits, `TimedOut`.
+    /// Errors: `InvalidInput` for options outside their limits; `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         in_span("recall", (self.id(), None), self.find(query, options)).await
     }
@@ -212,8 +214,8 @@ impl User {
         answering::recall(&self.store, self.scope, message, options.k).await
     }
 
-    /// The context for LLM#2 with the first message of a session that has not begun: who the user is, and what is recalled.
-    /// Starts no session. Use [`Session::context`] in a session that has begun.
+    /// Returns the context for LLM#2 for the first message of a session that has not begun: who the user is, and what
+    /// is recalled. Starts no session. In a session that has begun, use [`Session::context`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", (self.id(), None), self.build_context(message, options)).await
     }
@@ -229,8 +231,8 @@ impl User {
         Ok(context)
     }
 
-    /// The receipt of a recall or context: what it considered, how it ranked, and what happened to each candidate. The
-    /// newest [`receipts`](crate::Config::receipts) are kept.
+    /// Returns the receipt of a recall or context: what it considered, how it ranked, and what happened to each
+    /// candidate. Only the newest receipts are kept, as many as [`receipts`](crate::Config::receipts) says.
     pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
         let read = || {
             let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -239,30 +241,30 @@ impl User {
         if let Some(receipt) = read().await? {
             return Ok(receipt);
         }
-        // Receipts are written after the answer.
+        // Receipts are written after the answer, so this one may still be in the queue.
         self.store.flush().await?;
         let gone = || Error::not_found("this user has no such receipt; only the newest are kept");
         read().await?.ok_or_else(gone)
     }
 
-    /// The receipt with the current titles and beginnings of its items: [`explain`](ReceiptWithTexts::explain) describes it
-    /// in words.
+    /// Returns the receipt with the current titles and beginnings of its items. [`explain`](ReceiptWithTexts::explain)
+    /// describes it in words.
     pub async fn receipt_with_texts(&self, id: ReceiptId) -> Result<ReceiptWithTexts> {
         let receipt = self.receipt(id).await?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.with_texts(&scope, receipt)).await
     }
 
-    /// The newest receipts, newest first, without their items.
+    /// Returns the newest receipts, at most `limit` of them, newest first and without their items.
     pub async fn receipts(&self, limit: u32) -> Result<Vec<Receipt>> {
         self.store.flush().await?; // Receipts are written after the answer.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.newest_receipts(&scope, limit)).await
     }
 
-    /// A page of the user's cold turns by when they were said, newest first: those kept verbatim, and those in the archive.
-    /// At most `limit` of them (1 to 1,000) after `after`, the last one seen; `None` starts at the newest. Damaged turns are
-    /// left out; [`doctor`](crate::Thermocline::doctor) reports where they are.
+    /// Returns a page of the user's cold turns, both verbatim and archived ones, ordered by when they were said, newest
+    /// first: at most `limit` of them (1 to 1,000) after the turn `after`, the last one seen; `None` starts at the
+    /// newest. Damaged turns are left out; [`doctor`](crate::Thermocline::doctor) reports where they are.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn cold_turns(&self, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
@@ -271,17 +273,17 @@ impl User {
         off_thread(move || store.snapshot()?.cold_turns(&scope, after, limit)).await
     }
 
-    /// A page of the user's summaries, of all sessions, by when their turns were said, newest first. Paged as
-    /// [`cold_turns`](Self::cold_turns).
+    /// Returns a page of the user's summaries, from all sessions, ordered by when their turns were said, newest first.
+    /// The parameters are those of [`cold_turns`](Self::cold_turns).
     pub async fn summaries(&self, after: Option<SummaryId>, limit: u32) -> Result<Vec<Summary>> {
         let limit = checked_limit(limit)?;
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.summaries_by_time(&scope, after, limit)).await
     }
 
-    /// Who the user is, and who speaks in the user's sessions: a page of the anchors, including superseded and retracted
-    /// ones, by subject, attribute and value. At most `limit` of them (1 to 1,000) after `after`, the last one seen; `None`
-    /// starts at the first.
+    /// Returns a page of the anchors, which say who the user is and who speaks in the user's sessions, including
+    /// superseded and retracted ones. They are ordered by subject, attribute and value: at most `limit` of them (1 to
+    /// 1,000) after the anchor `after`, the last one seen; `None` starts at the first.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn anchors(&self, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
@@ -290,19 +292,19 @@ impl User {
         off_thread(move || store.snapshot()?.anchors(&scope, after, limit)).await
     }
 
-    /// The anchor with this id, with its evidence, whether it holds or not.
+    /// Returns the anchor with this id, with its evidence, whether it holds or not.
     pub async fn anchor(&self, id: AnchorId) -> Result<Anchor> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.anchor(&scope, id)?.ok_or_else(no_anchor)).await
     }
 
-    /// Sets an anchor by hand. Under an attribute with one value it supersedes the current one; a retracted anchor counts
-    /// again. `subject`: `user`, `assistant`, or a name; it is folded.
+    /// Sets an anchor by hand. If the attribute has one value, the new value supersedes the current one. A retracted
+    /// anchor counts again. The `subject` is `user`, `assistant`, or a name; it is folded.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
         self.set_anchor_by(subject, attribute, value, BY_CALLER).await
     }
 
-    /// Like [`set_anchor`](Self::set_anchor), and records who does it (1 to 200 bytes):
+    /// Sets an anchor like [`set_anchor`](Self::set_anchor), and records `by` (1 to 200 bytes) as who set it:
     /// [`Evidence::made_by`](crate::Evidence::made_by).
     pub async fn set_anchor_by(
         &self,
@@ -318,9 +320,9 @@ impl User {
         self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
     }
 
-    /// Replaces the value of an anchor that holds: the old anchor keeps its dates and no longer holds, even under an
-    /// attribute with many values, where the other values stay. `by` says who does it, as in
-    /// [`set_anchor_by`](Self::set_anchor_by). A repeated call changes nothing and returns the same id.
+    /// Replaces the value of an anchor that holds. The old anchor keeps its dates and no longer holds. If the attribute
+    /// has many values, the others stay. `by` says who does it, as in [`set_anchor_by`](Self::set_anchor_by). A
+    /// repeated call changes nothing and returns the same id.
     ///
     /// Errors: `NotFound`; `Conflict` if neither the anchor nor the value holds any more.
     pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
@@ -328,24 +330,25 @@ impl User {
         self.store.write(move |tx| tx.replace_anchor(&scope, id, &value, &by)).await
     }
 
-    /// Retracts an anchor: what was said so far no longer counts for it, and what it had superseded holds again. What is
-    /// said later counts.
+    /// Retracts an anchor: what was said so far no longer counts for it, and what it had superseded holds again. What
+    /// is said after the retraction counts.
     pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         let scope = self.scope;
         self.store.write(move |tx| tx.retract_anchor(&scope, id)).await
     }
 
     /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns in every tier, summaries,
-    /// anchors with their evidence, moves, callers' ids. [`import`](crate::Thermocline::import) recomputes the words; jobs
-    /// are not exported. An import is exported again to the same bytes.
+    /// anchors with their evidence, moves, callers' ids. Jobs are not exported, and
+    /// [`import`](crate::Thermocline::import) recomputes the words. An export of the imported user has the same bytes.
     pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
-        self.store.take_over_inserted().await?; // Also exports what verifies their texts.
+        self.store.take_over_inserted().await?; // Gives inserted turns the hashes that verify their texts.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.export(&scope, to)).await
     }
 
-    /// [`Session::compress_again`] for every session of the user that the built-in summarizer did in part. Returns how many
-    /// sessions are queued. If interrupted, nothing is lost, and another call continues with the rest.
+    /// Calls [`Session::compress_again`] for every session of the user that the built-in summarizer compressed at least
+    /// in part. Returns how many sessions are queued. If the call is interrupted, nothing is lost, and another call
+    /// continues with the rest.
     ///
     /// Errors: `InvalidInput` without a configured summarizer.
     pub async fn compress_again(&self) -> Result<u64> {
@@ -360,14 +363,14 @@ impl User {
         Ok(queued)
     }
 
-    /// Erases everything of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's name.
-    /// It is removed from the bytes of the file and its log, not only hidden. If interrupted, whoever runs jobs next
-    /// finishes it.
+    /// Erases all data of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's
+    /// name. The data is removed from the bytes of the file and its log, not only hidden. If the erase is interrupted,
+    /// the next run of jobs finishes it.
     ///
-    /// What it cannot reach: earlier backups and exports, what other processes hold in memory until their next read, and
-    /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log (Litestream and
-    /// the like) sees the rows deleted, but not the overwriting of their remains between other rows, which is not in the
-    /// log: rebuild the replica. A backend's own `users` row stays.
+    /// Erasing cannot reach earlier backups and exports, what other processes hold in memory until their next read, and
+    /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log, such as
+    /// Litestream's, sees the rows deleted, but not the overwriting of their remains between other rows, which is not
+    /// in the log: rebuild the replica. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", (self.id(), None), self.erase_user()).await
     }
@@ -382,14 +385,17 @@ impl User {
         .await
     }
 
-    /// Erases one turn from the bytes of the file and its log, in whatever tier: its row or its line in the archive (the
-    /// frame is repacked), its summary, words, vectors and evidence, and all of the user's receipts, since a query may
-    /// repeat it. What it had replaced, and what was set aside with that, goes with it: for an edited message, everything
-    /// that had followed it. So do the memories that jobs made from it; memories that somebody saved stay, without its
-    /// words. Its neighbours stay as they are, and its number in its session is not reused while turns follow it. What
-    /// erasing cannot reach is described at [`erase`](Self::erase).
+    /// Erases one turn from the bytes of the file and its log, in whatever tier: its row or its line in the archive
+    /// (the frame is repacked), its summary, words, vectors and evidence. All of the user's receipts are erased too,
+    /// because a query may repeat the turn.
     ///
-    /// Errors: `NotFound`; `Corrupt` if its frame is damaged, in which case the whole session can still be erased.
+    /// Turns that this turn had replaced are erased with it, and so are the turns that were set aside with them: for an
+    /// edited message, everything that had followed it. Memories that jobs made from the turn are erased; memories that
+    /// somebody saved stay, without the turn's words. The turn's neighbours stay as they are, and its number in its
+    /// session is not reused while turns follow it. [`erase`](Self::erase) describes what erasing cannot reach.
+    ///
+    /// Errors: `NotFound`; `Corrupt` if the turn's frame is damaged, in which case the whole session can still be
+    /// erased.
     pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
@@ -400,8 +406,10 @@ impl User {
         in_span("erase_turn", (self.id(), None), erasing).await
     }
 
-    /// The result of an earlier [`record`](Session::record) of this turn, by its caller's id, in any session and wherever
-    /// the turn is now. Writes nothing. The same id with different text is a `Conflict`.
+    /// Returns the result of an earlier [`record`](Session::record) with this turn's caller's id, in whatever session
+    /// and tier the turn is now; `None` if there was none. Writes nothing.
+    ///
+    /// Errors: `Conflict` if a turn with the same id has a different text.
     pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
         let Some(caller_id) = turn.caller_id.clone() else { return Ok(None) };
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
@@ -409,7 +417,7 @@ impl User {
         off_thread(move || store.snapshot()?.recorded(&scope, &caller_id, hash)).await
     }
 
-    /// A message asked outside of any session, with its vectors from the configured embedders.
+    /// Adds the vectors of the configured embedders to a message that belongs to no session.
     async fn embedded(&self, mut message: Message) -> Arc<Message> {
         let config = self.store.config();
         if !config.embedders.is_empty() {
@@ -419,7 +427,7 @@ impl User {
     }
 
     fn handle(&self, id: SessionId) -> Session {
-        // Token counts will be needed soon.
+        // Token counts will be needed soon, so the tokenizer's tables are loaded now.
         self.store.config().tokenizer.preload();
         Session::new(Arc::clone(&self.store), self.scope, id)
     }

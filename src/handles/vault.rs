@@ -1,4 +1,4 @@
-//! A user's memories as files.
+//! The handle of a folder that shows a user's memories as files.
 
 mod taking;
 
@@ -35,15 +35,16 @@ use crate::{
     },
 };
 
-/// The file that makes a folder a vault.
+/// The name of the file that marks a folder as a vault.
 const MARKER: &str = ".thermocline";
-/// A file that a person may have before the vault exists, so it is not listed with the others.
+/// Listed separately from the other files, because a person may have written it before the vault existed.
 const IGNORE: &str = ".gitignore";
-/// Without an explicit limit, one in this many memories may be forgotten because its file is gone.
+/// The divisor of the default limit: one sync may forget a tenth of all memories, but at least 1 and at most
+/// [`MOST_DELETES`].
 const DELETES_OF: u64 = 10;
 const MOST_DELETES: u64 = 20;
 
-/// Which user's vault a folder is, and what its files show.
+/// The contents of the marker file: whose vault a folder is, and what its files show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     user_id: UserId,
@@ -55,12 +56,13 @@ struct Marker {
     embeddings: bool,
 }
 
-/// A folder that shows a user's memories as files: markdown with a head, in the form of the cognitive paper, for people,
-/// Obsidian and git. The memory file remains the source of truth: [`sync`](Self::sync) takes in what was edited in the
-/// folder, and only what both sides changed is left to a person.
+/// A folder that shows a user's memories as files: markdown with a head, in the format of the cognitive paper, for
+/// people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies the
+/// edits that people made in the folder; a person has to decide only where both sides changed the same part.
 ///
-/// The state of the last write is kept in the folder (`_sync.json`), not in the memory file: a folder that is copied, moved
-/// or restored brings the state that matches its files. One process at a time works in a folder. Feature `files`.
+/// The state of the last write is stored in the folder (`_sync.json`), not in the memory file, so that a folder that is
+/// copied, moved or restored brings the state that matches its files. Only one process at a time may work in a folder.
+/// Feature `files`.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -87,16 +89,16 @@ pub struct Vault {
     options: VaultOptions,
 }
 
-/// A folder and the known memories, at one moment.
+/// The state of a folder and of the known memories at one moment.
 struct VaultView {
     disk: Arc<Disk>,
     state: VaultState,
     files: Vec<OnDisk>,
     known: ExportState,
     hidden: Hidden,
-    /// Texts that were set aside next to files.
+    /// Paths of texts that were set aside next to files.
     beside: Vec<String>,
-    /// Includes what the files of this folder show.
+    /// The options, with what the folder's marker says about its files.
     options: VaultOptions,
 }
 
@@ -106,11 +108,12 @@ impl Vault {
         Self { store, scope, memories, folder, options }
     }
 
-    /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder keeps its
-    /// [`layout`](VaultOptions::layout); whether its files have [`links`](VaultOptions::links) and
-    /// [`embeddings`](VaultOptions::embeddings) stays as set until the next call.
+    /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder never
+    /// changes its [`layout`](VaultOptions::layout). It keeps whether its files have [`links`](VaultOptions::links) and
+    /// [`embeddings`](VaultOptions::embeddings) until the next call of `init`.
     ///
-    /// Errors: `Conflict` if it is another user's, or has another layout; `Busy`; `Io`.
+    /// Errors: `Conflict` if the folder is another user's vault, or has another layout; `Busy` while another process
+    /// works in it; `Io`.
     pub async fn init(&self) -> Result<()> {
         let folder = self.folder.clone();
         let faults = self.store.config().faults.clone();
@@ -131,18 +134,18 @@ impl Vault {
         .await
     }
 
-    /// The marker that the folder should have.
+    /// Returns the marker that the folder should have.
     fn marker(&self) -> Marker {
         let VaultOptions { layout, links, embeddings, .. } = self.options;
         Marker { user_id: self.scope.user_id, layout, links, embeddings }
     }
 
-    /// Writes what is known into the folder, and takes nothing from it. A file that a person edited is left as it is and
-    /// reported. A folder with another [layout](Layout) than the cognitive one becomes a vault on the first export; all its
-    /// files are generated, and what a person wrote into one is set aside.
+    /// Writes what is known into the folder, and applies nothing from it. A file that a person edited is left as it is
+    /// and reported. If the [layout](Layout) is another than the cognitive one, the first export makes the folder a
+    /// vault. All files of such a layout are generated, and what a person wrote into one is set aside.
     ///
-    /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's; `Busy` while another process
-    /// works in it; `Io`.
+    /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's, or has another layout;
+    /// `Busy` while another process works in it; `Io`.
     pub async fn export(&self) -> Result<VaultReport> {
         in_span("export_vault", (self.scope.user_id, None), self.export_all()).await
     }
@@ -182,7 +185,7 @@ impl Vault {
         .await
     }
 
-    /// What a [`sync`](Self::sync) would do, file by file; changes nothing.
+    /// Reports what a [`sync`](Self::sync) would do, file by file, and changes nothing.
     ///
     /// Errors: those of [`export`](Self::export).
     pub async fn status(&self) -> Result<VaultReport> {
@@ -190,20 +193,22 @@ impl Vault {
         Box::pin(Self { options, ..self.clone() }.sync()).await
     }
 
-    /// Takes in what people changed in the folder, then writes what is known.
+    /// Applies to the memory file what people changed in the folder, then writes what is known into the folder.
     ///
-    /// - An edit counts as the user's, and can be undone like any other. If the file and the memory were both edited,
-    ///   changes to different parts are both taken; if they changed the same part, the memory stays, the file's text goes to
-    ///   `NAME.conflict.md`, and a review ([`Conflict`](crate::ReviewKind::Conflict)) asks a person. A text is also set
-    ///   aside if its file is out of date (an old checkout) or somebody wrote into a generated page.
-    /// - In an edge's file, a person may edit the text and the strength.
-    /// - A new file becomes a memory, with the words of [`VaultOptions::origin`]: confidence at most .80, frequency at most
-    ///   `mid`, whatever it says. A file in `vault/` is pinned; a file moved to another folder gets that folder's kind.
-    /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory should be forgotten.
-    /// - A file that cannot be read stays as it is, and is reported with its line.
+    /// - An edit counts as the user's, and can be undone like any other. If both the file and the memory were edited,
+    ///   changes to different parts are merged. If both changed the same part, the memory stays, the file's text is set
+    ///   aside as `NAME.conflict.md`, and a review ([`Conflict`](crate::ReviewKind::Conflict)) asks a person. A text is
+    ///   also set aside if its file is out of date (an old checkout), or if somebody wrote into a generated page.
+    /// - In the file of an edge, a person may edit the text and the strength.
+    /// - A new file becomes a memory with the words of [`VaultOptions::origin`]. Its confidence is at most .80 and its
+    ///   frequency at most `mid`, whatever the file says. A file in `vault/` is pinned. A file that was moved to
+    ///   another folder gets that folder's kind.
+    /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is to be
+    ///   forgotten.
+    /// - A file that cannot be read stays as it is, and is reported with the line of the problem.
     ///
-    /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict` if
-    /// more memories would be forgotten than [`VaultOptions::max_deletes`] allows, in which case nothing is changed.
+    /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict`
+    /// if more memories would be forgotten than [`VaultOptions::max_deletes`] allows, in which case nothing is changed.
     pub async fn sync(&self) -> Result<VaultReport> {
         in_span("sync_vault", (self.scope.user_id, None), Box::pin(self.sync_all())).await
     }
@@ -234,7 +239,8 @@ impl Vault {
                     links::tie(&mut changes.incoming, &before, &first);
                 }
                 let edges = edge_changes(&before, &first, &files, &state, |path| reader.text(path));
-                // A file that was moved and has the same content is known by its new path.
+                // A file that was moved and has the same content is known by its new path, so what is wanted has to be
+                // computed again.
                 let first = if state.is_changed() { all(&state) } else { first };
                 Ok((before, hidden, there, first, state, changes, edges))
             })
@@ -257,7 +263,7 @@ impl Vault {
                 wanted(&all_known(&store, &scope, &options)?.0, &state, &options, &is_settled)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
-            // Erased also covers texts of a file that were set aside.
+            // An erased memory's texts that were set aside are removed too.
             let is_erased = |text: String| id_in(&text).is_some_and(|id| hidden.is_erased(&id.to_string()));
             for path in beside.into_iter().filter(|path| disk.text(path).is_some_and(is_erased)) {
                 if !report.dry_run {
@@ -270,7 +276,8 @@ impl Vault {
         .await
     }
 
-    /// Prevents a folder that is empty by mistake from forgetting everything.
+    /// Refuses a sync that would forget too many memories: a folder that is empty by mistake must not forget all of
+    /// them.
     fn check_deletes(&self, incoming: &[Incoming], known: &ExportState) -> Result<()> {
         let gone = incoming.iter().filter(|one| matches!(one, Incoming::Gone { .. })).count() as u64;
         let all = known.memories.len() as u64;
@@ -287,7 +294,7 @@ impl Vault {
         ))
     }
 
-    /// The folder, locked, and what is known.
+    /// Locks the folder, and reads it and what is known.
     async fn look(&self) -> Result<VaultView> {
         let (store, scope, folder) = (Arc::clone(&self.store), self.scope, self.folder.clone());
         let (mut options, expected) = (self.options.clone(), self.marker());
@@ -300,7 +307,8 @@ impl Vault {
                 (options.links, options.embeddings) = (links, embeddings);
                 Ok(())
             })?;
-            // Both take about as long; the tokenizer, which limits CORE.md, is loaded with the folder, which is done sooner.
+            // Both take about as long, so they run in parallel. The folder's thread is done sooner, so it also loads
+            // the tokenizer, which limits CORE.md.
             let (folder, known) = std::thread::scope(|threads| {
                 let folder = threads.spawn(|| {
                     store.config().tokenizer.preload();
@@ -316,7 +324,7 @@ impl Vault {
     }
 }
 
-/// Everything known, with what these options show of it.
+/// Reads everything that is known, with the vectors if these options show them.
 fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(ExportState, Hidden)> {
     let (mut known, hidden) = known(store, scope)?;
     if options.embeddings {
@@ -325,11 +333,11 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Exp
     Ok((known, hidden))
 }
 
-/// What was written last, and what is in the folder.
+/// Reads the state of the last write, and what is in the folder.
 fn look_through(disk: &Disk, layout: Layout) -> Result<(VaultState, Vec<OnDisk>, Vec<String>)> {
     let state = VaultState::read(disk.state(STATE).as_deref());
     let FolderScan { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
-    // Nobody writes while the folder is locked: a half-written file has no owner.
+    // Nobody else writes while the folder is locked, so no process will finish a half-written file.
     for path in left_behind {
         disk.remove(&path)?;
     }
@@ -341,7 +349,7 @@ fn look_through(disk: &Disk, layout: Layout) -> Result<(VaultState, Vec<OnDisk>,
     Ok((state, files, beside))
 }
 
-/// The folder's marker, if it is the vault of this user and of this layout.
+/// Reads the folder's marker. Fails if the vault is another user's, or has another layout.
 fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
     let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {

@@ -1,4 +1,4 @@
-//! Identity anchors: what is known about who the user is, and how a turn claims it.
+//! Identity anchors: what is known about who the user is, and the evidence for it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,39 +14,40 @@ use crate::model::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Anchor {
-    /// Its id.
+    /// The anchor's id.
     pub id: AnchorId,
-    /// Who it is about: `user`, `assistant`, or a folded name.
+    /// Who the anchor is about: `user`, `assistant`, or a folded name.
     pub subject: String,
-    /// Which attribute it states.
+    /// The attribute that the anchor states.
     pub attribute: Attribute,
     /// The value, as it was last said.
     pub value: String,
-    /// How often it was said: `1 - 0.5^n` for n turns (this project's formula); 0 once retracted.
+    /// How often the value was said: `1 - 0.5^n` for n turns (this project's formula); 0 once retracted.
     pub strength: f64,
-    /// The evidence that it holds or has ended, in the order of recording.
+    /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// When it started to hold: when it was first said and not ended since.
+    /// When the anchor started to hold: the first time it was said since it last ended, if it ever did.
     pub valid_from: DateTime<Utc>,
-    /// When it stopped holding; `None` if it holds.
+    /// When the anchor stopped holding; `None` if it holds.
     pub valid_until: Option<DateTime<Utc>>,
-    /// The anchor with the newer value.
+    /// The anchor with the newer value; `None` if none superseded it.
     pub superseded_by: Option<AnchorId>,
-    /// When a person retracted it; `None` if never.
+    /// When a person retracted the anchor; `None` if never.
     pub retracted_at: Option<DateTime<Utc>>,
 }
 
 impl Anchor {
-    /// The subject of facts about the user when no name is given; likewise for the assistant.
+    /// The subject of facts about the user if no name is given; [`ASSISTANT`](Self::ASSISTANT) likewise for the
+    /// assistant.
     pub(crate) const USER: &str = Origin::User.as_str();
     pub(crate) const ASSISTANT: &str = Origin::Assistant.as_str();
 
-    /// `user.name`.
+    /// Returns the subject and the attribute: `user.name`.
     pub fn key(&self) -> String {
         format!("{}.{}", self.subject, self.attribute.as_str())
     }
 
-    /// Whether it holds now: not superseded, ended or retracted.
+    /// Returns whether the anchor holds now: it is not superseded, ended or retracted.
     pub fn is_current(&self) -> bool {
         self.valid_until.is_none() && self.retracted_at.is_none()
     }
@@ -57,13 +58,14 @@ impl Anchor {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The turn; `None` if it was set by hand.
+    /// The turn that the evidence comes from; `None` if the anchor was set by hand.
     pub turn_id: Option<TurnId>,
     /// Whether the evidence says that the value holds, or that it ends.
     pub stance: Stance,
-    /// When the turn was said; if set by hand, the system clock.
+    /// When the turn was said; if the anchor was set by hand, when that was done, by the system clock.
     pub said_at: DateTime<Utc>,
-    /// Who found it: `extractive` (built in) or a summarizer's name; if set by hand, `caller` or whoever the caller names.
+    /// Who found the evidence: `extractive` (built in) or a summarizer's name. If the anchor was set by hand: `caller`,
+    /// or the name that the caller gave.
     pub made_by: String,
     /// The words in the turn that prove it.
     pub quote: String,
@@ -98,7 +100,7 @@ macro_rules! attributes {
             /// Every attribute.
             pub const ALL: &[Self] = &Self::EVERY;
 
-            /// Whether a new value supersedes the old one.
+            /// Returns whether the attribute has one value at a time, which a new value supersedes, or many.
             pub fn cardinality(self) -> Cardinality {
                 match self { $(Self::$name => Cardinality::$cardinality,)* }
             }
@@ -107,13 +109,13 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// Their name.
+    /// The subject's name.
     Name = "name", One;
-    /// `they/them`.
+    /// The subject's pronouns: `they/them`.
     Pronouns = "pronouns", One;
-    /// The day, as it was said.
+    /// The subject's birthday, as it was said.
     Birthday = "birthday", One;
-    /// In years.
+    /// The subject's age in years.
     Age = "age", One;
     /// Where they live.
     Home = "home", One;
@@ -127,7 +129,7 @@ attributes! {
     Field = "field", One;
     /// Where they study.
     School = "school", One;
-    /// `married`, `single`, `engaged` ...
+    /// The subject's relationship status: `married`, `single`, `engaged` ...
     Relationship = "relationship", One;
     /// A member of their family, with the relation: `sister anna`.
     Family = "family", Many;
@@ -156,33 +158,33 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Stance {
-        /// It holds.
+        /// The value holds.
         Holds = "holds",
-        /// It no longer holds, or never did.
+        /// The value no longer holds, or never did.
         Ends = "ends",
     }
     pub(crate) fn from_word;
 }
 
-/// A claim found in one turn, as a [`Summarizer`](crate::Summarizer) returns it.
+/// A claim about an anchor, found in one turn, as a [`Summarizer`](crate::Summarizer) returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundAnchor {
-    /// Who it is about: `user`, `assistant`, or a folded name.
+    /// Who the claim is about: `user`, `assistant`, or a folded name.
     pub subject: String,
-    /// Which attribute it states.
+    /// The attribute that the claim states.
     pub attribute: Attribute,
     /// The value, short: a name, a place, a thing.
     pub value: String,
-    /// Whether it holds or ends.
+    /// Whether the words say that the value holds, or that it ends.
     pub stance: Stance,
     /// The words in the turn that prove it, quoted exactly.
     pub quote: String,
 }
 
 impl FoundAnchor {
-    /// The claim that this attribute of `subject` has this value, with the turn's words that say so.
+    /// Creates a claim that this attribute of `subject` has this value, with the words of the turn that say so.
     pub fn new(
         subject: impl Into<String>,
         attribute: Attribute,
@@ -193,7 +195,7 @@ impl FoundAnchor {
         Self { subject, attribute, value, stance: Stance::Holds, quote }
     }
 
-    /// The words say that it no longer holds.
+    /// Makes this a claim that the value no longer holds.
     #[must_use]
     pub fn ends(mut self) -> Self {
         self.stance = Stance::Ends;

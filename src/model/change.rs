@@ -10,27 +10,27 @@ use crate::model::{
 };
 
 word_enum! {
-    /// What was done to a memory. Uses are not changes.
+    /// The operation of a [`Change`]. Uses of a memory are not changes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ChangeOp {
-        /// It was saved.
+        /// The memory was saved.
         Save = "save",
-        /// Its content or a property was changed by hand.
+        /// The memory's content or a property was changed by hand.
         Edit = "edit",
-        /// It settled further, or fell back.
+        /// The memory settled further, or fell back.
         Frequency = "frequency",
-        /// It was archived, restored, forgotten, quarantined.
+        /// The memory was archived, restored, forgotten or quarantined.
         Status = "status",
-        /// It superseded another memory, or was superseded.
+        /// The memory superseded another one, or was superseded.
         Supersede = "supersede",
         /// Several memories became one.
         Merge = "merge",
-        /// A sensor or a person checked whether it holds.
+        /// A sensor or a person checked whether the memory holds.
         Check = "check",
-        /// A person approved it, or somebody trusted more said it.
+        /// A person approved the memory, or somebody trusted more said the same.
         Trust = "trust",
-        /// A person looked at it again, or dismissed it.
+        /// A person looked at the memory again, or dismissed it.
         Resurface = "resurface",
         /// A change was taken back.
         Undo = "undo",
@@ -43,37 +43,38 @@ word_enum! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
-    /// The memory.
+    /// The changed memory.
     pub memory_id: MemoryId,
-    /// Its place in the memory's history, from 1.
+    /// The change's number in the memory's history, from 1.
     pub change_no: u32,
-    /// What was done.
+    /// What was done to the memory.
     pub op: ChangeOp,
-    /// The operation it was part of: all changes of an operation are undone together.
+    /// The operation that the change was part of: all changes of an operation are undone together.
     pub group_id: GroupId,
-    /// Who did it: `user`, `assistant`, `import`, `tend`, `reflect`, or a sensor's name.
+    /// Who made the change: `user`, `assistant`, `import`, `tend`, `reflect`, or a sensor's name.
     pub made_by: String,
-    /// When, by the system clock.
+    /// When the change was made, by the system clock.
     pub made_at: DateTime<Utc>,
-    /// The previous value, if the change is of a single value.
+    /// The previous value; `None` if the change is not of a single value.
     pub old_value: Option<String>,
-    /// The new value.
+    /// The new value, such as a status or the result of a check; `None` if there is none.
     pub new_value: Option<String>,
-    /// Why: numbers and names of rules.
+    /// The reason for the change: numbers and names of rules.
     pub reason: String,
-    /// The changed columns by name, with their previous values; `None` if nothing changed, or they are no longer kept.
+    /// The changed columns by name, with their previous values; `None` if no column changed, or if the values are no
+    /// longer kept.
     pub before: Option<serde_json::Value>,
-    /// The operation that undid it; `None` if it stands.
+    /// The operation that undid the change; `None` if it was not undone.
     pub undone_by: Option<GroupId>,
 }
 
-/// What an undo brought back.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Undone {
     /// The operation that was taken back.
     pub group: GroupId,
-    /// The memories it had changed, as they are now.
+    /// The memories that the operation had changed, as they are now.
     pub memories: Vec<Memory>,
 }

@@ -1,4 +1,4 @@
-//! Messages in the form chat APIs take.
+//! Messages in the form that chat APIs take.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ChatMessage {
-    /// Whose message it is.
+    /// The author of the message.
     pub role: ChatRole,
-    /// What it says.
+    /// The text of the message.
     pub content: String,
 }
 
-/// Whose message it is.
+/// The author of a chat message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -28,14 +28,14 @@ pub enum ChatRole {
 }
 
 impl ChatMessage {
-    /// What a message costs in addition to its content, in tokens, as budgets count it: 5.
+    /// The tokens that budgets count for a message in addition to its content: 5.
     ///
-    /// With `OpenAI`'s models it is 4: 3 around each message and 1 for its role (`OpenAI` Cookbook, "How to count tokens
-    /// with tiktoken"); the templates of `ChatML`, Llama 3 and Gemma need 5. The prefix of a reply, 3 tokens with `OpenAI`,
+    /// `OpenAI`'s models need 4: 3 around each message and 1 for its role (`OpenAI` Cookbook, "How to count tokens with
+    /// tiktoken"); the templates of `ChatML`, Llama 3 and Gemma need 5. The prefix of a reply, 3 tokens with `OpenAI`,
     /// occurs once per request and is not counted.
     pub const FRAME_TOKENS: u32 = 5;
 
-    /// A message of the caller's own, to put before or after those of a context.
+    /// Creates a message, to put before or after those of a context.
     pub fn new(role: ChatRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into() }
     }

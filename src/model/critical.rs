@@ -9,9 +9,9 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CriticalRule {
-        /// The caller marked it.
+        /// The caller marked the turn.
         Caller = "caller",
-        /// The backend's state snapshot differs from that of the turn before.
+        /// The backend's state snapshot differs from that of the previous turn.
         StageChange = "stage_change",
         /// The user corrects something said earlier.
         Correction = "correction",
@@ -25,11 +25,12 @@ word_enum! {
         Preference = "preference",
         /// The user shows a strong feeling.
         Emotion = "emotion",
-        /// It is the first of its session.
+        /// The turn is the first of its session.
         FirstTurn = "first_turn",
-        /// It ranked best among what was recalled in three contexts that answered a turn, before its session was compressed.
+        /// The turn ranked best among the recalled items of three contexts that replies were made with, before its
+        /// session was compressed.
         Used = "used",
-        /// A summarizer decided so, for reasons of its own.
+        /// A summarizer decided so, for its own reasons.
         Summarizer = "summarizer",
     }
     pub(crate) fn from_word;
@@ -39,7 +40,8 @@ impl CriticalRule {
     /// Every rule, in the order above.
     pub const ALL: [Self; 11] = Self::EVERY;
 
-    /// Whether the rule keeps turns regardless of their use: what somebody asked to keep, and what was of use.
+    /// Returns whether the rule keeps turns regardless of their use: turns that somebody asked to keep, and turns that
+    /// were of use.
     pub(crate) fn never_stops(self) -> bool {
         matches!(self, Self::Caller | Self::Preference | Self::Used)
     }

@@ -15,27 +15,27 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EdgeType {
-        /// It solves the other.
+        /// The first memory solves the second.
         Solves = "solves",
-        /// It causes the other.
+        /// The first memory causes the second.
         Causes = "causes",
-        /// It builds on the other.
+        /// The first memory builds on the second.
         BuildsOn = "builds_on",
-        /// It is an alternative to the other.
+        /// The two memories are alternatives.
         AlternativeTo = "alternative_to",
-        /// It needs the other.
+        /// The first memory needs the second.
         DependsOn = "depends_on",
-        /// It follows the other.
+        /// The first memory follows the second.
         Follows = "follows",
-        /// They are related.
+        /// The two memories are related.
         RelatedTo = "related_to",
-        /// It is part of the other.
+        /// The first memory is part of the second.
         PartOf = "part_of",
-        /// They say something similar.
+        /// The two memories say something similar.
         SimilarTo = "similar_to",
-        /// They cannot both hold.
+        /// The two memories cannot both hold.
         Contradicts = "contradicts",
-        /// It superseded the other.
+        /// The first memory superseded the second.
         Supersedes = "supersedes",
     }
     pub fn from_word;
@@ -45,14 +45,15 @@ impl EdgeType {
     /// Every type.
     pub const ALL: &[Self] = &Self::EVERY;
 
-    /// Whether it holds in both directions: such an edge is stored once, whichever direction is given.
+    /// Returns whether the relation holds in both directions. Such an edge is stored once, whichever direction is
+    /// given.
     pub fn is_symmetric(self) -> bool {
         matches!(self, Self::AlternativeTo | Self::RelatedTo | Self::SimilarTo | Self::Contradicts)
     }
 
-    /// The strength if none is stated, from 0 to 1: the middle of what the entry paper calls typical. That paper has no
-    /// `solves`, `builds_on` or `follows`: `solves` has the strength of the graph paper's own examples, `builds_on` that of
-    /// `causes`, and `follows` that of any other relation.
+    /// Returns the strength, from 0 to 1, of an edge for which none is stated: the middle of the range that the entry
+    /// paper calls typical. That paper has no `solves`, `builds_on` or `follows`: `solves` has the strength of the
+    /// graph paper's own examples, `builds_on` that of `causes`, and `follows` that of any other relation.
     pub fn default_strength(self) -> f64 {
         match self {
             Self::Supersedes => 1.0,
@@ -70,10 +71,10 @@ word_enum! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EdgeStatus {
-        /// It does.
+        /// The edge holds.
         #[default]
         Accepted = "accepted",
-        /// A job proposed it; recall does not follow it.
+        /// A job proposed the edge; recall does not follow it.
         Proposed = "proposed",
     }
     pub fn from_word;
@@ -95,7 +96,7 @@ pub struct NewEdge {
 }
 
 impl NewEdge {
-    /// An edge of this type.
+    /// Creates an edge of this type.
     pub fn new(edge_type: EdgeType) -> Self {
         Self {
             edge_type,
@@ -106,28 +107,28 @@ impl NewEdge {
         }
     }
 
-    /// How strong it is, from 0 to 1. Default: [`EdgeType::default_strength`].
+    /// Sets how strong the edge is, from 0 to 1. Default: [`EdgeType::default_strength`].
     #[must_use]
     pub fn strength(mut self, strength: f64) -> Self {
         self.strength = Some(strength);
         self
     }
 
-    /// Whose statement it is. Default: [`Origin::Assistant`].
+    /// Sets whose statement the edge is. Default: [`Origin::Assistant`].
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self
     }
 
-    /// Why, in one line of at most 1,024 bytes.
+    /// Sets the reason for the edge, in one line of at most 1,024 bytes.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         self.context = context.into();
         self
     }
 
-    /// A text of its own, at most 64 KiB.
+    /// Sets a description, at most 64 KiB.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
@@ -135,63 +136,63 @@ impl NewEdge {
     }
 }
 
-/// How two memories relate.
+/// A relation from one memory to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Edge {
-    /// Its id.
+    /// The edge's id.
     pub id: EdgeId,
-    /// Where it begins.
+    /// The memory at which the edge begins.
     pub from: MemoryId,
-    /// Where it ends.
+    /// The memory at which the edge ends.
     pub to: MemoryId,
     /// How `from` relates to `to`.
     #[serde(rename = "type")]
     pub edge_type: EdgeType,
-    /// How strong it is, from 0 to 1.
+    /// How strong the edge is, from 0 to 1.
     pub strength: f64,
-    /// Whether it holds.
+    /// Whether the edge holds or is only proposed.
     pub status: EdgeStatus,
-    /// Whose statement it is.
+    /// Whose statement the edge is.
     pub origin: Origin,
-    /// When it was added, by the system clock.
+    /// When the edge was added, by the system clock.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed, by the system clock.
+    /// When the edge was last changed, by the system clock.
     pub updated_at: DateTime<Utc>,
-    /// Why, in one line; empty if nobody said.
+    /// The reason for the edge, in one line; empty if none was given.
     pub context: String,
-    /// A text of its own; empty if there is none.
+    /// A description of the edge; empty if there is none.
     pub description: String,
 }
 
 word_enum! {
-    /// Which way an edge goes, as seen from a memory.
+    /// The direction of an edge, as seen from a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Direction {
-        /// From this memory to the other.
+        /// The edge leads from this memory to the other.
         Outgoing = "outgoing",
-        /// From the other to this one.
+        /// The edge leads from the other memory to this one.
         Incoming = "incoming",
     }
     pub fn from_word;
 }
 
-/// A memory related to another, and how.
+/// A memory related to another one, and the edge between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Neighbour {
     /// The other memory.
     pub memory_id: MemoryId,
-    /// Its title.
+    /// The other memory's title.
     pub title: String,
-    /// Its kind.
+    /// The other memory's kind.
     pub kind: MemoryKind,
-    /// Whether it holds.
+    /// Whether the other memory holds.
     pub status: MemoryStatus,
-    /// Which way the edge goes; meaningless for a symmetric edge.
+    /// The direction of the edge; meaningless for a symmetric edge.
     pub direction: Direction,
     /// The edge between them.
     pub edge: Edge,
@@ -201,7 +202,7 @@ pub struct Neighbour {
 mod tests {
     use super::*;
 
-    /// The typical ranges of its eight types (entry paper); `caused_by` is `causes` in the other direction.
+    /// The entry paper gives typical ranges for eight types; its `caused_by` is `causes` in the other direction.
     #[test]
     fn an_edge_has_the_middle_of_what_is_typical_of_its_type() {
         let typical = [

@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 word_enum! {
-    /// What an episode is.
+    /// The role of an [`Episode`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EpisodeRole {
@@ -18,54 +18,54 @@ word_enum! {
         Birth = "birth",
         /// A memory was used.
         Use = "use",
-        /// A note.
+        /// A note was taken.
         Note = "note",
     }
     pub fn from_word;
 }
 
-/// Something that happened.
+/// Something that happened: a memory was saved, a memory was used, or a note was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Episode {
-    /// Its id.
+    /// The episode's id.
     pub id: EpisodeId,
-    /// What it is.
+    /// Whether it is a birth, a use or a note.
     pub role: EpisodeRole,
-    /// The memory that it is about; `None` for a note about none.
+    /// The memory that the episode is about; `None` for a note about no memory.
     pub memory_id: Option<MemoryId>,
-    /// The session in which it happened.
+    /// The session in which it happened; `None` if it happened in no session.
     pub session_id: Option<SessionId>,
-    /// For a use: the turn that answered the context, by its number in that session, from 1.
+    /// For a use: the turn that answered the context, as its number in that session, from 1.
     pub turn_number: Option<u32>,
     /// For a use: the context that showed the memory.
     pub receipt_id: Option<ReceiptId>,
     /// When it happened.
     pub happened_at: DateTime<Utc>,
-    /// How it ended; `None` if nobody said.
+    /// How it ended; `None` if that is not known.
     pub outcome: Option<Outcome>,
     /// The kind of the memory, or of the note.
     pub kind: Option<MemoryKind>,
-    /// What it is filed under.
+    /// The project that it is filed under.
     pub project: Option<String>,
-    /// The task, by the caller's id.
+    /// The caller's id of the task in which it happened.
     pub task_id: Option<String>,
-    /// The same task, for people.
+    /// The task's name, for people.
     pub task_name: Option<String>,
     /// What prompted it.
     pub trigger: Option<String>,
-    /// The caller's own id for it.
+    /// The caller's own id for the episode.
     pub caller_id: Option<String>,
     /// The title of the note or the memory.
     pub title: String,
     /// The tags of the note, or of the memory.
     pub tags: Vec<String>,
-    /// What the note says, or the memory in one sentence.
+    /// The note's text; for other roles, the memory in one sentence.
     pub summary: String,
 }
 
-/// Which episodes are listed. The default is everything except uses, which would flood the list.
+/// A filter for lists of episodes. The default selects everything except uses, which would flood the list.
 ///
 /// ```
 /// use thermocline::{EpisodeFilter, EpisodeRole};
@@ -79,7 +79,7 @@ pub struct Episode {
 #[serde(default)]
 #[non_exhaustive]
 pub struct EpisodeFilter {
-    /// Only of these roles. Default: births and notes.
+    /// Only episodes with these roles. Default: births and notes.
     pub roles: Vec<EpisodeRole>,
     /// Only what happened at this time or later.
     pub since: Option<DateTime<Utc>>,
@@ -94,21 +94,21 @@ impl Default for EpisodeFilter {
 }
 
 impl EpisodeFilter {
-    /// Only of these roles; an empty list means any.
+    /// Restricts the list to these roles; an empty list means any.
     #[must_use]
     pub fn roles(mut self, roles: impl IntoIterator<Item = EpisodeRole>) -> Self {
         self.roles = roles.into_iter().collect();
         self
     }
 
-    /// Only what happened at this time or later.
+    /// Restricts the list to what happened at this time or later.
     #[must_use]
     pub fn since(mut self, at: DateTime<Utc>) -> Self {
         self.since = Some(at);
         self
     }
 
-    /// Only what happened before this time.
+    /// Restricts the list to what happened before this time.
     #[must_use]
     pub fn until(mut self, at: DateTime<Utc>) -> Self {
         self.until = Some(at);
@@ -140,7 +140,7 @@ pub struct NewNote {
 }
 
 impl NewNote {
-    /// A note with this title, of 1 to 200 bytes.
+    /// Creates a note with this title, of 1 to 200 bytes.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -159,84 +159,84 @@ impl NewNote {
         }
     }
 
-    /// What it says, at most 1,024 bytes.
+    /// Sets what the note says, at most 1,024 bytes.
     #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = summary.into();
         self
     }
 
-    /// What kind of note it is.
+    /// Sets what kind of note it is.
     #[must_use]
     pub fn kind(mut self, kind: MemoryKind) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// Its tags, with or without `#`.
+    /// Sets the note's tags, with or without `#`.
     #[must_use]
     pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
         self.tags = tags.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The memory that it is about. Default: none.
+    /// Sets the memory that the note is about. Default: none.
     #[must_use]
     pub fn memory(mut self, id: MemoryId) -> Self {
         self.memory_id = Some(id);
         self
     }
 
-    /// The session in which it happened.
+    /// Sets the session in which it happened.
     #[must_use]
     pub fn session(mut self, id: SessionId) -> Self {
         self.session_id = Some(id);
         self
     }
 
-    /// How it ended.
+    /// Sets how it ended.
     #[must_use]
     pub fn outcome(mut self, outcome: Outcome) -> Self {
         self.outcome = Some(outcome);
         self
     }
 
-    /// What it is filed under, at most 256 bytes.
+    /// Sets the project that the note is filed under, at most 256 bytes.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// The task, by the caller's id, at most 256 bytes.
+    /// Sets the caller's id of the task in which it happened, at most 256 bytes.
     #[must_use]
     pub fn task_id(mut self, id: impl Into<String>) -> Self {
         self.task_id = Some(id.into());
         self
     }
 
-    /// The same task, for people, at most 256 bytes.
+    /// Sets the task's name, for people, at most 256 bytes.
     #[must_use]
     pub fn task_name(mut self, name: impl Into<String>) -> Self {
         self.task_name = Some(name.into());
         self
     }
 
-    /// What prompted it, at most 1,024 bytes.
+    /// Sets what prompted it, at most 1,024 bytes.
     #[must_use]
     pub fn trigger(mut self, trigger: impl Into<String>) -> Self {
         self.trigger = Some(trigger.into());
         self
     }
 
-    /// The caller's own id for it, unique per user, at most 256 bytes: a repeated note is recognized.
+    /// Sets the caller's own id for the note, unique per user, at most 256 bytes: a repeated note is recognized by it.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());
         self
     }
 
-    /// When it happened. Default: now, by the clock. Limits: the years 1 to 9999.
+    /// Sets when it happened. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn happened_at(mut self, at: DateTime<Utc>) -> Self {
         self.happened_at = Some(at);
@@ -263,54 +263,55 @@ pub struct Use {
 }
 
 impl Use {
-    /// A use that ended like this. The default is a use with an unknown outcome: an access.
+    /// Creates a report of a use that ended like this. The default is a use with an unknown outcome, which counts as an
+    /// access.
     pub fn of(outcome: Outcome) -> Self {
         Self { outcome: Some(outcome), ..Self::default() }
     }
 
-    /// The session in which it was used. Default: that of the receipt, if there is one.
+    /// Sets the session in which the memory was used. Default: that of the receipt, if there is one.
     #[must_use]
     pub fn session(mut self, id: SessionId) -> Self {
         self.session_id = Some(id);
         self
     }
 
-    /// The project for which it was used, at most 256 bytes. Default: that of its session.
+    /// Sets the project for which the memory was used, at most 256 bytes. Default: that of the session.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// The context that showed it. One context rates a memory once.
+    /// Sets the context that showed the memory, by its receipt. One context rates a memory once.
     #[must_use]
     pub fn receipt(mut self, id: ReceiptId) -> Self {
         self.receipt_id = Some(id);
         self
     }
 
-    /// The task in which it was used, by the caller's id, at most 256 bytes.
+    /// Sets the caller's id of the task in which the memory was used, at most 256 bytes.
     #[must_use]
     pub fn task_id(mut self, id: impl Into<String>) -> Self {
         self.task_id = Some(id.into());
         self
     }
 
-    /// The same task, for people, at most 256 bytes.
+    /// Sets the task's name, for people, at most 256 bytes.
     #[must_use]
     pub fn task_name(mut self, name: impl Into<String>) -> Self {
         self.task_name = Some(name.into());
         self
     }
 
-    /// What prompted it, at most 1,024 bytes.
+    /// Sets what prompted the use, at most 1,024 bytes.
     #[must_use]
     pub fn trigger(mut self, trigger: impl Into<String>) -> Self {
         self.trigger = Some(trigger.into());
         self
     }
 
-    /// The caller's own id for this report, unique per user, at most 256 bytes: a repeated report counts once.
+    /// Sets the caller's own id for this report, unique per user, at most 256 bytes: a repeated report counts once.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());

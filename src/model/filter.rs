@@ -1,37 +1,42 @@
-//! Which part of a user's memory may be recalled.
+//! A filter on which part of a user's memory may be recalled.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::SessionId;
 
-/// What may be recalled, by where and when it was said. The default lets everything through; each setting narrows it, and
-/// all of them must hold.
+/// Restricts what may be recalled, by where and when it was said. The default lets everything through; all of the
+/// conditions that are set must hold.
 ///
 /// ```
 /// use thermocline::{Filter, RecallOptions};
 /// let options = RecallOptions::default().filter(Filter::default().project("boat"));
 /// ```
 ///
-/// It is applied before ranking: if ten results are requested, ten are returned if ten pass. It removes results and changes
-/// no score: a turn that does not pass still lends to those around it, and still counts in how rare a word is.
+/// The filter is applied before the best results are chosen: a request for ten results returns ten if ten pass. It
+/// removes results and changes no score: a turn that does not pass still lends score to the turns around it, and still
+/// counts in how rare a word is.
 ///
-/// It applies to turns and to the summaries in their places. Memories belong to no session: a filter by sessions leaves them
-/// out, a filter by project lets those filed under it or under none pass, and a time is when they were said; a
-/// [`MemoryFilter`](crate::MemoryFilter) says in addition which of them are recalled. Anchors belong to no session and no
-/// time: a recall with a filter returns none, and a context shows them, unless [without](crate::ContextOptions::without)
-/// their section. In a context it applies to what is recalled, including from the context's own session, and to what stays
-/// at hand there because it was of use. The recent turns of that session, and the earlier ones shown for their place, stay,
-/// unless the session is excluded by name.
+/// - The filter applies to turns and to the summaries in their places.
+/// - Memories belong to no session. A filter by sessions excludes all of them; a filter by project lets those pass that
+///   are filed under it or under none; the time of a memory is when it was said. A
+///   [`MemoryFilter`](crate::MemoryFilter) can restrict memories further.
+/// - Anchors belong to no session and no time. A recall with a filter returns none; a context shows them, unless it is
+///   [without](crate::ContextOptions::without) their section.
+/// - In a context, the filter applies to what is recalled, including from the context's own session, and to turns that
+///   stay at hand there because they were of use. The recent turns of that session, and the earlier ones that are shown
+///   for their place, are shown anyway, unless the filter excludes the session itself
+///   ([`without_sessions`](Self::without_sessions)).
 ///
-/// If the user does not have a session, or no session is filed under the project, nothing is found: `missing` says so, and
-/// it is not an error. Errors: `InvalidInput` for a project with an empty name or one over 256 bytes, a time outside the
-/// years 1 to 9999, or a time that ends before it begins.
+/// A session that the user does not have, or a project under which nothing is filed, is no error: `missing` says so.
+/// Errors: `InvalidInput` for a project with an empty name or one over 256 bytes, a time outside the years 1 to 9999,
+/// or a time that ends before it begins.
 ///
-/// Cost: everything the user said is ranked as without a filter, and then a flag for each unit says whether it passes. A
-/// time reads nothing more; each named session costs one look-up of its row; a project reads the rows of all of the user's
-/// sessions. With 10,000 short turns in 200 sessions (one run under load, 2026-11) a warm recall of ten takes 1.1 ms without
-/// a filter, and as long with a time, a project or ten sessions; a hundred sessions add 0.4 ms.
+/// Cost: everything the user said is ranked as without a filter, and a flag for each unit says whether it passes. A
+/// filter by time reads nothing more; each session in the filter costs one look-up of its row; a project reads the rows
+/// of all of the user's sessions. With 10,000 short turns in 200 sessions (one run under load, 2026-11), a warm recall
+/// of ten takes 1.1 ms without a filter, and as long with a time, a project or ten sessions; a hundred sessions add 0.4
+/// ms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -40,10 +45,10 @@ pub struct Filter {
     /// Only sessions filed under this project now ([`Session::set_project`](crate::Session::set_project)).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Only these sessions; an empty list matches nothing. An id means that session alone, not its successor.
+    /// Only these sessions; an empty list matches nothing. Each id means only that session, not its successor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Vec<SessionId>>,
-    /// Not these sessions.
+    /// Sessions that are excluded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_sessions: Vec<SessionId>,
     /// Only what was said at this time or later, to the millisecond.
@@ -55,47 +60,47 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Only sessions filed under this project.
+    /// Restricts the recall to sessions filed under this project.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// Only these sessions.
+    /// Restricts the recall to these sessions; an empty list matches nothing.
     #[must_use]
     pub fn sessions(mut self, sessions: impl IntoIterator<Item = SessionId>) -> Self {
         self.sessions = Some(sessions.into_iter().collect());
         self
     }
 
-    /// Not this session; may be called several times.
+    /// Excludes this session; may be called several times.
     #[must_use]
     pub fn without_session(mut self, session: SessionId) -> Self {
         self.without_sessions.push(session);
         self
     }
 
-    /// Only what was said at this time or later.
+    /// Restricts the recall to what was said at this time or later.
     #[must_use]
     pub fn since(mut self, at: DateTime<Utc>) -> Self {
         self.since = Some(at);
         self
     }
 
-    /// Only what was said before this time.
+    /// Restricts the recall to what was said before this time.
     #[must_use]
     pub fn until(mut self, at: DateTime<Utc>) -> Self {
         self.until = Some(at);
         self
     }
 
-    /// Whether it lets everything through.
+    /// Returns whether the filter lets everything through.
     pub fn is_open(&self) -> bool {
         *self == Self::default()
     }
 
-    /// In words: `only the project "boat"; not 1 session; said before 2026-03-01 00:00 UTC`.
+    /// Describes the filter in words: `only the project "boat"; not 1 session; said before 2026-03-01 00:00 UTC`.
     pub(crate) fn explain(&self) -> String {
         let count = |sessions: &[SessionId]| match sessions.len() {
             1 => "1 session".to_owned(),

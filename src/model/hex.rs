@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Two lower-case digits per byte.
+/// Formats each byte as two lower-case digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut digits, byte| {
         let _ = write!(digits, "{byte:02x}");

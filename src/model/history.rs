@@ -8,7 +8,7 @@ use crate::model::{
     turn::Turn,
 };
 
-/// One turn of a session's history, as far as anything is left of it.
+/// One turn of a session's history: the turn itself, or what is left of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -24,15 +24,16 @@ pub enum PastTurn {
         /// The caller's own id for the turn.
         caller_id: Option<String>,
     },
-    /// The turn is damaged: it differs from what was recorded. `doctor` reports where; a backup may have it.
+    /// A damaged turn, which differs from what was recorded. `doctor` reports where the damage is; a backup may have
+    /// the turn.
     Damaged {
-        /// Its number in the session, from 1.
+        /// The turn's number in the session, from 1.
         turn_number: u32,
     },
 }
 
 impl PastTurn {
-    /// Its number in the session, from 1: the next page begins after it.
+    /// Returns the turn's number in the session, from 1. The next page begins after it.
     pub fn turn_number(&self) -> u32 {
         match self {
             Self::Turn(turn) => turn.turn_number,
@@ -41,7 +42,7 @@ impl PastTurn {
         }
     }
 
-    /// The turn, if it is available as it was said.
+    /// Returns the turn; `None` if only its summary is left, or if it is damaged.
     pub fn turn(&self) -> Option<&Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
@@ -50,7 +51,7 @@ impl PastTurn {
     }
 }
 
-/// Which end of a session's history a page is taken from.
+/// The part of a session's history that a page is taken from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HistoryEnd {
     /// The first turns after this one.
@@ -60,7 +61,7 @@ pub(crate) enum HistoryEnd {
 }
 
 impl HistoryEnd {
-    /// The places between which the page lies.
+    /// Returns the places between which the page lies.
     pub(crate) fn bounds(self, session: SessionNo) -> (Place, Place) {
         match self {
             Self::After(number) => (session.turn(number.min(MAX_TURN_NUMBER)), session.end()),

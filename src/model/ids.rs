@@ -10,7 +10,7 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::error::{Error, Result};
 
-/// A UUID in a newtype, without its text form.
+/// Declares a newtype for a UUID, without a text form.
 macro_rules! uuid_newtype {
     ($(#[$meta:meta])* $name:ident) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -18,17 +18,17 @@ macro_rules! uuid_newtype {
         pub struct $name(Uuid);
 
         impl $name {
-            /// An id that the caller already has, for example a backend's own.
+            /// Creates an id from a UUID that the caller already has, for example a backend's own.
             pub fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The UUID itself.
+            /// Returns the UUID.
             pub fn as_uuid(&self) -> &Uuid {
                 &self.0
             }
 
-            /// A new id that sorts by `now` (`UUIDv7`).
+            /// Creates an id that sorts by `now` (`UUIDv7`).
             #[allow(dead_code, reason = "one macro for all ids; not every id is made here")]
             pub(crate) fn new(now: DateTime<Utc>) -> Self {
                 Self(new_uuid(now))
@@ -43,7 +43,7 @@ macro_rules! uuid_newtype {
     };
 }
 
-/// An id that is displayed as its UUID.
+/// Declares an id that is displayed as its UUID.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         uuid_newtype!(
@@ -111,7 +111,7 @@ id!(
     EpisodeId, "episode"
 );
 id!(
-    /// Names one operation on memories, whatever it changed: its changes are undone together. Sorts by time (`UUIDv7`).
+    /// Names one operation on memories, whose changes are undone together. Sorts by time (`UUIDv7`).
     GroupId, "group"
 );
 id!(
@@ -120,8 +120,8 @@ id!(
 );
 
 uuid_newtype!(
-    /// Names one memory. Sorts by creation time (`UUIDv7`). Displayed, and written as JSON, as `mem_` and its UUID; read
-    /// with or without `mem_`.
+    /// Names one memory. Sorts by creation time (`UUIDv7`). Displayed, and written in JSON, as `mem_` and a UUID; the
+    /// `mem_` may be missing when it is read.
     #[serde(into = "String", try_from = "String")]
     MemoryId
 );
@@ -178,7 +178,7 @@ impl schemars::JsonSchema for MemoryId {
     }
 }
 
-/// Times before 1970 have no `UUIDv7`; they get the first one. Order never depends on it.
+/// Creates a `UUIDv7`. A time before 1970 cannot be represented and gets the first one; no order depends on it.
 fn new_uuid(now: DateTime<Utc>) -> Uuid {
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
     Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, now.timestamp_subsec_nanos()))

@@ -4,16 +4,16 @@ use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, SubsecRound, Utc};
 
 use crate::error::{Error, Result};
 
-/// Years outside this range do not have four digits, and their text would sort wrongly.
+/// The years that have four digits. The text of any other year would sort wrongly.
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9_999;
 
-/// `2023-05-08T13:56:00.000Z`.
+/// Formats an instant: `2023-05-08T13:56:00.000Z`.
 pub(crate) fn to_text(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Reads what [`to_text`] wrote, by fixed positions, since chrono's parser took 8 % of reading the warm tier (benchmark
-/// `warm`, 2026-11).
+/// Parses what [`to_text`] wrote, by fixed positions: chrono's parser took 8 % of the time for reading the warm tier
+/// (benchmark `warm`, 2026-11).
 pub(crate) fn from_text(text: &str) -> Option<DateTime<Utc>> {
     let bytes: &[u8; 24] = text.as_bytes().try_into().ok()?;
     let is_shaped = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')]
@@ -29,7 +29,7 @@ pub(crate) fn from_text(text: &str) -> Option<DateTime<Utc>> {
     is_shaped.then(|| at.and_utc())
 }
 
-/// A caller's instant, cut to milliseconds.
+/// Truncates a caller's instant to milliseconds. Fails if its year is outside 1 to 9999.
 pub(crate) fn checked(at: DateTime<Utc>) -> Result<DateTime<Utc>> {
     if YEARS.contains(&at.year()) {
         Ok(at.trunc_subsecs(3))
@@ -38,7 +38,8 @@ pub(crate) fn checked(at: DateTime<Utc>) -> Result<DateTime<Utc>> {
     }
 }
 
-/// An instant of the system clock, cut to milliseconds; a wildly wrong clock is clamped to the bounds.
+/// Truncates an instant of the system clock to milliseconds. If the clock is outside the years 1 to 9999, it is clamped
+/// to them.
 pub(crate) fn clamped(at: DateTime<Utc>) -> DateTime<Utc> {
     let bound = |year, month, day| {
         NaiveDate::from_ymd_opt(year, month, day)

@@ -17,11 +17,11 @@ word_enum! {
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
-        /// Extracts from an ended session what is worth knowing later.
+        /// Extracts memories from an ended session.
         Extract = "extract",
         /// Erases a session, or all data of a user.
         Erase = "erase",
-        /// Overwrites what erased rows leave in the file, and empties its write-ahead log once no reader holds it.
+        /// Overwrites what erased rows leave in the file, and empties the write-ahead log once no reader holds it.
         Scrub = "scrub",
         /// Brings the index of a user's units up to date.
         Index = "index",
@@ -31,18 +31,19 @@ word_enum! {
         Mend = "mend",
         /// Recomputes what older rules derived from a user's turns: words, why turns are kept verbatim, anchors.
         Derive = "derive",
-        /// Removes a user's rows that older versions kept forever and this one does not.
+        /// Removes rows of a user that older versions kept forever and this version does not keep.
         Prune = "prune",
         /// Checks memories that are stale and were shown.
         Validate = "validate",
-        /// Looks at all of a user's memories, once a day: what settles, falls back, is archived, or needs a person.
+        /// Looks at all of a user's memories once a day, and decides which settle, fall back, are archived, or need a
+        /// person.
         Tend = "tend",
     }
     pub(crate) fn from_word;
 }
 
 impl JobKind {
-    /// What somebody waits for goes first.
+    /// Returns the priority: jobs that somebody waits for run first.
     pub(crate) fn priority(self) -> i64 {
         match self {
             Self::Erase | Self::Scrub => 1,
@@ -52,8 +53,8 @@ impl JobKind {
         }
     }
 
-    /// Erased data must go from the bytes, however long a reader holds it up; what is not indexed or embedded would silently
-    /// be missing forever.
+    /// Returns whether a job may be given up. Erased data must be removed from the bytes, however long a reader delays
+    /// it; what is not indexed or embedded would silently be missing forever.
     pub(crate) fn may_be_given_up(self) -> bool {
         match self {
             Self::Compress | Self::Extract | Self::Validate => true,
@@ -69,7 +70,7 @@ impl JobKind {
     }
 }
 
-/// Some kinds of jobs, of all users or of one, as a statement selects them.
+/// A selection of kinds of jobs, of all users or of one, as a statement takes it.
 #[derive(Clone, Debug)]
 pub(crate) struct JobKinds {
     words: String,
@@ -77,18 +78,18 @@ pub(crate) struct JobKinds {
 }
 
 impl JobKinds {
-    /// Jobs of these kinds.
+    /// Selects jobs of these kinds.
     pub(crate) fn of(kinds: impl IntoIterator<Item = JobKind>) -> Self {
         let words = kinds.into_iter().fold(" ".to_owned(), |all, kind| all + kind.as_str() + " ");
         Self { words, user: None }
     }
 
-    /// Jobs of this kind, or of all kinds.
+    /// Selects jobs of this kind, or of all kinds if `None`.
     pub(crate) fn only(only: Option<JobKind>) -> Self {
         only.map_or_else(|| Self::of(JobKind::EVERY), |kind| Self::of([kind]))
     }
 
-    /// Only those on this user's data, if a user is given.
+    /// Restricts the selection to jobs on this user's data, if a user is given.
     pub(crate) fn of_user(self, user: Option<UserId>) -> Self {
         Self { user, ..self }
     }
@@ -97,7 +98,7 @@ impl JobKinds {
         self.words.trim().is_empty()
     }
 
-    /// The words, each between blanks: ` compress embed `.
+    /// Returns the words, each between spaces: ` compress embed `.
     pub(crate) fn as_words(&self) -> &str {
         &self.words
     }
@@ -108,28 +109,29 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum JobState {
-        /// It waits for its turn, or for the time of its retry.
+        /// The job waits for its turn, or for the time of its retry.
         Queued = "queued",
-        /// A process works on it, until the lease ends.
+        /// A process works on the job, until its lease ends.
         Running = "running",
-        /// It was given up; `jobs retry` queues it again.
+        /// The job was given up; `jobs retry` queues it again.
         Failed = "failed",
     }
     pub(crate) fn from_word;
 }
 
-/// Tries without any progress before a job is given up: about a day, with the waits between them.
+/// The maximum number of tries without any progress before a job is given up: about a day, with the waits between them.
 pub(crate) const MAX_ATTEMPTS: u32 = 30;
 /// The wait before a second try; doubled for each further one.
 const FIRST_WAIT: Duration = Duration::from_mins(1);
 /// The longest wait between tries, before the spread is added.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-/// How the error of a job begins that waits for another configuration of a provider; such jobs are recognized by it.
+/// The beginning of the error of a job that waits for a change of a provider's configuration. Such jobs are recognized
+/// by it.
 pub(crate) const FOR_CONFIGURATION: &str = "waits for another configuration: ";
 
-/// How long to wait after this many tries: 1, 2, 4 ... minutes, at most an hour, plus up to a tenth that differs between
-/// jobs, so that jobs that failed together do not retry together.
+/// Returns how long to wait after this many tries: 1, 2, 4 ... minutes, at most an hour, plus up to a tenth that
+/// differs between jobs, so that jobs that failed together do not retry together.
 pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
     let doublings = attempts.saturating_sub(1).min(16);
     let wait = (FIRST_WAIT * (1 << doublings)).min(LONGEST_WAIT);
@@ -137,36 +139,37 @@ pub(crate) fn wait_after(attempts: u32, job_no: i64) -> TimeDelta {
     TimeDelta::from_std(wait + wait / 10 * eighths / 8).expect("it is little more than an hour")
 }
 
-/// A job as it is in the file. Contains nothing that anybody said.
+/// A job as the file stores it. It contains nothing that anybody said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobInfo {
-    /// Its number, for `jobs retry`.
+    /// The job's number, for `jobs retry`.
     pub job_no: i64,
-    /// What it does.
+    /// What the job does.
     pub kind: JobKind,
-    /// Its state.
+    /// The job's state.
     pub state: JobState,
-    /// The user whose data it works on; `None` if it works on the whole file.
+    /// The user whose data the job works on; `None` if it works on the whole file.
     pub user_id: Option<UserId>,
-    /// The session it works on; `None` if it works on all of the user's.
+    /// The session that the job works on; `None` if it works on all of the user's sessions, or on the whole file.
     pub session_id: Option<SessionId>,
-    /// Tries begun.
+    /// The number of tries that have begun.
     pub attempts: u32,
-    /// The earliest time of its next run; while it runs, the end of its lease.
+    /// The earliest time of the next try; while the job runs, the end of its lease.
     pub next_run_at: DateTime<Utc>,
-    /// Turns done so far.
+    /// The number of turns done so far.
     pub done_count: u32,
-    /// Turns to do in total.
+    /// The number of turns to do in total.
     pub total_count: u32,
-    /// Why the last try failed.
+    /// Why the last try failed; `None` if no try failed.
     pub last_error: Option<String>,
 }
 
 impl JobInfo {
-    /// Whether it waits for another configuration of LLM#1 or of an embedder. It continues when the file is opened with a
-    /// summarizer or an embedder, or when it is retried, and checks by itself every 10 minutes. No try is counted.
+    /// Returns whether the job waits for a change of the configuration of LLM#1 or of an embedder. It continues when
+    /// the file is opened with a summarizer or an embedder, or when it is retried, and checks by itself every 10
+    /// minutes. The wait does not count as a try.
     pub fn waits_for_configuration(&self) -> bool {
         let is_marked = self.last_error.as_ref().is_some_and(|why| why.starts_with(FOR_CONFIGURATION));
         self.state == JobState::Queued && is_marked

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// The maximum size of its JSON in bytes, written without blanks.
+/// The maximum bytes of the metadata's JSON, written without blanks.
 const MAX_BYTES: usize = 16 << 10;
-/// How deep objects and arrays may be nested, including the object itself. Exports and frames nest it once more, and
-/// `serde_json` reads 128 levels.
+/// How deep objects and arrays may be nested, including the metadata's own object. Exports and frames nest it once
+/// more, and `serde_json` reads 128 levels.
 const MAX_DEPTH: usize = 64;
 
 /// Refuses a value that is not an object, is nested too deep, or is too large.
@@ -15,7 +15,7 @@ pub(crate) fn check(metadata: &Value) -> Result<()> {
     if !metadata.is_object() {
         return Err(Error::invalid("the metadata is not a JSON object"));
     }
-    // Checked before it is written, which takes a stack frame per level.
+    // The depth is checked before the value is written as JSON, because writing takes a stack frame per level.
     if !is_within(metadata, MAX_DEPTH) {
         return Err(Error::invalid(format!("the metadata is nested deeper than {MAX_DEPTH} levels")));
     }
@@ -25,7 +25,7 @@ pub(crate) fn check(metadata: &Value) -> Result<()> {
     }
 }
 
-/// Bytes of its JSON; 0 if there is none.
+/// Returns the bytes of the metadata's JSON; 0 if there is none.
 pub(crate) fn bytes(metadata: Option<&Value>) -> usize {
     metadata.map_or(0, |metadata| metadata.to_string().len())
 }
@@ -48,7 +48,7 @@ pub(crate) fn is_within(value: &Value, max_depth: usize) -> bool {
 
 /// Whether each field of an object is nested at most this deep, and all of them together have at most this many bytes.
 pub(crate) fn fits(fields: &serde_json::Map<String, Value>, max_depth: usize, max_bytes: usize) -> bool {
-    // The depth is checked first: writing takes a stack frame per level.
+    // The depth is checked first, because writing JSON takes a stack frame per level.
     fields.values().all(|value| is_within(value, max_depth))
         && fields.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>() <= max_bytes
 }

@@ -1,11 +1,11 @@
-//! Lists in pages: a limited number of entries after one that was seen.
+//! Pages of a list: a limited number of entries after the last one that the caller has seen.
 
 use crate::error::{Error, Result};
 
 /// The maximum number of entries on a page.
 pub(crate) const MAX_LIMIT: u32 = 1_000;
 
-/// Refuses an empty page, and one that is too long.
+/// Fails if a page would be empty or too long.
 pub(crate) fn checked_limit(limit: u32) -> Result<u32> {
     match limit {
         1..=MAX_LIMIT => Ok(limit),

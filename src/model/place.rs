@@ -1,4 +1,4 @@
-//! Where something is: a turn in its session, and what a unit of recall stands for.
+//! Numbers in this file: users, sessions, memories and units of recall, and a turn's place in its session.
 
 use serde::Serialize;
 
@@ -7,70 +7,70 @@ use crate::{
     model::word_enum::word_enum,
 };
 
-/// A user, by its number in this file. Never reused.
+/// A user's number in this file. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserNo(pub(crate) i64);
 
-/// A session, by its number in this file. Never reused.
+/// A session's number in this file. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SessionNo(pub(crate) i64);
 
-/// A memory, by its number in this file. Never reused.
+/// A memory's number in this file. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MemoryNo(pub(crate) i64);
 
-/// A turn's session, and its number there, from 1.
+/// A turn's session, and the turn's number there, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     pub(crate) session: SessionNo,
     pub(crate) turn_number: u32,
 }
 
-/// Bits of a turn's number in its key.
+/// The number of bits that a turn's number takes in its key.
 const TURN_NUMBER_BITS: u32 = 24;
 /// The maximum number of turns in a session.
 pub(crate) const MAX_TURN_NUMBER: u32 = (1 << TURN_NUMBER_BITS) - 1;
 
 impl SessionNo {
-    /// The place of one of its turns.
+    /// Returns the place of the session's turn with this number.
     pub(crate) fn turn(self, turn_number: u32) -> Place {
         Place { session: self, turn_number }
     }
 
-    /// Before its first turn.
+    /// Returns a place before the session's first turn.
     pub(crate) fn start(self) -> Place {
         self.turn(0)
     }
 
-    /// After its last turn.
+    /// Returns a place after the session's last turn.
     pub(crate) fn end(self) -> Place {
         Self(self.0 + 1).start()
     }
 }
 
 impl Place {
-    /// After every other place.
+    /// A place after every other place.
     pub(crate) const LAST: Self =
         Self { session: SessionNo(i64::MAX >> TURN_NUMBER_BITS), turn_number: MAX_TURN_NUMBER };
 
-    /// One number for both, in their order: a session's turns are adjacent.
+    /// Combines the session and the number in one key. Keys sort like places, so a session's turns are adjacent.
     pub(crate) fn key(self) -> i64 {
         self.session.0 << TURN_NUMBER_BITS | i64::from(self.turn_number)
     }
 
-    /// The session and the number that make up a key.
+    /// Splits a key into the session and the number.
     pub(crate) fn of_key(key: i64) -> Self {
         let turn_number = u32::try_from(key & i64::from(MAX_TURN_NUMBER)).expect("it has 24 bits");
         Self { session: SessionNo(key >> TURN_NUMBER_BITS), turn_number }
     }
 }
 
-/// A unit of recall, by its place in the user's order of recording, from 1; 0 is before all of them. Never reused.
+/// The number of a unit of recall in the user's order of recording, from 1; 0 comes before all units. Never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Seq(pub(crate) u32);
 
 impl Seq {
-    /// As callers see it, and as it is in the archive. A number that cannot be a unit's is damage.
+    /// Converts a number from the archive or the public API. A number outside the range of units is damage.
     pub(crate) fn of(number: i64) -> Result<Self> {
         let seq = u32::try_from(number).map(Self);
         seq.map_err(|_| {
@@ -78,12 +78,12 @@ impl Seq {
         })
     }
 
-    /// How many units come after `other`, up to this one.
+    /// Returns how many units come after `other`, up to this one.
     pub(crate) fn since(self, other: Self) -> u32 {
         self.0.saturating_sub(other.0)
     }
 
-    /// The unit that is recorded next.
+    /// Returns the number of the next unit to be recorded.
     pub(crate) fn next(self) -> Result<Self> {
         let next = self.0.checked_add(1).map(Self);
         next.ok_or_else(|| {
@@ -98,17 +98,17 @@ impl From<Seq> for i64 {
     }
 }
 
-/// What a unit of recall stands for.
+/// What a unit of recall belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The turn at a place, in whatever tier it is now.
     Turn(Place),
-    /// A text that a memory has or had. It has a place in the user's order, but no session.
+    /// A current or earlier text of a memory. It has a place in the user's order, but no session.
     Memory,
 }
 
 word_enum! {
-    /// The kind of a unit, as its row states it.
+    /// The kind of a unit, as its row stores it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
     pub(crate) enum UnitKind {
         Turn = "turn",
@@ -125,7 +125,7 @@ impl Owner {
         }
     }
 
-    /// Where the turn is; `None` if it is not a turn.
+    /// Returns the turn's place; `None` if the unit is not a turn.
     pub(crate) fn place(self) -> Option<Place> {
         match self {
             Self::Turn(place) => Some(place),

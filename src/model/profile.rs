@@ -18,31 +18,33 @@ pub enum Profile {
     /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them.
     #[default]
     Default,
-    /// Exactly the paper's formula: `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn
-    /// is evidence for`. With the paper's own lambda, which [`Profile::paper`] uses, it finds little but the newest turns in
-    /// a long history.
+    /// Exactly the paper's formula:
+    /// `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is evidence for`. With
+    /// the paper's own lambda, which [`Profile::paper`] uses, it finds little except the newest turns in a long
+    /// history.
     Paper {
         /// How fast turns are forgotten, per day: from 0 (never) to 10.
         lambda: f64,
     },
-    /// The newest first, whatever the query.
+    /// Ranks the newest units first, whatever the query.
     Recency,
     /// The formula of [`Profile::Default`] with custom weights.
     Custom(Weights),
-    /// Memories only, in the continuum's own order: relevance as in [`Profile::Default`], times 0.1 for newly learned ones
-    /// (`high`), 0.6 for `mid`, 0.3 for settled ones. Only those of at least 0.75 confidence, unless the memory filter says
-    /// otherwise.
+    /// Only memories, ranked by the rule of the continuum paper: relevance as in [`Profile::Default`], times 0.1 for
+    /// newly learned memories (`high`), 0.6 for `mid`, 0.3 for settled ones. Memories need a confidence of at least
+    /// 0.75, unless the memory filter says otherwise.
     Continuum,
 }
 
-/// How a profile is serialized: before its lambda could be chosen, the paper's profile was a bare name.
+/// The serialized forms of a profile. The paper's profile may be a bare name, as it was before its lambda could be
+/// chosen.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, untagged))]
 enum WrittenProfile {
     Name(ProfileName),
     Numbers(ProfileNumbers),
 }
 
-/// Written by hand, not `untagged`: that would read numbers into a buffer and accept unknown fields.
+/// Implemented by hand, because `untagged` would read numbers into a buffer and accept unknown fields.
 impl<'de> Deserialize<'de> for WrittenProfile {
     fn deserialize<D: Deserializer<'de>>(written: D) -> std::result::Result<Self, D::Error> {
         written.deserialize_any(WrittenVisitor)
@@ -102,17 +104,17 @@ impl Profile {
     /// The paper's rate of forgetting, per day.
     pub const LAMBDA: f64 = 0.1;
 
-    /// [`Profile::Paper`] with the paper's own lambda, 0.1.
+    /// Returns [`Profile::Paper`] with the paper's own lambda, 0.1.
     pub const fn paper() -> Self {
         Self::Paper { lambda: Self::LAMBDA }
     }
 
-    /// How fast it forgets turns, per day.
+    /// Returns how fast the profile forgets turns, per day.
     pub(crate) fn lambda(&self) -> f64 {
         if let Self::Paper { lambda } = self { *lambda } else { Self::LAMBDA }
     }
 
-    /// Its name: `default`, `paper`, `recency`, `custom` or `continuum`.
+    /// Returns the profile's name: `default`, `paper`, `recency`, `custom` or `continuum`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -123,7 +125,7 @@ impl Profile {
         }
     }
 
-    /// The weights of the default formula; `None` if the profile has its own formula.
+    /// Returns the weights of the default formula; `None` if the profile has its own formula.
     pub(crate) fn weights(&self) -> Option<Weights> {
         match self {
             Self::Default | Self::Continuum => Some(Weights::default()),
@@ -165,7 +167,7 @@ macro_rules! numbers {
         }
 
         impl $name {
-            /// Its numbers by name.
+            /// Returns the numbers with their names.
             $named fn named(&self) -> [(&'static str, f64); [$(stringify!($number)),*].len()] {
                 [$((stringify!($number), self.$number),)*]
             }
@@ -207,7 +209,7 @@ macro_rules! weights {
 }
 
 weights! {
-    /// How much each part counts in the default formula. With each leg divided by its best score over the user's units:
+    /// The weight of each part of a score in the default formula:
     ///
     /// ```text
     /// relevance = words * W + meaning * C
@@ -220,56 +222,68 @@ weights! {
     ///                  * (1 + continuation * l * e^(-0.1 * days)) * (1 - spread)^b
     /// ```
     ///
-    /// `open` is `200 / (200 + words of the turn)`: a short turn is understood from its surroundings, a long one on its own.
-    /// For each word of the query, a session has what its best turn has. `t` is 1 - `l` if the turn was said in a time that
-    /// the query names or within a week after it, or speaks of something in it, or if the query asks when and the turn names
-    /// a time: a message about something ongoing names the times of its plans. `s` is 1 if it was said by the speaker, of
-    /// several, whom the query names; `q` if it has every word of a query of at least five; `w` if the user states in it how
-    /// things should be from now on; `a` is the strength of the best anchor that the query calls for and the turn is
-    /// evidence of. `l` is how far the message depends on what came before it: 0 for a question that stands by itself, 1 for
-    /// one that tells something and asks nothing of weight. `b` is how many turns of its session are better, if the query
-    /// asks for many turns: a summary, an order of events. A memory is ranked like a turn that is alone in its session, and
-    /// its score is multiplied by [`Parts::memory`]. Tuned on public sets of long conversations (docs/recall.md).
+    /// `W` and `C` are the scores of a turn by words and by meaning, each divided by the best such score of the user's
+    /// units. The other names are:
+    ///
+    /// - `open` is `200 / (200 + words of the turn)`: a short turn is understood from its surroundings, a long one on
+    ///   its own.
+    /// - `W of its session` counts each word of the query with the score that the session's best turn has for that
+    ///   word.
+    /// - `t` is 1 - `l` if the turn was said in a time that the query names or within a week after it, or speaks of
+    ///   something in that time, or if the query asks when and the turn names a time. `l` reduces it because a message
+    ///   about something ongoing names the times of its plans.
+    /// - `s` is 1 if the query names one of several speakers, and that speaker said the turn.
+    /// - `q` is 1 if the query has at least five words, and the turn has all of them.
+    /// - `w` is 1 if the user states in the turn how things should be from now on.
+    /// - `a` is the strength of the best anchor that the query calls for and the turn is evidence of.
+    /// - `l` is how far the message depends on what came before it: 0 for a self-contained question, 1 for a
+    ///   message that tells something and asks nothing of weight.
+    /// - `b` is how many turns of its session are better, if the query asks for many turns: a summary, an order of
+    ///   events.
+    ///
+    /// A memory is ranked like a turn that is alone in its session, and its score is multiplied by [`Parts::memory`].
+    /// The defaults were tuned on public sets of long conversations (docs/recall.md).
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub struct Weights {
-        /// For words.
+        /// The weight of `W`: how well the words match.
         words = 0.6,
-        /// For meaning.
+        /// The weight of `C`: how close the meaning is.
         meaning = 0.4,
-        /// What a turn lends each of its neighbours.
+        /// The share that a turn lends to each of its neighbours.
         neighbours = 0.15,
-        /// What a question lends the turn after it, in addition.
+        /// The additional share that a question lends to the turn after it.
         answer = 0.3,
-        /// What a session's best turn lends the others.
+        /// The share that a session's best turn lends to the session's turns.
         session = 0.3,
-        /// What a session lends its turns for the words of the query that occur anywhere in it.
+        /// The share that a session lends to its turns for the words of the query that occur anywhere in it.
         #[serde(default)] // Older receipts do not have it.
         session_words = 0.3,
-        /// For turns from a time that the query names.
+        /// The bonus for turns from a time that the query names.
         time = 0.4,
-        /// For turns of the speaker whom the query names.
+        /// The bonus for turns of the speaker that the query names.
         speaker = 0.3,
-        /// For turns that the query quotes.
+        /// The bonus for turns that the query quotes.
         quote = 0.2,
-        /// For turns that state how things should be from now on.
+        /// The bonus for turns that state how things should be from now on.
         wish = 0.1,
-        /// For turns that are evidence of an anchor that the query calls for.
+        /// The bonus for turns that are evidence of an anchor that the query calls for.
         anchors = 0.1,
-        /// For new turns; decays by 0.1 a day, the paper's rate.
+        /// The bonus for new turns; it decays by 0.1 a day, the paper's rate.
         recency = 0.02,
-        /// For new turns, if the message depends on what came before it.
+        /// The bonus for new turns if the message depends on what came before it.
         #[serde(default)] // Older receipts do not have it.
         continuation = 0.6,
-        /// The score that a turn loses for each better turn of its session, if the query asks for many turns. From 0 to 1.
+        /// The share of its score that a turn loses for each better turn of its session, if the query asks for many
+        /// turns. From 0 to 1.
         #[serde(default)] // Older receipts do not have it.
         spread = 0.05,
     }
 }
 
 impl Weights {
-    /// Sets the weight of this name.
+    /// Sets the weight of this name. Fails with `InvalidInput` if there is no such weight.
     pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
         let Some(slot) = self.slot(name) else {
             let names = self.named().map(|(name, _)| name).join(", ");
@@ -281,51 +295,52 @@ impl Weights {
 }
 
 numbers! {
-    /// The parts of a score; each is 0 if it does not contribute.
+    /// The parts of a score; a part that does not contribute is 0.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(default)]
     #[non_exhaustive]
     pub struct Parts {
-        /// Words, from 0 to 1: 1 is the best of the user's turns.
+        /// How well the words match, from 0 to 1: 1 is the best of the user's turns.
         words,
-        /// Meaning, from 0 to 1 in the same way; in the paper's formula the cosine itself.
+        /// How close the meaning is, from 0 to 1 in the same way; in the paper's formula, the cosine itself.
         meaning,
-        /// What the turns before and after lent, including the weight; for a memory, what the memories it is related to
-        /// lent. A memory and the turns it rests on lend each other a quarter of their scores.
+        /// What the turns before and after lent, including the weight; for a memory, what related memories lent. A
+        /// memory and the turns it rests on lend each other a quarter of their scores.
         neighbours,
         /// What the session lent, including the weight.
         session,
-        /// 1 if it was said in a time that the query names, or within the week after it, or speaks of something in it; or if
-        /// the query asks when and it names a time. Lower the more the message depends on what came before it.
+        /// 1 if the turn was said in a time that the query names or within the week after it, or speaks of something in
+        /// that time, or if the query asks when and the turn names a time. Lower the more the message depends on what
+        /// came before it.
         time,
-        /// 1 if it was said by the speaker, of several, whom the query names.
+        /// 1 if the query names one of several speakers, and that speaker said the turn.
         speaker,
-        /// 1 if the query has at least five words, and it has all of them.
+        /// 1 if the query has at least five words, and the turn has all of them.
         quote,
-        /// 1 if the user states in it how things should be from now on.
+        /// 1 if the user states in the turn how things should be from now on.
         wish,
-        /// The strength of the best anchor that the query calls for and that it is evidence of, from 0 to 1; in the paper's
-        /// formula, of any anchor that it is evidence of.
+        /// The strength, from 0 to 1, of the best anchor that the query calls for and the turn is evidence of; in the
+        /// paper's formula, of any anchor that the turn is evidence of.
         anchors,
-        /// e^(-0.1 * days), from 0 to 1; in the paper's formula with its lambda.
+        /// `e^(-0.1 * days)`, from 0 to 1; in the paper's formula, with its lambda instead of 0.1.
         recency,
-        /// 1 if the query names a time and nothing else, and it was said then or speaks of something then. Added to the
-        /// score.
+        /// 1 if the query names a time and nothing else, and the turn was said then or speaks of something then. It is
+        /// added to the score.
         only_time,
-        /// The share of a question's words that it has, weighted by their rarity and by the field they are in, from 0 to 1.
-        /// Part of the confidence, not of the score.
+        /// The share of the question's words that the turn or memory has, weighted by their rarity and by the field
+        /// they are in, from 0 to 1. Part of the confidence, not of the score.
         coverage,
-        /// How near its best piece is to the question, from 0 to 1: the cosine by the built-in table, or 1.25 times that of
-        /// another model, since other models put unrelated texts less near each other. Part of the confidence, not of the
-        /// score.
+        /// How close the best piece of the turn or memory is to the question, from 0 to 1: the cosine by the built-in
+        /// table, or 1.25 times the cosine by another model, because other models place unrelated texts farther apart.
+        /// Part of the confidence, not of the score.
         cosine,
-        /// 1 if the query speaks of the user, of somebody who speaks, or of what was said before. Part of the confidence,
-        /// not of the score.
+        /// 1 if the query is about the user, about somebody who speaks, or about what was said before. Part of the
+        /// confidence, not of the score.
         personal,
-        /// How far the message depends on what came before it, times e^(-0.1 * days), from 0 to 1.
+        /// How far the message depends on what came before it, times `e^(-0.1 * days)`, from 0 to 1.
         continuation,
-        /// How many turns of its session are better, if the query asks for many turns.
+        /// How many turns of the same session are better, if the query asks for many turns.
         spread,
         /// The factor of a memory's score: 0.5 if it is stale, 0.5 if it is archived, 0.8 if its source is uncertain, 1 if
         /// none of these; in the profile `continuum`, the weight of its frequency. 0 if it is not a memory.
@@ -336,7 +351,7 @@ numbers! {
 }
 
 impl Parts {
-    /// The parts that counted, in words: `words 0.91, meaning 0.60`.
+    /// Describes the parts that counted in the score: `words 0.91, meaning 0.60`.
     pub fn explain(&self) -> String {
         let of_score =
             self.named().into_iter().filter(|(name, _)| !matches!(*name, "coverage" | "cosine" | "personal"));
@@ -346,7 +361,7 @@ impl Parts {
         counted.map(|(name, value)| format!("{name} {value:.2}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// The parts of its confidence, in words: `coverage 0.80, cosine 0.61`.
+    /// Describes the parts of the confidence: `coverage 0.80, cosine 0.61`.
     pub(crate) fn explain_confidence(&self) -> String {
         if self.only_time > 0.0 {
             return "its time alone, which is all that is asked for".to_owned();
@@ -360,9 +375,10 @@ impl Parts {
         text
     }
 
-    /// How confident it is that the item answers, from 0 to 1: `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 *
-    /// time - 1.1)))`, 0 if coverage and cosine are, and 1 if the query names a time and nothing else. Comparable between
-    /// queries and users, as far as languages and models are alike.
+    /// Returns the confidence that the item answers the query, from 0 to 1:
+    /// `1 / (1 + e^(-7 * (coverage + cosine + 0.2 * personal + 0.2 * time - 1.1)))`, but 0 if coverage and cosine are
+    /// 0, and 1 if [`only_time`](Self::only_time) is above 0. It is comparable between queries and users, as far as
+    /// their languages and models are alike.
     ///
     /// The numbers are fitted to people's questions about their own conversations, against questions about other people's
     /// conversations and about general knowledge (docs/recall.md).
@@ -380,12 +396,12 @@ impl Parts {
         rounded(1.0 / (1.0 + libm::exp(-SLOPE * (fit - HALF))))
     }
 
-    /// The factor that the facts of a memory apply to its score; 1 if it is not a memory.
+    /// Returns the factor by which the facts of a memory change its score; 1 if it is not a memory.
     fn memory_factor(&self) -> f64 {
         if self.memory > 0.0 { self.memory } else { 1.0 }
     }
 
-    /// The score these parts give, by which a receipt can be checked.
+    /// Computes the score from these parts, so that a receipt can be checked.
     pub fn score(&self, profile: &Profile) -> f64 {
         rounded(
             self.only_time
@@ -419,7 +435,7 @@ fn is_zero(part: &f64) -> bool {
     *part == 0.0
 }
 
-/// Scores are rounded to 1e-6, so that the last bits of a sum decide nothing.
+/// Rounds a score to 1e-6, so that the last bits of a sum decide nothing.
 pub(crate) fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }

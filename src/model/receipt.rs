@@ -18,20 +18,22 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// The maximum number of cold turns that stay at hand in a session because its answers used them: the newest of use.
+/// The maximum number of cold turns that stay at hand in a session because its answers used them: the most recently
+/// used ones.
 pub(crate) const MOST_PROMOTED: usize = 8;
 
-/// An anchor below this only describes who the user is; what it came from answers nothing.
+/// The lowest score of an anchor that can answer a query. An anchor below it only describes who the user is, and the
+/// turns that it was derived from are not evidence for an answer.
 pub(crate) const LEAST_STRENGTH: f64 = 0.3;
 
 word_enum! {
-    /// What an item of a context is.
+    /// The kind of an item that a recall or a context considers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ItemKind {
-        /// A turn, a part of it, or its summary in its place.
+        /// A turn, shown whole, in part, or as its summary.
         Turn = "turn",
-        /// The summary of a turn whose original is gone.
+        /// The summary of a turn whose original was deleted.
         Summary = "summary",
         /// A fact about someone.
         Anchor = "anchor",
@@ -44,7 +46,8 @@ word_enum! {
 }
 
 impl ItemKind {
-    /// How confident it is that an item answers. An anchor that nothing in the query names or asks for does not answer.
+    /// Returns the confidence that an item answers the query. An anchor that nothing in the query names or asks for
+    /// does not answer.
     pub(crate) fn confidence(self, score: f64, parts: &Parts) -> f64 {
         match self {
             Self::Anchor if score < LEAST_STRENGTH => 0.0,
@@ -60,13 +63,13 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum PackedAs {
-        /// All of it.
+        /// The whole item.
         Whole = "whole",
-        /// What the user said; the reply is left out.
+        /// What the user said, without the reply.
         UserHalf = "user_half",
-        /// Parts of it, verbatim: what matched, or the beginning.
+        /// Parts of the item, verbatim: what matched, or the beginning.
         Extract = "extract",
-        /// Its summary, marked as such.
+        /// The item's summary, marked as a summary.
         Summary = "summary",
     }
     pub(crate) fn from_word;
@@ -77,17 +80,17 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ItemOutcome {
-        /// A recall on its own found it.
+        /// A recall on its own, without a context, found the item.
         Recalled = "recalled",
-        /// It is in the context.
+        /// The item is in the context.
         Packed = "packed",
-        /// It is in the context because it was of use earlier in the session. It was counted then.
+        /// The item is in the context because it was of use earlier in the session; the use was counted then.
         Promoted = "promoted",
-        /// It is already in the context.
+        /// The item is already in the context for another reason.
         AlreadyShown = "already_shown",
-        /// Not even a part of it fit.
+        /// Not even a part of the item fit.
         NoRoom = "no_room",
-        /// It matches the message too poorly.
+        /// The item matches the message too poorly.
         BelowFloor = "below_floor",
     }
     pub(crate) fn from_word;
@@ -99,35 +102,36 @@ word_enum! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Its id.
+    /// The receipt's id.
     pub id: ReceiptId,
-    /// The session whose context it was for; `None` for a recall on its own.
+    /// The session whose context the receipt is for; `None` for a recall on its own.
     pub session_id: Option<SessionId>,
-    /// When it was asked, by the system clock.
+    /// When the query was asked, by the system clock.
     pub asked_at: DateTime<Utc>,
     /// The moment that ages were measured from.
     pub now: DateTime<Utc>,
-    /// What was asked.
+    /// The query or message.
     pub query: String,
-    /// How it was ranked.
+    /// The profile that ranked the items.
     pub profile: Profile,
     /// How the query was understood.
     pub understood: Understood,
-    /// How confident it is that something found answers, from 0 to 1; `None` if the receipt is older than this field.
+    /// The confidence that something found answers the query, from 0 to 1; `None` if an older version wrote the
+    /// receipt.
     pub confidence: Option<f64>,
-    /// What failed or was not ready, so that the answer does without it. Empty if everything worked.
+    /// What failed or was not ready, so that the answer was made without it. Empty if everything worked.
     pub missing: Vec<String>,
     /// The context's token budget; `None` for a recall on its own.
     pub budget_tokens: Option<u32>,
-    /// Tokens of the context.
+    /// Tokens of the context; `None` for a recall on its own.
     pub tokens: Option<u32>,
     /// How long finding and packing took; in JSON `took_us`, in whole microseconds.
     #[serde(rename = "took_us", serialize_with = "as_us")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub took: Duration,
-    /// When a turn that it answered was recorded; `None` if nobody said so.
+    /// When the turn whose reply was made with this context was recorded; `None` if no turn named the receipt.
     pub used_at: Option<DateTime<Utc>>,
-    /// What was considered, best first.
+    /// The considered items, best first.
     pub items: Vec<ReceiptItem>,
 }
 
@@ -142,44 +146,44 @@ fn as_us<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Erro
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
 pub struct Understood {
-    /// How many words were searched for.
+    /// How many words of the query were searched for.
     pub words: usize,
-    /// The times it names, `2023-05-01/2023-06-01`.
+    /// The times that the query names, `2023-05-01/2023-06-01`.
     pub times: Vec<String>,
-    /// Whether it asks for what was said in these times, and for nothing else.
+    /// Whether the query asks for what was said in these times, and for nothing else.
     pub is_only_time: bool,
-    /// Whether the user speaks of themselves.
+    /// Whether the user speaks of themselves in the query.
     pub refers_to_self: bool,
-    /// Whether it refers back to something said earlier.
+    /// Whether the query refers back to something said earlier.
     pub refers_back: bool,
-    /// Whether it was understood with the help of the turns before it.
+    /// Whether the query was understood with the help of the turns before it.
     pub is_follow_up: bool,
     /// The model whose vectors were compared; `None` if only words were.
     pub model: Option<String>,
     /// The additional queries given by the caller of the context.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<String>,
-    /// What [`Config::planner`](crate::Config::planner) said it needs; `None` if it was not asked, or its answer was
-    /// unusable.
+    /// The parts of the planner's answer that were followed; `None` if [`Config::planner`](crate::Config::planner) was
+    /// not asked, or if its answer was unusable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Planned>,
     /// The reranker that determined the order; `None` if the items are ordered by score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranker: Option<String>,
-    /// The filter on what may answer.
+    /// The filter on what could be recalled.
     #[serde(skip_serializing_if = "Filter::is_open")]
     pub filter: Filter,
-    /// Which sorts of things may answer.
+    /// Whether turns, memories or both could be recalled.
     #[serde(skip_serializing_if = "Of::is_all")]
     pub of: Of,
-    /// Which memories may answer; `None` means active and archived ones.
+    /// Which memories could be recalled; `None` means active and archived ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memories: Option<MemoryFilter>,
-    /// Whether memories lent to those they are related to.
+    /// Whether memories lent score to the memories that they are related to.
     #[serde(skip_serializing_if = "is_not")]
     pub graph: bool,
-    /// For a context: the minimum confidence below which nothing recalled is shown. Contexts of older versions did not keep
-    /// it.
+    /// For a context: the confidence below which nothing recalled is shown; `None` for a recall on its own, or if an
+    /// older version wrote the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
     /// Sections of the context that the caller left out, by name.
@@ -192,27 +196,28 @@ fn is_not(is_so: &bool) -> bool {
     !*is_so
 }
 
-/// Which parts of LLM#1's plan were followed.
+/// The parts of LLM#1's plan that were followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Planned {
-    /// The model that made it.
+    /// The model that made the plan.
     pub model: String,
-    /// How long it took to answer, in whole milliseconds.
+    /// How long the model took to answer, in whole milliseconds.
     pub took_ms: u64,
-    /// Whether the answer is from earlier, for the same message after the same turns.
+    /// Whether the answer was cached: it was given earlier, for the same message after the same turns.
     pub is_cached: bool,
-    /// What was searched for in addition to the message and the caller's queries.
+    /// The queries that were searched for in addition to the message and the caller's queries.
     pub queries: Vec<String>,
-    /// The time it pointed at, `2023-05-01/2023-06-01`; `None` if none, or if the message itself names or asks for one.
+    /// The time that the plan names, `2023-05-01/2023-06-01`; `None` if it names none, or if the message itself names
+    /// or asks for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// It said that nothing older than the last turns is needed: recalled items were shown only if the confidence that one
-    /// of them answers was at least 0.5.
+    /// Whether the plan said that nothing older than the last turns is needed. If so, recalled items were shown only if
+    /// the confidence that one of them answers was at least 0.5.
     pub only_if_sure: bool,
-    /// How many of the user's standing wishes it said apply; `None` if it said nothing about them.
+    /// How many of the user's standing wishes apply, according to the plan; `None` if it said nothing about them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wishes: Option<usize>,
 }
@@ -222,53 +227,53 @@ pub struct Planned {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReceiptItem {
-    /// Its rank, from 1.
+    /// The item's rank, from 1.
     pub rank: u32,
-    /// What it is.
+    /// The kind of the item.
     pub kind: ItemKind,
-    /// Its place in the user's order of recording, for a memory that of its text; `None` for an anchor.
+    /// The item's place in the user's order of recording (for a memory, the place of its text); `None` for an anchor.
     pub seq: Option<i64>,
     /// The id of the turn, the anchor or the memory.
     pub owner_id: Uuid,
-    /// The tier it was in; `None` for an anchor or a memory.
+    /// The tier that the item was in; `None` for an anchor or a memory.
     pub memory_tier: Option<MemoryTier>,
-    /// Its score; greater is better.
+    /// The item's score; greater is better.
     pub score: f64,
-    /// How confident it is that the item answers, from 0 to 1; for an anchor, its score. `None` if it is there for its place
-    /// in the session, or the receipt is older than this field.
+    /// The confidence that the item answers the query, from 0 to 1; for an anchor, its score. `None` if the item is
+    /// shown for its place in the session, or if an older version wrote the receipt.
     pub confidence: Option<f64>,
-    /// The parts of score and confidence.
+    /// The parts of the score and of the confidence.
     pub parts: Parts,
-    /// Its score by the reranker, on a scale of its own, greater is better; `None` if the reranker did not read it. Items
-    /// with a score are ordered by it, before those without.
+    /// The reranker's score for the item, on the reranker's own scale; greater is better. `None` if the reranker did
+    /// not read the item. Items with a reranker's score are ordered by it, before those without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// The latest statement on the same subject, if the query asks how things are; `None` if nothing later was found, or the
-    /// receipt is older.
+    /// The latest statement on the same subject, if the query asks how things are; `None` if nothing later was found,
+    /// or if an older version wrote the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
-    /// For a memory: its warnings.
+    /// The warnings about a memory; empty for other items.
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     pub flags: MemoryFlags,
-    /// Items that are the same piece of knowledge and match less well, best first.
+    /// Other items of the same piece of knowledge that match less well, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_source: Vec<SameSource>,
-    /// How much of it is in the context; `None` if it is not there.
+    /// How much of the item is in the context; `None` if it is not in the context.
     pub packed_as: Option<PackedAs>,
-    /// What happened to it.
+    /// What happened to the item.
     pub outcome: ItemOutcome,
-    /// Its tokens in the context.
+    /// The item's tokens in the context.
     pub tokens: u32,
 }
 
-/// The latest statement on the same subject.
+/// The turn with the latest statement on an item's subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Newer {
     /// The turn's place in the user's order of recording.
     pub seq: i64,
-    /// When it was said.
+    /// When the turn was said.
     pub said_at: DateTime<Utc>,
 }
 
@@ -278,16 +283,16 @@ pub struct Newer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SameSource {
-    /// What it is.
+    /// The kind of the item.
     pub kind: ItemKind,
     /// The id of the turn or the memory.
     pub owner_id: Uuid,
-    /// Its place in the user's order of recording.
+    /// The item's place in the user's order of recording.
     pub seq: i64,
 }
 
 impl ReceiptItem {
-    /// The entry for an item that matches too poorly to be read.
+    /// Creates the entry for an item whose text is not read because it matches too poorly.
     pub(crate) fn unread(kind: ItemKind, seq: impl Into<i64>, owner_id: Uuid) -> Self {
         Self {
             rank: 0,

@@ -1,4 +1,4 @@
-//! A receipt with what its items say, for people who ask why they were shown.
+//! A receipt with the texts of its items, for people who ask why those items were shown.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crate::model::{
     turn::{Origin, Said, Turn},
 };
 
-/// How much of a text or a name is shown, in characters.
+/// The maximum number of characters that are shown of a text; [`NAME_CHARS`] is the maximum for a name.
 const SHOWN_CHARS: usize = 88;
 const NAME_CHARS: usize = 40;
 
@@ -27,9 +27,10 @@ pub struct ReceiptWithTexts {
     /// The receipt itself.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// The session it was for, by its key, otherwise its id; `None` for a recall on its own, or if the session is gone.
+    /// The key of the session that the receipt is for or, without a key, its id; `None` for a recall on its own, or if
+    /// the session no longer exists.
     pub session: Option<String>,
-    /// The text of each of its items, in their order; `None` if the item is gone or damaged.
+    /// The text of each of the receipt's items, in their order; `None` if the item no longer exists or is damaged.
     pub texts: Vec<Option<ItemText>>,
 }
 
@@ -38,20 +39,20 @@ pub struct ReceiptWithTexts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ItemText {
-    /// Where it is: for a turn its session, by its key, otherwise its id, and its number there, `boat/5`; for a memory its
-    /// kind; for an anchor its subject and attribute, `user.home`.
+    /// Where the item is. For a turn: its session's key (or id, if it has no key) and its number there, `boat/5`. For a
+    /// memory: its kind. For an anchor: its subject and attribute, `user.home`.
     pub place: String,
-    /// The caller's own id for it.
+    /// The caller's own id for the item.
     pub caller_id: Option<String>,
-    /// When it was said; for an anchor, since when it holds.
+    /// When the item was said; for an anchor, the time from which it holds.
     pub said_at: DateTime<Utc>,
-    /// How it begins, on one line of at most 88 characters: for a turn the first speaker and the first words, for a memory
-    /// its title, for an anchor its key and value.
+    /// The beginning of the item, on one line of at most 88 characters: for a turn the first speaker and the first
+    /// words, for a memory its title, for an anchor its key and value.
     pub words: String,
 }
 
 impl ItemText {
-    /// The text of a turn in a session of this name.
+    /// Describes a turn in a session of this name.
     pub(crate) fn of_turn(session: &str, turn: &Turn) -> Self {
         Self {
             place: place(session, turn.turn_number),
@@ -61,7 +62,7 @@ impl ItemText {
         }
     }
 
-    /// The text of a summary in the place of its turn.
+    /// Describes a summary that takes the place of its turn.
     pub(crate) fn of_summary(session: &str, summary: &Summary) -> Self {
         Self {
             place: place(session, summary.turn_number),
@@ -91,7 +92,8 @@ impl ItemText {
 }
 
 impl ReceiptWithTexts {
-    /// Explains it in words, as [`Receipt::explain`] does, and shows each item with its day, place and first words.
+    /// Explains the receipt in words, as [`Receipt::explain`] does, and shows each item with its day, place and first
+    /// words.
     pub fn explain(&self) -> String {
         let receipt = &self.receipt;
         let mut text = receipt.explain_asking();
@@ -128,7 +130,7 @@ impl ReceiptWithTexts {
     }
 }
 
-/// What an item is, when it was said, and where it is.
+/// Returns an item's heading: its kind or day, its place, and its id or tier.
 fn head(item: &ReceiptItem, said: Option<&ItemText>) -> String {
     let id = |said: &ItemText| {
         said.caller_id.as_ref().map(|id| format!(", {}", line(id, NAME_CHARS))).unwrap_or_default()
@@ -149,9 +151,10 @@ fn head(item: &ReceiptItem, said: Option<&ItemText>) -> String {
     }
 }
 
-/// Proof that the receipt is complete: its scores, recomputed from their parts.
+/// Recomputes the scores from their parts, and says whether the receipt has the same ones, which shows that it is
+/// complete.
 fn worked_out(receipt: &Receipt) -> String {
-    // Items that are there for their place in the session have no score; scores of anchors and wishes have no parts.
+    // Items that are shown for their place in the session have no score; scores of anchors and wishes have no parts.
     let is_made_of_parts =
         |item: &&ReceiptItem| !matches!(item.kind, ItemKind::Anchor | ItemKind::Wish) && item.score != 0.0;
     let is_off = |item: &&ReceiptItem| (item.parts.score(&receipt.profile) - item.score).abs() > 2e-6;
@@ -169,7 +172,7 @@ fn place(session: &str, turn_number: u32) -> String {
     format!("{}/{turn_number}", line(session, NAME_CHARS))
 }
 
-/// How a turn begins: the first non-empty side, with its speaker.
+/// Returns how a turn begins: the speaker and the text of the first side that is not empty.
 fn beginning(said: &Said) -> String {
     let sides = [
         (said.user_name.as_deref(), said.user_origin, &said.user_message),
@@ -192,7 +195,7 @@ fn speaker(name: Option<&str>, origin: Origin) -> String {
     }
 }
 
-/// One line of at most this many characters; line breaks and other blanks become single spaces.
+/// Shortens a text to one line of at most this many characters; line breaks and other whitespace become single spaces.
 fn line(text: &str, max_chars: usize) -> String {
     let mut shown = String::new();
     for word in text.split_whitespace() {

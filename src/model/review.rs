@@ -14,15 +14,15 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ReviewKind {
-        /// Should it stay forever?
+        /// Should the memory stay forever?
         Promote = "promote",
-        /// It helps less often than before: does it still hold?
+        /// The memory helps less often than before: does it still hold?
         Flagged = "flagged",
         /// Two memories contradict each other: which one holds?
         Contradiction = "contradiction",
-        /// Are these two the same?
+        /// Are these two memories the same?
         Merge = "merge",
-        /// A check failed: does it still hold?
+        /// A check failed: does the memory still hold?
         Check = "check",
         /// Both a file and its memory were changed: which one holds?
         Conflict = "conflict",
@@ -52,27 +52,27 @@ word_enum! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Review {
-    /// Its id.
+    /// The review's id.
     pub id: ReviewId,
-    /// What it asks.
+    /// What the review asks.
     pub kind: ReviewKind,
-    /// The memory that it is about.
+    /// The memory that the review is about.
     pub memory_id: MemoryId,
-    /// The other memory, if there are two.
+    /// The other memory, if the review is about two.
     pub other_id: Option<MemoryId>,
-    /// When it was opened, by the system clock.
+    /// When the review was opened, by the system clock.
     pub opened_at: DateTime<Utc>,
-    /// Why: numbers and names of rules, never what was said.
+    /// Why the review was opened: numbers and names of rules, never what was said.
     pub why: String,
-    /// How it was decided; `None` if it is open.
+    /// How the review was decided; `None` if it is open.
     pub decision: Option<Decision>,
-    /// When it was decided, by the system clock.
+    /// When the review was decided, by the system clock.
     pub decided_at: Option<DateTime<Utc>>,
-    /// Who decided it, as the caller names them.
+    /// Who decided the review, as the caller names them.
     pub decided_by: Option<String>,
 }
 
-/// Which reviews are listed. The default is open ones of every kind.
+/// A filter for lists of reviews. The default selects open ones of every kind.
 ///
 /// ```
 /// use thermocline::{ReviewFilter, ReviewKind};
@@ -83,21 +83,21 @@ pub struct Review {
 #[serde(default)]
 #[non_exhaustive]
 pub struct ReviewFilter {
-    /// Only of these kinds; empty means any.
+    /// Only reviews of these kinds; empty means any.
     pub kinds: Vec<ReviewKind>,
-    /// Decided and withdrawn reviews instead of open ones.
+    /// Whether decided and withdrawn reviews are listed instead of open ones.
     pub decided: bool,
 }
 
 impl ReviewFilter {
-    /// Only of these kinds; an empty list means any.
+    /// Restricts the list to these kinds; an empty list means any.
     #[must_use]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = ReviewKind>) -> Self {
         self.kinds = kinds.into_iter().collect();
         self
     }
 
-    /// Decided and withdrawn reviews instead of open ones.
+    /// Sets whether decided and withdrawn reviews are listed instead of open ones.
     #[must_use]
     pub fn decided(mut self, decided: bool) -> Self {
         self.decided = decided;
@@ -112,6 +112,6 @@ impl ReviewFilter {
 pub struct Decided {
     /// The review, as it is now.
     pub review: Review,
-    /// The memories that it was about, as they are now.
+    /// The memories that the review was about, as they are now.
     pub memories: Vec<Memory>,
 }

@@ -1,4 +1,4 @@
-//! Sensors and checks: who can check whether a memory still holds, against what, and what a check found.
+//! Sensors and checks: who can check whether a memory still holds, what the sensor expects, and what a check found.
 
 use std::fmt;
 
@@ -15,21 +15,21 @@ use crate::{
     },
 };
 
-/// The sensor that is not code: a person, who is asked by a review.
+/// The name of the only sensor that is not code: a person, who is asked by a review.
 pub(crate) const HUMAN: &str = "human";
-/// How many bytes of a hash are kept.
+/// The number of a hash's bytes that are kept.
 const HASH_BYTES: usize = 16;
 
-/// What a sensor expects to see, as a JSON object. It is only data: it refers to paths, commands and addresses only by names
-/// from the configuration. Each sensor defines which fields it understands; an empty one expects the least that the sensor
-/// can check.
+/// What a sensor expects to see, as a JSON object. The object is only data: it names paths, commands and addresses only
+/// by names from the configuration. Each sensor defines which fields it understands. If the object is empty, the sensor
+/// expects the least that it can check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Expect(pub(crate) Map<String, Value>);
 
 impl Expect {
-    /// An expectation with these fields.
+    /// Creates an expectation with these fields.
     ///
     /// Errors: `InvalidInput` for JSON that is not an object.
     pub fn new(fields: Value) -> Result<Self> {
@@ -39,32 +39,32 @@ impl Expect {
         }
     }
 
-    /// The same expectation with one more field, or another value for it.
+    /// Adds a field, or replaces its value.
     #[must_use]
     pub fn with(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.0.insert(field.into(), value.into());
         self
     }
 
-    /// Expects that it exists, or does not. Understood by `fs`.
+    /// Expects that the subject exists, or that it does not. Understood by `fs`.
     #[must_use]
     pub fn exists(self, exists: bool) -> Self {
         self.with("exists", exists)
     }
 
-    /// Expects that it contains exactly this text. Understood by `fs`, `code` and `runtime`.
+    /// Expects that the subject contains exactly this text. Understood by `fs`, `code` and `runtime`.
     #[must_use]
     pub fn contains(self, text: impl Into<String>) -> Self {
         self.with("contains", text.into())
     }
 
-    /// Expects this SHA-256, in hexadecimal. Understood by `fs`.
+    /// Expects that the subject has this SHA-256, in hexadecimal. Understood by `fs`.
     #[must_use]
     pub fn sha256(self, digits: impl Into<String>) -> Self {
         self.with("sha256", digits.into())
     }
 
-    /// Expects that the command ends with this code. Understood by `code`.
+    /// Expects that the command exits with this code. Understood by `code`.
     #[must_use]
     pub fn exit_code(self, code: i32) -> Self {
         self.with("exit_code", code)
@@ -82,19 +82,19 @@ impl Expect {
         self.with("pointer", pointer.into()).with("equals", value)
     }
 
-    /// Its fields.
+    /// Returns the fields of the expectation.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.0
     }
 }
 
-/// The first 16 bytes of the SHA-256 of what a sensor saw. What it saw is not kept. If it has few possible values, it can be
-/// guessed by hashing each of them.
+/// The first 16 bytes of the SHA-256 of what a sensor saw, which is itself not kept. If there are few possible values,
+/// the value can be guessed by hashing each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SeenHash([u8; HASH_BYTES]);
 
 impl SeenHash {
-    /// The hash of what was seen.
+    /// Computes the hash of what was seen.
     pub fn of(seen: impl AsRef<[u8]>) -> Self {
         let mut bytes = [0; HASH_BYTES];
         bytes.copy_from_slice(&Sha256::digest(seen.as_ref())[..HASH_BYTES]);
@@ -106,7 +106,7 @@ impl SeenHash {
     }
 }
 
-/// In hexadecimal.
+/// Formats the hash in hexadecimal.
 impl fmt::Display for SeenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex(&self.0))
@@ -120,15 +120,15 @@ impl fmt::Debug for SeenHash {
 }
 
 word_enum! {
-    /// What a check found.
+    /// The result of a check.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CheckResult {
         /// The memory holds, as far as the sensor can tell.
         Pass = "pass",
-        /// It does not hold.
+        /// The memory does not hold.
         Fail = "fail",
-        /// The sensor cannot tell: the memory's confidence does not change.
+        /// The sensor cannot tell, and the memory's confidence does not change.
         Unknown = "unknown",
     }
     pub fn from_word;
@@ -139,56 +139,57 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum UnknownReason {
-        /// It did not answer in time.
+        /// The sensor did not answer in time.
         Late = "late",
-        /// It panicked.
+        /// The sensor panicked.
         Panicked = "panicked",
         /// The configuration has no sensor of this name. No check took place, and none is recorded.
         NotConfigured = "not configured",
-        /// It does not know this subject, or does not understand this expectation.
+        /// The sensor does not know this subject, or does not understand this expectation.
         NotUnderstood = "not understood",
-        /// It is not allowed to look there: a link, a device, another host.
+        /// The sensor is not allowed to look there: a link, a device, another host.
         Refused = "refused",
-        /// It could not look: offline, no such folder or program, no permission to read.
+        /// The sensor could not look: offline, no such folder or program, no permission to read.
         Unreachable = "unreachable",
-        /// The content is larger than it may read.
+        /// The content is larger than the sensor may read.
         TooLarge = "too large",
-        /// The memory was changed or erased while it looked, so what it saw says nothing about the current memory. Not
+        /// The memory was changed or erased during the check, so the result says nothing about the current memory. Not
         /// recorded.
         Changed = "changed meanwhile",
         /// A person is asked: a review is open.
         Asked = "a person is asked",
-        /// For a reason of its own.
+        /// Another reason, which only the sensor knows.
         Other = "cannot tell",
     }
     pub fn from_word;
 }
 
-/// What a sensor found, with the hash of what it saw.
+/// A sensor's verdict, with the hash of what it saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckVerdict {
-    /// It holds.
+    /// The memory holds.
     Pass(SeenHash),
-    /// It does not hold.
+    /// The memory does not hold.
     Fail(SeenHash),
-    /// It cannot tell. Sensors should prefer this to a guess.
+    /// The sensor cannot tell. Sensors should prefer this to a guess.
     Unknown(UnknownReason),
 }
 
 impl CheckVerdict {
-    /// Passes if it holds, fails if it does not; `seen` is what was looked at, of which the hash is kept.
+    /// Returns [`Pass`](Self::Pass) if the memory holds and [`Fail`](Self::Fail) if it does not. `seen` is what the
+    /// sensor saw; only its hash is kept.
     pub fn of(holds: bool, seen: impl AsRef<[u8]>) -> Self {
         let seen = SeenHash::of(seen);
         if holds { Self::Pass(seen) } else { Self::Fail(seen) }
     }
 
-    /// It cannot tell, for a reason of its own.
+    /// Returns a verdict for a sensor that cannot tell, with the reason [`UnknownReason::Other`].
     pub fn unknown() -> Self {
         Self::Unknown(UnknownReason::Other)
     }
 
-    /// Whether it holds.
+    /// Returns the result without the hash and the reason.
     pub fn result(self) -> CheckResult {
         match self {
             Self::Pass(_) => CheckResult::Pass,
@@ -197,7 +198,7 @@ impl CheckVerdict {
         }
     }
 
-    /// The hash of what was seen.
+    /// Returns the hash of what was seen; `None` if the sensor cannot tell.
     pub fn seen(self) -> Option<SeenHash> {
         match self {
             Self::Pass(seen) | Self::Fail(seen) => Some(seen),
@@ -211,21 +212,22 @@ impl CheckVerdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NewSensor {
-    /// The name of a configured sensor, or `human`. 1 to 200 bytes.
+    /// The name of a configured sensor, or `human` to ask a person. 1 to 200 bytes.
     pub sensor: String,
-    /// What it looks at, by a name known to the configuration: `ops:nginx/api.conf`. At most 1,024 bytes.
+    /// The subject that the sensor looks at, by a name known to the configuration: `ops:nginx/api.conf`. At most 1,024
+    /// bytes.
     pub subject: String,
-    /// What it should see. At most 16 KiB. Default: empty, which each sensor takes as the least it can check.
+    /// What the sensor should see. At most 16 KiB. Default: empty, which means the least that the sensor can check.
     pub expect: Expect,
 }
 
 impl NewSensor {
-    /// This sensor, looking at this subject.
+    /// Creates a check of this subject by this sensor.
     pub fn new(sensor: impl Into<String>, subject: impl Into<String>) -> Self {
         Self { sensor: sensor.into(), subject: subject.into(), expect: Expect::default() }
     }
 
-    /// Sets what it should see there.
+    /// Sets what the sensor should see.
     #[must_use]
     pub fn expect(mut self, expect: Expect) -> Self {
         self.expect = expect;
@@ -233,28 +235,28 @@ impl NewSensor {
     }
 }
 
-/// A sensor of a memory.
+/// A sensor that is set to check a memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySensor {
-    /// The sensor's name. If it is not configured, nothing looks.
+    /// The sensor's name. If no sensor of this name is configured, no check takes place.
     pub sensor: String,
-    /// What it looks at.
+    /// The subject that the sensor looks at.
     pub subject: String,
-    /// What it should see.
+    /// What the sensor should see.
     pub expect: Expect,
     /// The hash of what the last check saw, in hexadecimal; `None` if no check has seen anything yet.
     pub seen_hash: Option<String>,
-    /// Whether this sensor is configured.
+    /// Whether a sensor of this name is configured.
     pub is_configured: bool,
 }
 
-/// Which memories to check.
+/// The memories to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToCheck {
-    /// These, stale or not; at most 1,000.
+    /// These memories, stale or not; at most 1,000.
     Memories(Vec<MemoryId>),
     /// All stale memories that are active or archived and have a configured sensor.
     Stale,
@@ -277,20 +279,20 @@ impl From<Vec<MemoryId>> for ToCheck {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryCheck {
-    /// The memory.
+    /// The checked memory.
     pub memory_id: MemoryId,
     /// The sensor that looked.
     pub sensor: String,
-    /// What it looked at.
+    /// The subject that the sensor looked at.
     pub subject: String,
-    /// What was found.
+    /// The result of the check.
     pub result: CheckResult,
-    /// Why it cannot tell.
+    /// Why the sensor cannot tell; `None` if the check passed or failed.
     pub why: Option<UnknownReason>,
     /// The memory's confidence after the check; `None` if the memory was changed or erased in the meantime.
     pub confidence: Option<f64>,
     /// The memory's reliability after the check; `None` if nobody has assessed it.
     pub reliability: Option<f64>,
-    /// The review that asks a person, if one is open because this failed.
+    /// The review that asks a person; `None` if no review is open because this check failed.
     pub review: Option<ReviewId>,
 }

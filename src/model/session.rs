@@ -14,39 +14,41 @@ use crate::model::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// Its id.
+    /// The session's id.
     pub id: SessionId,
-    /// The caller's own key, if it has one.
+    /// The caller's own key for the session, if it has one.
     pub caller_id: Option<String>,
-    /// 1; or 2, 3 ... if the conversation continued under the same key after it had ended.
+    /// The part of the conversation under the session's key: 1, or 2, 3 ... if the conversation continued after a
+    /// session had ended.
     pub part: u32,
-    /// Its title in the caller's lists.
+    /// The session's title in the caller's lists.
     pub title: Option<String>,
-    /// What the caller files it under.
+    /// The project that the session is filed under.
     pub project: Option<String>,
-    /// When its first turn was said; before that, when it was created.
+    /// When the session's first turn was said; before that, when the session was created.
     pub started_at: DateTime<Utc>,
-    /// When the caller ended it; if silence ended it, when its last turn was said.
+    /// When the caller ended the session or, if silence ended it, when its last turn was said. `None` if it is open.
     pub ended_at: Option<DateTime<Utc>>,
-    /// Why it ended.
+    /// Why the session ended; `None` if it is open.
     pub end_reason: Option<EndReason>,
-    /// The session in which the conversation continued after this one ended.
+    /// The session in which the conversation continued after this one ended, if it did.
     pub successor_id: Option<SessionId>,
-    /// The number of its newest turn, except an incomplete one. Replaced turns are not counted.
+    /// The number of the session's newest turn, except an incomplete one. Replaced turns are not counted.
     pub turn_count: u32,
     /// How many of these turns were erased one by one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_turns: u32,
-    /// The message that waits for its reply; it follows these turns.
+    /// The message that waits for its reply, if there is one; it follows these turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete_turn: Option<TurnId>,
     /// The tokens of these turns, as they were said.
     pub total_tokens: u64,
-    /// `hot` while it is open, `warm` once it has ended, `cold` once it is compressed.
+    /// `hot` while the session is open, `warm` once it has ended, `cold` once it is compressed.
     pub memory_tier: MemoryTier,
-    /// The system clock at its last record.
+    /// When the session's last record happened, by the system clock.
     pub last_active_at: DateTime<Utc>,
-    /// What the caller stores with it; `None` if nothing. See [`Session::set_metadata`](crate::Session::set_metadata).
+    /// What the caller stores with the session; `None` if nothing. See
+    /// [`Session::set_metadata`](crate::Session::set_metadata).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
 }
@@ -57,8 +59,8 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionInfo {
-    /// Whether its conversation can continue: it is open, has a key under which the next part can start, or was ended by
-    /// silence. An unnamed session that was ended by call cannot continue.
+    /// Returns whether the conversation can continue: the session is open, has a key under which the next part can
+    /// start, or was ended by silence. An unnamed session that was ended by call cannot continue.
     pub fn can_go_on(&self) -> bool {
         self.end_reason != Some(EndReason::Call) || self.caller_id.is_some()
     }
@@ -69,7 +71,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EndReason {
-        /// The caller ended it.
+        /// The caller ended the session.
         Call = "call",
         /// Nothing was said for the configured time.
         Silence = "silence",

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{ids::SessionId, word_enum::word_enum};
 
-/// The maximum of `Config::hot_turns`: neither a file nor an export records what it was.
+/// The maximum of `Config::hot_turns`. Checks of files and exports use it, because neither records the setting.
 pub(crate) const MAX_HOT_TURNS: u64 = 50;
 
 word_enum! {
-    /// Where a turn is.
+    /// The tier of a turn.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryTier {
-        /// Among the last few turns of an open session: always in the context.
+        /// One of the last few turns of an open session, which are always in the context.
         Hot = "hot",
-        /// Earlier in the session, and not hot.
+        /// An older turn of an open session, or a turn of an ended session that is not compressed.
         Warm = "warm",
-        /// In an ended and compressed session.
+        /// A turn of an ended and compressed session.
         Cold = "cold",
     }
     pub(crate) fn from_word;
@@ -51,14 +51,14 @@ pub struct Transition {
     pub session_id: SessionId,
     /// The turn's number in the session, from 1.
     pub turn_number: u32,
-    /// 1 for the turn's first move.
+    /// The move's number among the turn's moves, from 1.
     pub move_number: u32,
-    /// The tier it left.
+    /// The tier that the turn left.
     pub from: MemoryTier,
-    /// The tier it entered.
+    /// The tier that the turn entered.
     pub to: MemoryTier,
-    /// Why it moved.
+    /// Why the turn moved.
     pub reason: MoveReason,
-    /// When it moved, by the system clock.
+    /// When the turn moved, by the system clock.
     pub moved_at: DateTime<Utc>,
 }

@@ -31,7 +31,7 @@ word_enum! {
 }
 
 impl Origin {
-    /// Whether the text was pasted, returned or inserted, not said in the conversation.
+    /// Returns whether the text was pasted, returned or inserted, not said in the conversation.
     pub(crate) fn is_foreign(self) -> bool {
         match self {
             Self::User | Self::Assistant => false,
@@ -39,8 +39,8 @@ impl Origin {
         }
     }
 
-    /// How far text of this origin can be trusted, from 0 to 1. What a person says is the source of every fact about them; a
-    /// reply is derived from it; pasted text may say anything.
+    /// Returns how far text of this origin can be trusted, from 0 to 1. What a person says is the source of every fact
+    /// about them; a reply is derived from it; pasted text may say anything.
     pub fn reliability(self) -> f64 {
         match self {
             Self::User | Self::System => 1.0,
@@ -51,18 +51,18 @@ impl Origin {
     }
 }
 
-/// Whether a turn is part of the memory.
+/// The state of a turn: whether it is part of the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TurnState {
-    /// It is part of the memory.
+    /// The turn is part of the memory.
     #[default]
     Complete,
-    /// Its reply has not come yet: it is durable, hot and shown, but not recalled.
+    /// The turn's reply has not come yet: the turn is durable, hot and shown, but not recalled.
     Incomplete,
-    /// Another turn replaced it or a turn before it. It is kept, but neither shown nor recalled.
+    /// Another turn replaced this turn or an earlier one. It is kept, but neither shown nor recalled.
     Replaced,
 }
 
@@ -82,9 +82,9 @@ pub struct Said {
     pub user_message: String,
     /// The reply. May be empty.
     pub ai_response: String,
-    /// The name of the message's author, if there are names.
+    /// The name of the message's author, if it was given.
     pub user_name: Option<String>,
-    /// The name of the reply's author, if there are names.
+    /// The name of the reply's author, if it was given.
     pub assistant_name: Option<String>,
     /// Where the message comes from.
     pub user_origin: Origin,
@@ -100,7 +100,7 @@ pub(crate) enum Side {
 }
 
 impl Said {
-    /// What one side said.
+    /// Returns what one side said.
     pub(crate) fn side(&self, side: Side) -> &str {
         match side {
             Side::User => &self.user_message,
@@ -128,7 +128,7 @@ pub struct NewTurn {
 }
 
 impl NewTurn {
-    /// A turn to record, from one that is already known.
+    /// Creates a turn to record from a recorded one.
     pub(crate) fn of(turn: Turn) -> Self {
         Self {
             said: turn.said,
@@ -142,7 +142,7 @@ impl NewTurn {
         }
     }
 
-    /// A user message and its reply; the reply may be empty.
+    /// Creates a turn from a user message and its reply. The reply may be empty.
     pub fn new(user_message: impl Into<String>, ai_response: impl Into<String>) -> Self {
         Self {
             said: Said {
@@ -163,94 +163,94 @@ impl NewTurn {
         }
     }
 
-    /// The caller's own id for this turn, unique per user, at most 256 bytes. With it a repeated record always returns the
-    /// first result: for callers that do not know whether an earlier attempt arrived.
+    /// Sets the caller's own id for this turn, unique per user, at most 256 bytes. A repeated record with the same id
+    /// returns the first result: for callers that do not know whether an earlier attempt arrived.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());
         self
     }
 
-    /// When it was said. Default: now, by the clock. Limits: the years 1 to 9999.
+    /// Sets when the turn was said. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn said_at(mut self, at: DateTime<Utc>) -> Self {
         self.said_at = Some(at);
         self
     }
 
-    /// The speaker's name on the user's side, at most 256 bytes.
+    /// Sets the speaker's name on the user's side, at most 256 bytes.
     #[must_use]
     pub fn user_name(mut self, name: impl Into<String>) -> Self {
         self.said.user_name = Some(name.into());
         self
     }
 
-    /// The speaker's name on the assistant's side, at most 256 bytes.
+    /// Sets the speaker's name on the assistant's side, at most 256 bytes.
     #[must_use]
     pub fn assistant_name(mut self, name: impl Into<String>) -> Self {
         self.said.assistant_name = Some(name.into());
         self
     }
 
-    /// Where the user's side comes from. Default: [`Origin::User`].
+    /// Sets where the user's side comes from. Default: [`Origin::User`].
     #[must_use]
     pub fn user_origin(mut self, origin: Origin) -> Self {
         self.said.user_origin = origin;
         self
     }
 
-    /// Where the assistant's side comes from. Default: [`Origin::Assistant`].
+    /// Sets where the assistant's side comes from. Default: [`Origin::Assistant`].
     #[must_use]
     pub fn assistant_origin(mut self, origin: Origin) -> Self {
         self.said.assistant_origin = origin;
         self
     }
 
-    /// The backend's state at this turn.
+    /// Sets the id of the backend's state at this turn.
     #[must_use]
     pub fn snapshot(mut self, id: SnapshotId) -> Self {
         self.snapshot_id = Some(id);
         self
     }
 
-    /// Marks the turn as one to keep verbatim forever.
+    /// Marks the turn as critical: it is kept verbatim forever.
     #[must_use]
     pub fn critical(mut self) -> Self {
         self.critical = true;
         self
     }
 
-    /// States which context the reply was made with, by its receipt: what that context recalled and showed was of use. The
-    /// use is counted, and cold turns among it stay at hand until the session ends. A turn that ranked best in three
-    /// contexts before its session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A
-    /// receipt that no longer exists counts nothing.
+    /// Names the context that the reply was made with, by its receipt: what that context recalled and showed was of
+    /// use. The use is counted, and the cold turns that it showed stay at hand until the session ends. A turn that
+    /// ranked best in three contexts before its session is compressed is kept verbatim
+    /// ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no longer exists has no effect.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
         self
     }
 
-    /// Puts this turn in the place of another one of the same session, which must be open: for a regenerated reply or an
-    /// edited message. That turn and all later ones in the session are set aside: they leave the index and the anchors, are
-    /// not shown, and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). It is all one transaction: setting
-    /// aside thousands of turns blocks other writers for some tenths of a second, and the user's next recall reloads its
-    /// index. If the new turn has a [`caller_id`](Self::caller_id), it must differ from the old one's.
+    /// Replaces another turn of the same session, which must be open: for a regenerated reply or an edited message.
+    /// That turn and all later ones in the session are set aside: they leave the index and the anchors, are not shown,
+    /// and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). All of this is one transaction: setting
+    /// aside thousands of turns blocks other writers for some tenths of a second, and the user's next recall reloads
+    /// its index. If the new turn has a [`caller_id`](Self::caller_id), it must differ from the old one's.
     #[must_use]
     pub fn replacing(mut self, turn: TurnId) -> Self {
         self.replacing = Some(turn);
         self
     }
 
-    /// What the caller stores with the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep. It is
-    /// returned with the turn as [`Turn::metadata`], in whatever tier that is, is exported and erased with it, and is
-    /// neither searched nor shown to an LLM. A repeated record does not change the first one's.
+    /// Sets what the caller stores with the turn: a JSON object, at most 16 KiB as JSON, nested at most 64 levels deep.
+    /// It is returned as [`Turn::metadata`] in whatever tier the turn is, exported and erased with the turn, and
+    /// neither searched nor shown to an LLM. A repeated record does not change what the first one stored.
     #[must_use]
     pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
         self.metadata = Some(metadata);
         self
     }
 
-    /// Bytes of both sides together.
+    /// Returns the bytes of both sides together.
     pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
     }
@@ -271,27 +271,28 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The reply's text. It may be the part that had arrived when the answer was cut short, but not empty: a message without
-    /// a reply is completed by the next record, or when its session ends.
+    /// Creates a reply with this text, which must not be empty. If the answer was cut short, it may be the part that
+    /// had arrived. To leave a message without a reply, add none: the next record or the end of the session completes
+    /// it.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), assistant_name: None, assistant_origin: None, answering: None }
     }
 
-    /// The speaker's name, at most 256 bytes. Default: the one given with the message.
+    /// Sets the speaker's name, at most 256 bytes. Default: the one given with the message.
     #[must_use]
     pub fn assistant_name(mut self, name: impl Into<String>) -> Self {
         self.assistant_name = Some(name.into());
         self
     }
 
-    /// Where the reply comes from. Default: as given with the message.
+    /// Sets where the reply comes from. Default: as given with the message.
     #[must_use]
     pub fn assistant_origin(mut self, origin: Origin) -> Self {
         self.assistant_origin = Some(origin);
         self
     }
 
-    /// States which context the reply was made with, as [`NewTurn::answering`] does.
+    /// Names the context that the reply was made with, as [`NewTurn::answering`] does.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
@@ -302,7 +303,7 @@ impl Reply {
         &self.text
     }
 
-    /// The turn made of the message and this reply.
+    /// Creates the turn made of the message and this reply.
     pub(crate) fn to(self, message: Turn) -> NewTurn {
         let message = NewTurn::of(message);
         let Said { assistant_name, assistant_origin, .. } = &message.said;
@@ -325,7 +326,7 @@ pub struct TokenCounts {
     pub user_message_tokens: u32,
     /// Tokens of the reply as it was said.
     pub ai_response_tokens: u32,
-    /// The sum of the two, which the hot tier's budget counts.
+    /// The sum of both sides, which counts towards the hot tier's limit.
     pub total_tokens: u32,
     /// Tokens of the turn as a context renders it. Such counts can be added up.
     pub piece_tokens: u32,
@@ -338,47 +339,48 @@ pub struct TokenCounts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Turn {
-    /// Its id.
+    /// The turn's id.
     pub id: TurnId,
-    /// Its session.
+    /// The id of the turn's session.
     pub session_id: SessionId,
-    /// Its number in the session, from 1.
+    /// The turn's number in the session, from 1.
     pub turn_number: u32,
-    /// Its place in the user's order of recording, from 1. Always grows; erasing leaves gaps. 0 while it is incomplete.
+    /// The turn's place in the user's order of recording, from 1. It always grows; erasing leaves gaps. 0 while the
+    /// turn is incomplete.
     pub seq: i64,
-    /// The caller's own id for it.
+    /// The caller's own id for the turn.
     pub caller_id: Option<String>,
-    /// When it was said.
+    /// When the turn was said.
     pub timestamp: DateTime<Utc>,
-    /// The tier it is in.
+    /// The tier that the turn is in.
     pub memory_tier: MemoryTier,
-    /// Whether it is part of the memory.
+    /// Whether the turn is part of the memory.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether it is kept verbatim forever.
+    /// Whether the turn is kept verbatim forever.
     pub is_identity_critical: bool,
-    /// Why it is kept verbatim.
+    /// Why the turn is kept verbatim; `None` if it is not.
     pub critical_rule: Option<CriticalRule>,
-    /// The backend's state at this turn.
+    /// The id of the backend's state at this turn, if the caller gave one.
     pub snapshot_id: Option<SnapshotId>,
-    /// Its size in tokens.
+    /// The turn's size in tokens.
     #[serde(flatten)]
     pub tokens: TokenCounts,
     /// What was said, and by whom.
     #[serde(flatten)]
     pub said: Said,
-    /// What the caller stores with it; `None` if nothing. See [`NewTurn::metadata`].
+    /// What the caller stores with the turn; `None` if nothing. See [`NewTurn::metadata`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
 }
 
 impl Turn {
-    /// Bytes of both sides together.
+    /// Returns the bytes of both sides together.
     pub fn text_bytes(&self) -> usize {
         self.said.user_message.len() + self.said.ai_response.len()
     }
 
-    /// The same including its metadata: the size it takes in a row or a frame.
+    /// Returns the bytes of both sides and of the metadata: the turn's size in a row or a frame.
     pub(crate) fn kept_bytes(&self) -> usize {
         self.text_bytes() + metadata::bytes(self.metadata.as_ref())
     }
@@ -386,7 +388,7 @@ impl Turn {
 
 #[cfg(test)]
 impl Turn {
-    /// A hot turn with this number, text and size, for tests that only need those.
+    /// Creates a hot turn with this number, text and size, for tests that only need those.
     pub(crate) fn sample(turn_number: u32, text: impl Into<String>, total_tokens: u32) -> Self {
         Self {
             id: TurnId::new(DateTime::UNIX_EPOCH),
@@ -420,38 +422,39 @@ impl Turn {
 pub struct ReplacedTurn {
     /// The turn as it was.
     pub turn: Turn,
-    /// The turn that replaced it, or a turn before it.
+    /// The turn that replaced this turn or an earlier one.
     pub replaced_by: TurnId,
-    /// When it was replaced, by the system clock.
+    /// When the turn was set aside, by the system clock.
     pub replaced_at: DateTime<Utc>,
 }
 
-/// What [`record`](crate::Session::record) did.
+/// The result of [`record`](crate::Session::record).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recorded {
     /// The turn's id.
     pub turn_id: TurnId,
-    /// The session that holds it: the handle's, or its successor.
+    /// The session that the turn is in: the handle's, or its successor.
     pub session_id: SessionId,
     /// The turn's number in that session, from 1.
     pub turn_number: u32,
     /// The turn's place in the user's order of recording; 0 while it is incomplete.
     pub seq: i64,
-    /// Whether it waits for its reply or, if it was already known, whether another turn has replaced it since.
+    /// The turn's state. It may wait for its reply or, if it was already known, another turn may have replaced it
+    /// since.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether this call wrote it, or an earlier one with the same caller's id.
+    /// Whether this call wrote the turn, or an earlier one with the same caller's id.
     pub outcome: RecordOutcome,
-    /// The turns that this call moved from hot to warm, by their numbers, oldest first.
+    /// The numbers of the turns that this call moved from hot to warm, oldest first.
     pub evicted: Vec<u32>,
     /// The session that had ended, if this call started its successor.
     pub continues: Option<SessionId>,
 }
 
 impl Recorded {
-    /// The result of an earlier call.
+    /// Creates the result for a turn that an earlier call recorded.
     pub(crate) fn known(turn: &Turn) -> Self {
         Self {
             turn_id: turn.id,

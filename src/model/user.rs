@@ -1,4 +1,4 @@
-//! Users, as they are listed.
+//! A user as lists show it.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use crate::model::ids::UserId;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UserInfo {
-    /// Their id.
+    /// The user's id.
     pub id: UserId,
-    /// The caller's name for them. `None` if only the id is known, if the `users` table belongs to a backend, or if the user
-    /// is being erased.
+    /// The caller's name for the user. `None` if only the id is known, if the `users` table belongs to a backend, or if
+    /// the user is being erased.
     pub name: Option<String>,
-    /// How many sessions they have.
+    /// The number of the user's sessions.
     pub session_count: u64,
-    /// How many turns were ever recorded in those.
+    /// The number of turns that were ever recorded in these sessions.
     pub turn_count: u64,
-    /// The tokens of those turns, as they were said.
+    /// The tokens of these turns, as they were said.
     pub total_tokens: u64,
 }

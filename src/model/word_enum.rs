@@ -21,14 +21,14 @@ macro_rules! word_enum {
         impl $name {
             pub(crate) const EVERY: [Self; [$($word),*].len()] = [$(Self::$variant,)*];
 
-            /// Its word in the file.
+            /// Returns the variant's word in the file.
             $shown const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
                 }
             }
 
-            /// Reads the word.
+            /// Returns the variant with this word; `None` if there is none.
             $reads fn from_word(word: &str) -> Option<Self> {
                 Self::EVERY.into_iter().find(|each| each.as_str() == word)
             }
@@ -67,12 +67,12 @@ mod tests {
         fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
     }
 
-    /// The words as JSON has them.
+    /// Returns the words as they are in JSON.
     fn words<T: Serialize>(every: &[T]) -> Vec<String> {
         every.iter().map(|each| serde_json::to_value(each).unwrap().as_str().unwrap().to_owned()).collect()
     }
 
-    /// Every column that a migration restricts to certain words, with these words.
+    /// Returns every column that a migration restricts to certain words, with these words.
     fn checked_columns() -> Vec<(String, Vec<String>)> {
         let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
         let files = folder.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
@@ -81,7 +81,7 @@ mod tests {
         files.flat_map(columns).collect()
     }
 
-    /// What follows `CHECK (`, on one line or several.
+    /// Parses what follows `CHECK (`, on one line or several.
     fn checked_column(check: &str) -> Option<(String, Vec<String>)> {
         let (column, rest) = check.split_once(" IN (")?;
         let is_name = column.chars().all(|c| c == '_' || c.is_ascii_lowercase());

@@ -12,17 +12,18 @@ use crate::{
     rerank::{Reranker, Reranking},
 };
 
-/// How long one request may take by default. A recall gives up earlier; requests that nobody waits for may go on this long.
+/// The default time limit of one request. A recall gives up earlier, and its abandoned request may continue for this
+/// long.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Texts per request. Cohere accepts 1,000.
+/// The maximum number of texts in a request. Cohere accepts 1,000.
 const BATCH_TEXTS: usize = 500;
-/// What text-embeddings-inference accepts by default.
+/// The maximum number of texts in a request that text-embeddings-inference accepts by default.
 const TEI_BATCH_TEXTS: usize = 32;
-/// The maximum JSON bytes per byte of a text that is sent back (Jina does).
+/// The maximum bytes of JSON for each byte of a text that the answer repeats, as Jina's answers do.
 const MAX_BYTE_BYTES: usize = 6;
-/// The maximum size of the rest of an answer per text.
+/// The maximum bytes of an answer for each text, besides the text itself.
 const MAX_RESULT_BYTES: usize = 1 << 10;
-/// The maximum size of an answer without its results.
+/// The maximum bytes of an answer besides its results.
 const MAX_FRAME_BYTES: usize = 64 << 10;
 
 /// A [`Reranker`] that uses a `/rerank` endpoint. Feature `llm`.
@@ -44,48 +45,48 @@ const MAX_FRAME_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub struct HttpReranker {
     endpoint: Endpoint,
-    /// `None`: the endpoint has only one model, and is text-embeddings-inference.
+    /// `None` for text-embeddings-inference, which serves only one model.
     model: Option<String>,
 }
 
 impl HttpReranker {
-    /// The model of this name at this address, without `/rerank`: `http://localhost:8000/v1`. For Cohere, Jina, vLLM and
-    /// compatible servers.
+    /// Creates a reranker for the model of this name at this address, without `/rerank`: `http://localhost:8000/v1`.
+    /// For Cohere, Jina, vLLM and compatible servers.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if it is not an `http` or `https` address, or has
-    /// a user, password, query or fragment in it: keys do not belong there.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the address is not an `http` or `https`
+    /// address, or contains a user, password, query or fragment: keys do not belong in an address.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
         let endpoint = Endpoint::new("the reranker", base_url, REQUEST_TIMEOUT)?;
         Ok(Self { endpoint, model: Some(model.into()) })
     }
 
-    /// The model that Hugging Face's text-embeddings-inference serves at this address, without `/rerank`:
-    /// `http://localhost:8080`. Texts that are too long for it are cut, its scores are the model's own (`raw_scores`), and
-    /// one request has at most 32 texts.
+    /// Creates a reranker for the model that Hugging Face's text-embeddings-inference serves at this address, without
+    /// `/rerank`: `http://localhost:8080`. The server truncates texts that are too long for the model. Scores are the
+    /// model's own (`raw_scores`). A request has at most 32 texts.
     ///
-    /// Errors: as [`new`](Self::new).
+    /// Errors: those of [`new`](Self::new).
     pub fn tei(base_url: impl Into<String>) -> Result<Self> {
         let endpoint = Endpoint::new("the reranker", base_url, REQUEST_TIMEOUT)?;
         Ok(Self { endpoint, model: None })
     }
 
-    /// Sets the key, sent as a bearer token, only over `https` or to this machine. Default: none, as local servers expect.
-    /// It appears in no error and no `Debug`.
+    /// Sets the API key, which is sent as a bearer token, and only over `https` or to this machine. Default: none, as
+    /// local servers expect. The key appears in no error and no `Debug` output.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());
         self
     }
 
-    /// How long one request may take in total. Default 10 seconds, at least 1 ms (less counts as 1 ms). A recall waits only
-    /// for [`Config::rerank_timeout`](crate::Config::rerank_timeout).
+    /// Sets how long one request may take in total. Default 10 seconds, at least 1 ms (less counts as 1 ms). A recall
+    /// waits only for [`Config::rerank_timeout`](crate::Config::rerank_timeout).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.endpoint.set_timeout(timeout);
         self
     }
 
-    /// A score for each text. Blocks.
+    /// Returns a score for each text. Blocks.
     fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f32>> {
         let batch_texts = if self.model.is_some() { BATCH_TEXTS } else { TEI_BATCH_TEXTS };
         let mut scores = Vec::with_capacity(texts.len());
@@ -109,7 +110,7 @@ impl HttpReranker {
 }
 
 impl Reranker for HttpReranker {
-    /// The model's name; `text-embeddings-inference` if nothing more is known.
+    /// Returns the model's name, or `text-embeddings-inference` if the model has no known name.
     fn name(&self) -> &str {
         self.model.as_deref().unwrap_or("text-embeddings-inference")
     }
@@ -120,7 +121,7 @@ impl Reranker for HttpReranker {
     }
 }
 
-/// The scores of an answer, in the order of the texts. Ignores anything else in it.
+/// Reads the scores from an answer, in the order of the texts. Ignores the other fields.
 fn scores_in(body: &[u8], count: usize) -> Result<Vec<f32>> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -158,7 +159,7 @@ mod tests {
         error::ErrorKind,
     };
 
-    /// Long enough for a loaded machine; tests do not wait for it.
+    /// A timeout long enough for a loaded machine; no test waits for it to expire.
     const PATIENT: Duration = Duration::from_secs(30);
 
     fn ok(body: &Value) -> ScriptedStep {
@@ -173,7 +174,8 @@ mod tests {
         HttpReranker::tei(&endpoint.url).unwrap().timeout(PATIENT)
     }
 
-    /// The result of reranking these texts for `who made it?`, after checking that every step was taken; and the requests.
+    /// Reranks these texts for `who made it?` and compares the result; every scripted step must be taken. Returns the
+    /// requests.
     #[track_caller]
     fn check(
         reranker: fn(&Scripted) -> HttpReranker,

@@ -1,4 +1,4 @@
-//! A reranker whose name is fixed: asked once, when the file is opened.
+//! A reranker whose name is fixed: it is read once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -10,7 +10,7 @@ use crate::{
     rerank::{Reranker, Reranking},
 };
 
-/// Returns the name its reranker had first, whatever it would return now.
+/// A wrapper that keeps the name its reranker returned first, whatever the reranker would return later.
 #[derive(Debug)]
 pub(crate) struct KnownReranker {
     name: String,
@@ -18,7 +18,7 @@ pub(crate) struct KnownReranker {
 }
 
 impl KnownReranker {
-    /// Asks for the name, and refuses one outside its limits; a panic is an error.
+    /// Reads the name. Fails if the name is outside its limits, or if reading it panics.
     pub(crate) fn of(reranker: Arc<dyn Reranker>) -> Result<Arc<dyn Reranker>> {
         const MAX_NAME_BYTES: usize = 100;
         let name = panic::catch_unwind(AssertUnwindSafe(|| reranker.name().to_owned()))

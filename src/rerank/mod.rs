@@ -1,4 +1,4 @@
-//! Reading a query and a text together: the trait for rerankers, and the implementation for `/rerank` over HTTP.
+//! Rerankers, which read a query and a text together: the trait, and the implementation for `/rerank` over HTTP.
 
 #[cfg(feature = "llm")]
 mod http;
@@ -11,14 +11,14 @@ use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 use crate::error::Result;
 
-/// How long a recall waits for a reranker by default: somebody waits for the answer.
+/// The default time limit of a reranker: short, because a person waits for the answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
-/// How many of the best candidates a reranker reads by default. In a perfect order, the first 50 would give a recall@10 of
-/// 89 % on LoCoMo; in recall's own order it is 78 %.
+/// The default number of best candidates that a reranker reads. In a perfect order, the first 50 would give a recall@10
+/// of 89 % on LoCoMo; in recall's own order it is 78 %.
 pub(crate) const CANDIDATES: usize = 50;
 
-/// Scores how well each of a few texts answers a query, by reading both together: a cross-encoder, or a service.
-/// [`Config::reranker`](crate::Config::reranker) orders the best candidates of a recall or a context.
+/// A model that scores how well each text answers a query, by reading both together: a cross-encoder, or a service.
+/// [`Config::reranker`](crate::Config::reranker) orders the best candidates of a recall or a context with it.
 ///
 /// ```
 /// use thermocline::{Reranker, Reranking};
@@ -39,19 +39,19 @@ pub(crate) const CANDIDATES: usize = 50;
 /// }
 /// ```
 pub trait Reranker: Send + Sync + fmt::Debug {
-    /// The model's name, as receipts show it. At most 100 bytes.
+    /// Returns the model's name, as receipts show it: 1 to 100 bytes. It is read once, when the file is opened.
     fn name(&self) -> &str;
 
-    /// One score for each of these texts, in their order; higher means a better answer. Scores are only compared within one
-    /// call, so any scale will do. The query has at most 1,000 bytes. A text is a turn as contexts show it or, for a longer
-    /// turn, the part that matched best: about 1,300 bytes at most.
+    /// Returns one score for each of these texts, in their order; higher means a better answer. Scores are only
+    /// compared within one call, so any scale will do. The query has at most 1,000 bytes. A text is a turn as contexts
+    /// show it or, for a longer turn, the part that matched best: about 1,300 bytes at most.
     ///
-    /// It is driven on a thread of its own, for up to [`Config::rerank_timeout`](crate::Config::rerank_timeout). The future
-    /// may be dropped at any time.
+    /// The future is driven on a separate thread, for up to [`Config::rerank_timeout`](crate::Config::rerank_timeout).
+    /// It may be dropped at any time.
     ///
-    /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures,
-    /// [`Error::provider_refused`](crate::Error::provider_refused) for these texts alone, and
-    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts no texts.
+    /// Errors: [`Error::provider`](crate::Error::provider) for a temporary failure,
+    /// [`Error::provider_refused`](crate::Error::provider_refused) if only these texts are refused, and
+    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if the reranker accepts no texts at all.
     fn rerank<'a>(&'a self, query: &'a str, texts: &'a [String]) -> Reranking<'a>;
 }
 

@@ -1,4 +1,4 @@
-//! The blocking handles on threads of the caller's own runtime.
+//! Blocking handles that use the caller's runtime and threads.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use tokio::runtime::Handle;
 use crate::handles::blocking::{Thermocline, waiter::Waiter};
 
 impl Thermocline {
-    /// The same memory, for threads of `runtime` that may block, such as those of
-    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking). Reads run on the calling thread: several operations in a
-    /// row cost one hop between threads, not one each.
+    /// Creates a blocking handle for threads of `runtime` that may block, such as those of
+    /// [`spawn_blocking`](tokio::runtime::Handle::spawn_blocking). Reads run on the calling thread, so several
+    /// operations in a row cost one hop between threads, not one each.
     ///
     /// ```
     /// # #[tokio::main]

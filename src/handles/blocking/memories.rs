@@ -11,10 +11,10 @@ use crate::{
     ReviewId, Saved, TendOptions, Tended, TermCount, Undone, Use, handles::blocking::waiter::Waiter,
 };
 
-/// See [`Memories`](crate::Memories).
+/// The blocking version of [`Memories`](crate::Memories).
 #[derive(Clone, Debug)]
 pub struct Memories {
-    // Dropped before the runtime that its last operations run on.
+    // Dropped before the runtime, because its last operations run there.
     pub(super) inner: crate::Memories,
     pub(super) runtime: Arc<Waiter>,
 }

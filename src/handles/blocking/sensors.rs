@@ -1,4 +1,4 @@
-//! The sensors of memories, for callers without a runtime.
+//! The methods of [`Memories`](crate::Memories) about sensors, for callers without a runtime.
 
 use crate::{
     MemoryCheck, MemoryId, MemorySensor, NewSensor, Result, ToCheck, handles::blocking::memories::Memories,

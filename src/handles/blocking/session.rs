@@ -1,4 +1,4 @@
-//! One session, for callers without a runtime.
+//! [`Session`](crate::Session) for callers without a runtime.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::{
     handles::blocking::waiter::Waiter,
 };
 
-/// See [`Session`](crate::Session).
+/// The blocking version of [`Session`](crate::Session).
 #[derive(Clone, Debug)]
 pub struct Session {
-    // Dropped before the runtime that its last operations run on.
+    // Dropped before the runtime, because its last operations run there.
     inner: crate::Session,
     runtime: Arc<Waiter>,
 }

@@ -7,10 +7,10 @@ use crate::{
     handles::blocking::{memories::Memories, waiter::Waiter},
 };
 
-/// See [`Vault`](crate::Vault).
+/// The blocking version of [`Vault`](crate::Vault).
 #[derive(Clone, Debug)]
 pub struct Vault {
-    // Dropped before the runtime that its last operations run on.
+    // Dropped before the runtime, because its last operations run there.
     inner: crate::Vault,
     runtime: Arc<Waiter>,
 }

@@ -6,13 +6,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{Error, ErrorKind, Result, handles::MAY_BLOCK};
 
-/// How to wait for a handle's answer.
+/// What a blocking handle uses to wait for an async operation.
 #[derive(Debug)]
 pub(super) enum Waiter {
-    /// On a runtime of its own, whose threads do the reading. Dropping a runtime waits for its threads, and panics in async
-    /// code, where waiting is not allowed; this one is shut down in the background instead.
+    /// A separate runtime, whose threads do the reading. It is shut down in the background when it is dropped, because
+    /// dropping a runtime otherwise waits for its threads, and panics in async code, where waiting is not allowed.
     Own(Option<Runtime>),
-    /// On the caller's runtime and thread, which does the reading.
+    /// The caller's runtime and thread; the thread does the reading.
     Callers(Handle),
 }
 
@@ -30,7 +30,8 @@ impl Waiter {
         given.expect("it was waited for")
     }
 
-    /// One function for all handles: generating one for each would add a megabyte.
+    /// Waits for `work`. It takes a trait object, because a copy of this function for each operation would add a
+    /// megabyte.
     fn finish(&self, work: Pin<&mut dyn Future<Output = ()>>) {
         match self {
             Self::Own(runtime) => runtime.as_ref().expect("it is taken when it is dropped").block_on(work),
@@ -52,9 +53,9 @@ impl Drop for Waiter {
     }
 }
 
-/// While this value lives, the current thread does the reading.
+/// Makes the current thread do the reading until it is dropped.
 struct Here {
-    /// Whether it did so before.
+    /// Whether the thread already did the reading.
     before: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Applies to the memory file what people did in a vault's folder.
+//! Applies to the memory file what people changed in a vault's folder.
 
 use std::{collections::HashSet, future::poll_fn, task::Poll};
 
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// How many edits wait for the writer at once.
+/// The maximum number of edits that wait for the writer at once.
 const AT_ONCE: usize = 32;
 
-/// What people did, and how far it has been applied here.
+/// Applies what people changed, and records what has been done so far.
 pub(super) struct VaultIntake<'v> {
     pub(super) memories: &'v Memories,
     pub(super) known: &'v ExportState,
@@ -39,7 +39,8 @@ pub(super) struct VaultIntake<'v> {
     to_tie: Vec<ToTie>,
 }
 
-/// A memory whose file states relations; without a path, one that waits for another memory.
+/// A memory whose relations have to be added. The path is `None` if no file of this run states them: they wait for
+/// another memory.
 struct ToTie {
     path: Option<String>,
     id: MemoryId,
@@ -57,7 +58,7 @@ impl<'v> VaultIntake<'v> {
         Self { memories, known, hidden, state, there, report, names, to_tie: Vec::new() }
     }
 
-    /// Applies all of it; in a dry run it only reports. Returns whether relations between memories changed.
+    /// Applies all changes; in a dry run it only reports them. Returns whether relations between memories changed.
     pub(super) async fn all(
         mut self,
         incoming: Vec<Incoming>,
@@ -95,8 +96,8 @@ impl<'v> VaultIntake<'v> {
     }
 
     async fn conflict(&mut self, path: String, id: Option<MemoryId>) -> Result<()> {
-        // First: if a run is interrupted between the two, the next one finds the conflict again, and the review already
-        // open.
+        // The review comes first: if the run is interrupted between the two steps, the next run finds the conflict
+        // again, and the review already open.
         if let Some(id) = id.filter(|_| !self.report.dry_run) {
             self.memories.ask_of_conflict(id).await?;
         }
@@ -114,7 +115,7 @@ impl<'v> VaultIntake<'v> {
         Ok(())
     }
 
-    /// Applies several at once: edits that wait for the writer together are made durable together.
+    /// Applies several edits at once, because edits that wait for the writer together are made durable together.
     async fn edits(&mut self, edits: Vec<Incoming>) -> Result<()> {
         let at_once = AT_ONCE.min(self.memories.store.config().queue_len);
         let mut edits = edits.into_iter();
@@ -181,7 +182,7 @@ impl<'v> VaultIntake<'v> {
         Ok(())
     }
 
-    /// Once all memories exist: ties those that state relations, and those that wait for one.
+    /// Adds the relations that files state, and those that wait for another memory. Called once all memories exist.
     async fn tie_all(mut self) -> Result<bool> {
         let mut to_tie = std::mem::take(&mut self.to_tie);
         let is_to_tie: HashSet<MemoryId> = to_tie.iter().map(|one| one.id).collect();
@@ -202,8 +203,8 @@ impl<'v> VaultIntake<'v> {
         Ok(has_tied)
     }
 
-    /// Relates a memory to others as its file says. A relation to something unknown is kept with the memory until that is
-    /// saved; one to an erased memory is not. Returns whether anything changed.
+    /// Relates a memory to others as its file says. A relation to an unknown memory is stored with this memory until
+    /// the other one is saved; a relation to an erased memory is dropped. Returns whether anything changed.
     async fn tie(&self, id: MemoryId, Ties { add, remove, drop }: Ties) -> Result<bool> {
         let memory = self.known.memories.iter().find(|memory| memory.id == id);
         let unknown = memory.map(ties::unknown).unwrap_or_default();
@@ -242,7 +243,7 @@ impl<'v> VaultIntake<'v> {
         Ok(is_changed)
     }
 
-    /// Records that a file keeps the name a person gave it.
+    /// Creates the state of a file that keeps the name a person gave it.
     fn keeps_its_name(&self, memory: &Memory, path: &str) -> WrittenFile {
         let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
         let fields = FieldHashes::of(&named(memory));
@@ -256,7 +257,8 @@ impl<'v> VaultIntake<'v> {
         }
     }
 
-    /// A problem with one file does not keep the others from being taken in; a problem that affects all of them does.
+    /// Reports a problem with one file, so that the other files are still applied. Returns an error for a problem that
+    /// affects all files.
     fn refuse(&mut self, error: Error, path: String) -> Result<()> {
         if !is_of_the_file(error.kind()) {
             return Err(error);
@@ -272,7 +274,7 @@ impl<'v> VaultIntake<'v> {
     }
 }
 
-/// The results of all of them, in order, which is also the order in which they start.
+/// Runs all futures concurrently, and returns their results in order. The futures also start in this order.
 async fn together<F: Future>(doing: Vec<F>) -> Vec<F::Output> {
     let mut doing: Vec<_> = doing.into_iter().map(|one| (Box::pin(one), None)).collect();
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! What matters most of a user's memories, as a text with a token limit.
+//! The core: what matters most of a user's memories, as a text with a token limit.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,18 +8,18 @@ use crate::{
     model::{ids::MemoryId, memory::trust::Trust},
 };
 
-/// The default maximum of tokens in a text.
+/// The default token limit of the text.
 const MAX_TOKENS: u32 = 3_000;
 /// The default maximum of memories in a section.
 const PER_SECTION: u32 = 15;
-/// The head alone takes about 40.
+/// The lowest token limit. The head of the text alone takes about 40 tokens.
 const LEAST_TOKENS: u32 = 100;
 
-/// Options for the text of what matters most.
+/// Options for [`Memories::core`](crate::Memories::core).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoreOptions {
-    /// The moment it is written for, and whose day it states. Default: now, by the system clock.
+    /// The moment for which the text is written, and whose day it states. Default: now, by the system clock.
     pub at: Option<DateTime<Utc>>,
     /// Maximum tokens, by the configured tokenizer: 100 or more. Default: 3,000.
     pub max_tokens: u32,
@@ -36,28 +36,28 @@ impl Default for CoreOptions {
 }
 
 impl CoreOptions {
-    /// For this moment.
+    /// Sets the moment for which the text is written.
     #[must_use]
     pub fn at(mut self, at: DateTime<Utc>) -> Self {
         self.at = Some(at);
         self
     }
 
-    /// With at most this many tokens.
+    /// Sets the maximum tokens, 100 or more.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = tokens;
         self
     }
 
-    /// With at most this many memories per section.
+    /// Sets the maximum memories per section, 1 to 100.
     #[must_use]
     pub fn per_section(mut self, memories: u32) -> Self {
         self.per_section = memories;
         self
     }
 
-    /// Only memories trusted at least this much.
+    /// Leaves out memories trusted less than this; at least [`Trust::Assistant`].
     #[must_use]
     pub fn min_trust(mut self, trust: Trust) -> Self {
         self.min_trust = trust;
@@ -87,8 +87,8 @@ impl CoreOptions {
 pub struct Core {
     /// The text, as in `CORE.md`.
     pub text: String,
-    /// Its exact tokens, by the configured tokenizer.
+    /// The exact number of tokens in the text, by the configured tokenizer.
     pub tokens: u32,
-    /// The memories in it, in the order of the text.
+    /// The memories in the text, in its order.
     pub memories: Vec<MemoryId>,
 }

@@ -10,7 +10,7 @@ use crate::model::memory::known::Memory;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Due {
-    /// The day since which it is due (UTC).
+    /// The day (UTC) since which the memory is due.
     pub due_on: NaiveDate,
     /// The memory.
     pub memory: Memory,

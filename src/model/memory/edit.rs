@@ -1,4 +1,4 @@
-//! Changes of a memory by hand.
+//! Edits: changes to a memory by hand.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::model::{
     turn::Origin,
 };
 
-/// What to change in a memory; what is not set stays. The bounds are those of [`NewMemory`](crate::NewMemory).
+/// Changes to make to a memory; a field that is not set stays as it is. The bounds are those of
+/// [`NewMemory`](crate::NewMemory).
 ///
 /// ```
 /// use thermocline::Edit;
@@ -19,9 +20,9 @@ use crate::model::{
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Edit {
-    /// The revision that the editor has read. If the memory has another one, the edit is refused with `Conflict`.
+    /// The revision that the editor read. If the memory has another revision, the edit fails with `Conflict`.
     pub expected_revision: Option<u32>,
-    /// Whose words they are; `None` means the assistant's.
+    /// Whose words the new text has; `None` means the words of whoever the [handle](crate::Memories::by) acts for.
     pub origin: Option<Origin>,
     /// A new kind.
     pub kind: Option<MemoryKind>,
@@ -37,37 +38,40 @@ pub struct Edit {
     pub tags: Option<Vec<String>>,
     /// Entities that replace the existing ones.
     pub entities: Option<Vec<String>>,
-    /// A new frequency, whatever the rules say. `Conflict` if its trust or its volatility does not allow it.
+    /// A new frequency, whatever the rules say. Fails with `Conflict` if the memory's trust or volatility does not
+    /// allow it.
     pub frequency: Option<Frequency>,
     /// A new importance, from 0 to 1.
     pub importance: Option<f64>,
     /// A new confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// A new reliability, from 0 to 1; `Some(None)`: not assessed.
+    /// A new reliability, from 0 to 1; `Some(None)` means not assessed.
     pub reliability: Option<Option<f64>>,
-    /// A new threshold, from 0 to 1; `Some(None)`: that of its frequency.
+    /// A new consolidation threshold, from 0 to 1; `Some(None)` means that of the frequency.
     pub consolidation_threshold: Option<Option<f64>>,
-    /// A new information type. A volatility that is not set changes with it, if it was the old type's default.
+    /// A new information type. If the volatility was the old type's default and is not set here, it becomes the new
+    /// type's default.
     pub information_type: Option<InformationType>,
-    /// A new volatility. A memory too volatile for its frequency falls back to what the volatility allows.
+    /// A new volatility. A memory too volatile for its frequency falls back to the frequency that the volatility
+    /// allows.
     pub volatility: Option<Volatility>,
-    /// A new window, in whole seconds; `Some(None)`: that of its volatility.
+    /// A new validity window, in whole seconds; `Some(None)` means that of the volatility.
     pub validity_window: Option<Option<Duration>>,
-    /// Whether it is kept from fading.
+    /// Whether the memory is kept from fading.
     pub pinned: Option<bool>,
-    /// A new project; `Some(None)`: it applies to all projects.
+    /// A new project; `Some(None)` means that the memory applies to all projects.
     pub project: Option<Option<String>>,
-    /// A new slot; `Some(None)`: none.
+    /// A new slot; `Some(None)` removes it.
     pub goal_signature: Option<Option<String>>,
-    /// A new task type; `Some(None)`: none.
+    /// A new task type; `Some(None)` removes it.
     pub task_type: Option<Option<TaskType>>,
-    /// Whether it is shown to a person again after a time.
+    /// Whether the memory is shown to a person again after a time.
     pub resurfacing: Option<Resurfacing>,
     /// Uninterpreted fields that replace the existing ones.
     pub extra: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// A setter for each field, which takes the field's inner type.
+/// Declares a setter for each field, which takes the field's inner type.
 macro_rules! setters {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => { $(
         $(#[$doc])*
@@ -81,90 +85,91 @@ macro_rules! setters {
 
 impl Edit {
     setters! {
-        /// Only if the memory has this revision.
+        /// Makes the edit fail with `Conflict` unless the memory has this revision.
         expected_revision: u32,
-        /// Whose words they are. Default: [`Origin::Assistant`].
+        /// Sets whose words the new text has. Default: the words of whoever the [handle](crate::Memories::by) acts for.
         origin: Origin,
-        /// A new kind.
+        /// Sets a new kind.
         kind: MemoryKind,
-        /// New steps; `None` removes them.
+        /// Sets new steps; `None` removes them.
         procedure: Option<Procedure>,
-        /// A new frequency, whatever the rules say.
+        /// Sets a new frequency, whatever the rules say.
         frequency: Frequency,
-        /// A new importance, from 0 to 1.
+        /// Sets a new importance, from 0 to 1.
         importance: f64,
-        /// A new confidence, from 0 to 1.
+        /// Sets a new confidence, from 0 to 1.
         confidence: f64,
-        /// A new reliability, from 0 to 1; `None`: not assessed.
+        /// Sets a new reliability, from 0 to 1; `None` means not assessed.
         reliability: Option<f64>,
-        /// A new threshold, from 0 to 1; `None`: that of its frequency.
+        /// Sets a new consolidation threshold, from 0 to 1; `None` means that of the frequency.
         consolidation_threshold: Option<f64>,
-        /// A new information type.
+        /// Sets a new information type.
         information_type: InformationType,
-        /// A new volatility. A memory too volatile for its frequency falls back to what the volatility allows.
+        /// Sets a new volatility. A memory too volatile for its frequency falls back to the frequency that the
+        /// volatility allows.
         volatility: Volatility,
-        /// A new window, cut to whole seconds; `None`: that of its volatility.
+        /// Sets a new validity window, cut to whole seconds; `None` means that of the volatility.
         validity_window: Option<Duration>,
-        /// Whether it is kept from fading.
+        /// Sets whether the memory is kept from fading.
         pinned: bool,
-        /// A new task type; `None`: none.
+        /// Sets a new task type; `None` removes it.
         task_type: Option<TaskType>,
-        /// Whether it is shown to a person again after a time.
+        /// Sets whether the memory is shown to a person again after a time.
         resurfacing: Resurfacing,
-        /// Uninterpreted fields that replace the existing ones.
+        /// Replaces the uninterpreted fields.
         extra: serde_json::Map<String, serde_json::Value>,
     }
 
-    /// A new title.
+    /// Sets a new title.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// A new text.
+    /// Sets a new text.
     #[must_use]
     pub fn content(mut self, content: impl Into<String>) -> Self {
         self.content = Some(content.into());
         self
     }
 
-    /// A new summary; an empty one removes it.
+    /// Sets a new summary; an empty one removes it.
     #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = Some(summary.into());
         self
     }
 
-    /// Tags that replace the existing ones.
+    /// Replaces the tags.
     #[must_use]
     pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
         self.tags = Some(tags.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Entities that replace the existing ones.
+    /// Replaces the entities.
     #[must_use]
     pub fn entities<T: Into<String>>(mut self, entities: impl IntoIterator<Item = T>) -> Self {
         self.entities = Some(entities.into_iter().map(Into::into).collect());
         self
     }
 
-    /// A new project; `None`: it applies to all projects.
+    /// Sets a new project; `None` means that the memory applies to all projects.
     #[must_use]
     pub fn project(mut self, project: Option<&str>) -> Self {
         self.project = Some(project.map(str::to_owned));
         self
     }
 
-    /// A new slot; `None`: none.
+    /// Sets a new slot; `None` removes it.
     #[must_use]
     pub fn goal_signature(mut self, slot: Option<&str>) -> Self {
         self.goal_signature = Some(slot.map(str::to_owned));
         self
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the edit changes nothing.
     pub fn is_empty(&self) -> bool {
         let Self { expected_revision, origin, .. } = *self;
         *self == Self { expected_revision, origin, ..Self::default() }

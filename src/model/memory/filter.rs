@@ -1,26 +1,26 @@
-//! Which of a user's memories are selected, and whether memories are recalled at all.
+//! Filters on memories, and whether turns, memories or both are recalled.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::memory::words::{Frequency, MemoryKind, MemoryStatus, TaskType};
 
-/// Which sorts of things are recalled.
+/// Whether turns, memories or both are recalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Of {
-    /// Turns, with the summaries in their places, memories, and anchors.
+    /// Turns (or the summaries in their places), memories, and anchors.
     #[default]
     All,
-    /// Memories only.
+    /// Only memories.
     Memories,
-    /// Turns only, with the summaries in their places.
+    /// Only turns, or the summaries in their places.
     Turns,
 }
 
 impl Of {
-    /// Its name: `all`, `memories` or `turns`.
+    /// Returns the name: `all`, `memories` or `turns`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -29,15 +29,15 @@ impl Of {
         }
     }
 
-    /// Whether nothing is excluded.
+    /// Returns whether nothing is excluded.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
     pub(crate) fn is_all(&self) -> bool {
         *self == Self::All
     }
 }
 
-/// Which memories are listed, recalled or forgotten. All conditions must hold; an empty list does not restrict. The default
-/// is every active memory.
+/// A filter for listing, recalling or forgetting memories. All conditions must hold; an empty list sets no condition. The
+/// default selects all active memories.
 ///
 /// ```
 /// use thermocline::{MemoryFilter, MemoryKind};
@@ -48,21 +48,21 @@ impl Of {
 #[serde(default)]
 #[non_exhaustive]
 pub struct MemoryFilter {
-    /// Only of these kinds.
+    /// Only memories of these kinds.
     pub kinds: Vec<MemoryKind>,
-    /// Only of these frequencies.
+    /// Only memories of these frequencies.
     pub frequencies: Vec<Frequency>,
-    /// Only of these statuses. Default: active.
+    /// Only memories with these statuses. Default: active.
     pub statuses: Vec<MemoryStatus>,
-    /// Only for this task type.
+    /// Only memories for this task type.
     pub task_type: Option<TaskType>,
-    /// Only with at least this confidence, from 0 to 1.
+    /// Only memories with at least this confidence, from 0 to 1.
     pub min_confidence: Option<f64>,
-    /// Only memories filed under this project. Those filed under none apply to all projects, and pass.
+    /// Only memories filed under this project or under none; a memory filed under none applies to all projects.
     pub project: Option<String>,
-    /// Whether memories filed under no project are excluded if a project is given.
+    /// Whether memories filed under no project are excluded too, if a project is given.
     pub project_alone: bool,
-    /// Only with every one of these tags, in any spelling.
+    /// Only memories that have all of these tags, in any spelling.
     pub tags: Vec<String>,
 }
 
@@ -82,63 +82,63 @@ impl Default for MemoryFilter {
 }
 
 impl MemoryFilter {
-    /// Only of these kinds.
+    /// Restricts the filter to these kinds.
     #[must_use]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = MemoryKind>) -> Self {
         self.kinds = kinds.into_iter().collect();
         self
     }
 
-    /// Only of these frequencies.
+    /// Restricts the filter to these frequencies.
     #[must_use]
     pub fn frequencies(mut self, frequencies: impl IntoIterator<Item = Frequency>) -> Self {
         self.frequencies = frequencies.into_iter().collect();
         self
     }
 
-    /// Only of these statuses; an empty list means any.
+    /// Restricts the filter to these statuses; an empty list means any.
     #[must_use]
     pub fn statuses(mut self, statuses: impl IntoIterator<Item = MemoryStatus>) -> Self {
         self.statuses = statuses.into_iter().collect();
         self
     }
 
-    /// With a project, only what is filed under it, not what applies to all projects.
+    /// Excludes memories filed under no project, if a project is given.
     #[must_use]
     pub fn project_alone(mut self) -> Self {
         self.project_alone = true;
         self
     }
 
-    /// Only for this task type.
+    /// Restricts the filter to memories for this task type.
     #[must_use]
     pub fn task_type(mut self, task_type: TaskType) -> Self {
         self.task_type = Some(task_type);
         self
     }
 
-    /// Only with at least this confidence, from 0 to 1.
+    /// Restricts the filter to memories with at least this confidence, from 0 to 1.
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {
         self.min_confidence = Some(confidence);
         self
     }
 
-    /// Only memories filed under this project or under none.
+    /// Restricts the filter to memories filed under this project or under none.
     #[must_use]
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
     }
 
-    /// Only with this tag; may be called several times.
+    /// Restricts the filter to memories with this tag; may be called several times.
     #[must_use]
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
         self
     }
 
-    /// In words: `of the kind decision; of at least 0.75 confidence`.
+    /// Describes the filter in words: `of the kind decision; of at least 0.75 confidence`.
     pub(crate) fn explain(&self) -> String {
         let one_of = |what: &str, words: Vec<&str>| {
             (!words.is_empty()).then(|| format!("of the {what} {}", words.join(" or ")))

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{GroupId, MemoryId};
 
-/// The memories that a call has forgotten: they are kept but hidden.
+/// The memories that a call has forgotten. They are kept but hidden.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Forgotten {
-    /// The operation: undo on any of the memories brings all of them back. `None` if nothing was forgotten.
+    /// The operation. An undo on any of the memories brings all of them back. `None` if nothing was forgotten.
     pub group: Option<GroupId>,
     /// The memories, newest first.
     pub memories: Vec<MemoryId>,

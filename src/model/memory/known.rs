@@ -1,4 +1,4 @@
-//! The memory: one thing known, as a caller sees it.
+//! A memory as a caller sees it.
 
 use std::time::Duration;
 
@@ -17,101 +17,102 @@ use crate::model::{
     turn::Origin,
 };
 
-/// One thing known: a title, a text, a kind. It belongs to one user.
+/// A memory: one thing known, with a title, a text and a kind. It belongs to one user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Memory {
-    /// Its id, shown as `mem_<uuid>`.
+    /// The memory's id, shown as `mem_<uuid>`.
     pub id: MemoryId,
-    /// Its kind.
+    /// The memory's kind.
     pub kind: MemoryKind,
-    /// Whether it holds.
+    /// Whether the memory holds and, if not, why.
     pub status: MemoryStatus,
-    /// The memory that superseded it, if any.
+    /// The memory that superseded this one, if any.
     pub superseded_by: Option<MemoryId>,
-    /// How settled it is.
+    /// How settled the memory is.
     pub frequency: Frequency,
-    /// Since when it has this frequency, by the system clock.
+    /// When the memory got this frequency, by the system clock.
     pub frequency_since: DateTime<Utc>,
-    /// How much it matters, from 0 to 1; it does not fade by itself.
+    /// How much the memory matters, from 0 to 1. It does not fade by itself.
     pub importance: f64,
-    /// How likely it is true, from 0 to 1; outcomes and checks move it.
+    /// How likely the memory is true, from 0 to 1. Outcomes of uses and checks change it.
     pub confidence: f64,
-    /// How good its source is, from 0 to 1; `None` if nobody assessed it.
+    /// How good the memory's source is, from 0 to 1; `None` if nobody assessed it.
     pub reliability: Option<f64>,
-    /// The confidence it needs to settle one step further, from 0 to 1; `None` means that of its frequency.
+    /// The confidence that the memory needs to settle one step further, from 0 to 1; `None` means that of its
+    /// frequency.
     pub consolidation_threshold: Option<f64>,
-    /// What sort of information it contains.
+    /// What sort of information the memory contains.
     pub information_type: InformationType,
-    /// How fast the world outdates it.
+    /// How fast the world outdates the memory.
     pub volatility: Volatility,
-    /// How long a check holds, in whole seconds; `None` means as long as its volatility says. With zero every check expires
-    /// at once.
+    /// How long a check holds, in whole seconds; `None` means as long as the volatility says. With zero, every check
+    /// expires at once.
     #[serde(rename = "validity_window_s", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub validity_window: Option<Duration>,
-    /// Whose words it has.
+    /// Whose words the memory has.
     pub origin: Origin,
-    /// How far it is trusted: the least of all its sources.
+    /// How far the memory is trusted: the least of all its sources' trust.
     pub trust: Trust,
-    /// How it was learned.
+    /// How the memory was learned.
     pub learning_source: LearningSource,
-    /// Who made it: `caller`, `import`, `rules`, or the name of a summarizer.
+    /// Who made the memory: `caller`, `import`, `rules`, or the name of a summarizer.
     pub made_by: String,
-    /// Whether it is kept from fading.
+    /// Whether the memory is kept from fading.
     pub pinned: bool,
-    /// The session it is bound to; `None` if it stays.
+    /// The session that the memory is bound to and removed with; `None` if it stays.
     pub session_id: Option<SessionId>,
-    /// What the caller files it under; `None` if it applies to all projects.
+    /// The project that the memory is filed under; `None` if it applies to all projects.
     pub project: Option<String>,
-    /// Its slot: at most one active memory of a kind and project has it.
+    /// The memory's slot: at most one active memory of a kind and project has it.
     pub goal_signature: Option<String>,
-    /// The task type it is for.
+    /// The task type that the memory is for.
     pub task_type: Option<TaskType>,
-    /// One more than that of the memory it superseded; from 1.
+    /// The version, from 1: one more than that of the memory it superseded.
     pub version: u32,
-    /// Raised by every change, not by use; from 1.
+    /// The revision, from 1: raised by every change, but not by uses.
     pub revision: u32,
-    /// The caller's own id for it.
+    /// The caller's own id for the memory.
     pub caller_id: Option<String>,
-    /// When it was true, according to its source.
+    /// When the memory was true, according to its source.
     pub said_at: DateTime<Utc>,
-    /// When it was saved, by the system clock.
+    /// When the memory was saved, by the system clock.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed, by the system clock.
+    /// When the memory was last changed, by the system clock.
     pub updated_at: DateTime<Utc>,
-    /// Its title.
+    /// The memory's title.
     pub title: String,
-    /// One sentence; if empty, the first sentence of the content is used.
+    /// The memory in one sentence; if empty, the first sentence of the content is used.
     pub summary: String,
-    /// The steps, if it is a procedure.
+    /// The steps, if the memory is a procedure.
     pub procedure: Option<Procedure>,
-    /// What it says.
+    /// The memory's text.
     pub content: String,
-    /// Its tags, in the caller's order, without `#`.
+    /// The memory's tags, in the caller's order, without `#`.
     pub tags: Vec<String>,
-    /// Its entities: what it is about, by name.
+    /// The memory's entities: what it is about, by name.
     pub entities: Vec<String>,
-    /// What a file said about it that has no field here.
+    /// Fields from a file that have no field here.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// Its counters and times of use.
+    /// The memory's counters and times of use.
     pub state: MemoryState,
-    /// Whether another memory contradicts it, and no person has decided yet.
+    /// Whether another memory contradicts this one, and no person has decided yet.
     pub contested: bool,
-    /// What follows from all this at the moment of asking.
+    /// What follows from all of this at the moment of the call.
     pub standing: Standing,
 }
 
 impl Memory {
-    /// Whether it is removed with its session.
+    /// Returns whether the memory is removed with its session.
     pub fn is_volatile(&self) -> bool {
         self.session_id.is_some()
     }
 }
 
-/// Windows in the form of JSON and the file.
+/// Serializes validity windows as whole seconds.
 mod seconds {
     use super::{Deserialize, Deserializer, Duration, Serialize, Serializer};
 

@@ -7,15 +7,16 @@ use crate::model::{
     memory::known::Memory,
 };
 
-/// Several memories that became one.
+/// The result of merging several memories into one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merged {
-    /// The operation: [`undo_group`](crate::Memories::undo_group), or an undo of any of them, brings all of them back.
+    /// The operation. [`undo_group`](crate::Memories::undo_group), or an undo of any of the memories, brings all of
+    /// them back.
     pub group: GroupId,
-    /// The memory they became.
+    /// The merged memory.
     pub memory: Memory,
-    /// The memories it replaced, in the order in which they were named.
+    /// The memories that it replaced, in the order in which they were named.
     pub sources: Vec<MemoryId>,
 }

@@ -23,31 +23,31 @@ pub struct Procedure {
 }
 
 impl Procedure {
-    /// These steps, in order.
+    /// Creates a procedure with these steps, in order.
     pub fn new<S: Into<String>>(steps: impl IntoIterator<Item = S>) -> Self {
         Self { steps: owned(steps), ..Self::default() }
     }
 
-    /// What must hold before the steps.
+    /// Sets what must hold before the steps.
     #[must_use]
     pub fn preconditions<S: Into<String>>(mut self, conditions: impl IntoIterator<Item = S>) -> Self {
         self.preconditions = owned(conditions);
         self
     }
 
-    /// What holds after the steps.
+    /// Sets what holds after the steps.
     #[must_use]
     pub fn postconditions<S: Into<String>>(mut self, conditions: impl IntoIterator<Item = S>) -> Self {
         self.postconditions = owned(conditions);
         self
     }
 
-    /// Whether it has no lines.
+    /// Returns whether there are neither steps nor conditions.
     pub fn is_empty(&self) -> bool {
         self.lines().next().is_none()
     }
 
-    /// All of its lines: the steps, then what must hold before and after.
+    /// Returns all lines: the steps, then what must hold before them and what holds after them.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
         let lines = self.steps.iter().chain(&self.preconditions).chain(&self.postconditions);
         lines.map(String::as_str)

@@ -1,4 +1,4 @@
-//! A memory as recall returns it: with its warnings and the turns it rests on.
+//! A memory as recall returns it, with its warnings and the turns that it rests on.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,37 +18,39 @@ use crate::model::{
 pub struct RecalledMemory {
     /// The memory.
     pub memory: Memory,
-    /// The place of its current text in the user's order of recording.
+    /// The place of the memory's current text in the user's order of recording.
     pub seq: i64,
-    /// Its warnings, at the moment of asking.
+    /// The memory's warnings, at the moment of the recall.
     pub flags: MemoryFlags,
-    /// The turns that it rests on, in the order of recording.
+    /// The turns that the memory rests on, in the order of recording.
     pub sources: Vec<SourceTurn>,
 }
 
-/// Warnings about a memory, at the moment of asking. In JSON those that do not apply are left out.
+/// Warnings about a memory, at the moment of the call. In JSON, warnings that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each may hold by itself")]
 pub struct MemoryFlags {
-    /// Why it is stale: its last check is too old, or its source too weak. Empty if it is fresh. Halves its score.
+    /// Why the memory is stale: its last check is too old, or its source is too weak. Empty if it is fresh. Stale
+    /// memories have half the score.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleReason>,
-    /// Its source was assessed, and is below 0.7. Multiplies its score by 0.8.
+    /// Whether the memory's source was assessed below 0.7, which multiplies the score by 0.8.
     #[serde(skip_serializing_if = "is_not")]
     pub unverified: bool,
-    /// What it says changes so fast that it should be looked up rather than believed: its volatility is high or ephemeral.
+    /// Whether what the memory says should be looked up rather than believed, because it changes fast: its volatility
+    /// is high or ephemeral.
     #[serde(skip_serializing_if = "is_not")]
     pub look_up: bool,
-    /// The sensors that can look it up, by name.
+    /// The names of the sensors that can look it up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sensors: Vec<String>,
-    /// It is archived. Halves its score.
+    /// Whether the memory is archived, which halves the score.
     #[serde(skip_serializing_if = "is_not")]
     pub archived: bool,
-    /// Another memory contradicts it, and no person has decided yet.
+    /// Whether another memory contradicts this one, and no person has decided yet.
     #[serde(skip_serializing_if = "is_not")]
     pub contested: bool,
 }
@@ -59,7 +61,7 @@ fn is_not(flag: &bool) -> bool {
 }
 
 impl MemoryFlags {
-    /// The warnings about a memory; `sensors` are those that can check it.
+    /// Collects the warnings about a memory; `sensors` are those that can check it.
     pub(crate) fn of(memory: &Memory, sensors: Vec<String>) -> Self {
         let look_up = matches!(memory.volatility, Volatility::High | Volatility::Ephemeral);
         Self {
@@ -72,13 +74,13 @@ impl MemoryFlags {
         }
     }
 
-    /// Whether there are no warnings.
+    /// Returns whether there are no warnings.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// In words, for the LLM or person that answers: `stale, window over, check before use`, `unverified`, `look up by fs`,
-    /// `archived`, `contested`.
+    /// Returns the warnings in words, for the LLM or person that answers: `stale, window over, check before use`,
+    /// `unverified`, `look up by fs`, `archived`, `contested`.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         if !self.stale.is_empty() {
@@ -106,7 +108,8 @@ impl MemoryFlags {
     }
 }
 
-/// In words: `stale, window over, check before use, unverified, look up by fs`; empty if there are no warnings.
+/// Writes the warnings in words: `stale, window over, check before use, unverified, look up by fs`; empty if there are
+/// none.
 impl std::fmt::Display for MemoryFlags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.words().join(", "))
@@ -120,9 +123,9 @@ impl std::fmt::Display for MemoryFlags {
 pub struct SourceTurn {
     /// The turn.
     pub turn_id: TurnId,
-    /// The caller's own id for it.
+    /// The caller's own id for the turn.
     pub caller_id: Option<String>,
-    /// Its place in the user's order of recording.
+    /// The turn's place in the user's order of recording.
     pub seq: i64,
 }
 
@@ -144,7 +147,7 @@ mod sample {
     };
 
     impl RecalledMemory {
-        /// A decision of the first day of 2026.
+        /// Creates a decision of the first day of 2026.
         pub(crate) fn sample(seq: i64, title: &str, content: &str) -> Self {
             let memory = Memory {
                 id: MemoryId::new(start()),

@@ -1,4 +1,4 @@
-//! Proposals from a look over all memories.
+//! The proposals of a reflection on all memories.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,32 +7,32 @@ use crate::model::{
     ids::{MemoryId, ReviewId},
 };
 
-/// Two memories that may be the same.
+/// A proposal to merge two memories that may be the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProposedMerge {
-    /// The review that asks.
+    /// The review that asks whether they are the same.
     pub review_id: ReviewId,
-    /// The older one.
+    /// The older memory.
     pub memory_id: MemoryId,
-    /// The newer one.
+    /// The newer memory.
     pub other_id: MemoryId,
-    /// Why: `cosine 0.95`.
+    /// The reason: `cosine 0.95`.
     pub why: String,
 }
 
-/// What a reflection proposes. No text was written, and nothing takes effect until a person approves it.
+/// The proposals of a reflection. No text was written, and nothing takes effect until a person approves it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reflected {
-    /// Memories that were compared: the newest 2,000 that are fresh, trusted and not contested.
+    /// The number of memories that were compared: the newest 2,000 that are fresh, trusted and not contested.
     pub memories: u64,
-    /// How many of these have no vector yet, and so are like nothing.
+    /// How many of these memories have no vector yet, and so cannot be compared.
     pub without_vectors: u64,
-    /// Proposed edges `similar_to`, the most alike first: at most 64.
+    /// Proposed edges of the type `similar_to`, the most similar memories first: at most 64.
     pub edges: Vec<Edge>,
-    /// Reviews that ask whether two are one, the most alike first: at most 32.
+    /// Reviews that ask whether two memories are one, the most similar memories first: at most 32.
     pub merges: Vec<ProposedMerge>,
 }

@@ -7,38 +7,40 @@ use crate::model::{
     memory::known::Memory,
 };
 
-/// A memory that was saved, or the existing one.
+/// The result of a save: the new memory, or the one that was already known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Saved {
     /// The memory as it is now.
     pub memory: Memory,
-    /// What happened to the memory to be saved.
+    /// What became of the memory to save.
     pub outcome: SaveOutcome,
-    /// If the memory was known: the stated fields that it has with another value, by their JSON names. An
-    /// [edit](crate::Memories::edit) changes them.
+    /// If the memory was known: the JSON names of the fields that the save stated and the memory has with another
+    /// value. An [edit](crate::Memories::edit) can change them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }
 
-/// What happened to the memory to be saved.
+/// What became of a memory to save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SaveOutcome {
-    /// Nothing like it was known.
+    /// The memory is new.
     New,
-    /// The same was known and active: tags are joined, missing fields are filled, and the rest stays as it was.
+    /// The same memory was known and active. Its tags were joined with the new ones, missing fields were filled, and
+    /// the rest stayed as it was.
     Known,
-    /// The same was known and archived, or forgotten by somebody who is not trusted more: it is active again.
+    /// The same memory was known, but archived, or forgotten by somebody who is not trusted more. It is active again.
     Restored,
-    /// The same was known by the caller's id and no longer holds: it is superseded, in quarantine, or was forgotten and had
-    /// been said by somebody who is trusted more. It stays so.
+    /// The same memory was known by the caller's id and no longer holds: it is superseded, in quarantine, or was
+    /// forgotten and had been said by somebody who is trusted more. It stays that way.
     PutAway,
-    /// It superseded this memory.
+    /// The new memory superseded this one.
     Superseded(MemoryId),
-    /// It contradicts the memory in its slot and is trusted less: it waits, archived, until a person decides this review.
+    /// The new memory contradicts the one in its slot and is trusted less. It waits, archived, until a person decides
+    /// this review.
     Waits(ReviewId),
 }

@@ -1,4 +1,4 @@
-//! What a session stores for as long as it lasts: an agent's plan, its variables.
+//! State that a session stores for as long as it lasts: an agent's plan, its variables.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionState {
-    /// Its name: `plan`.
+    /// The name of the text: `plan`.
     pub name: String,
     /// The text.
     pub text: String,
-    /// When it was last written, by the system clock.
+    /// When the text was last written, by the system clock.
     pub updated_at: DateTime<Utc>,
 }

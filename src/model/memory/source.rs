@@ -9,25 +9,25 @@ use crate::model::{
     turn::Origin,
 };
 
-/// A source of a memory, and whose words it has: no memory is trusted more than its least trusted source, unless a person
-/// rewrote or approved it.
+/// A source of a memory. No memory is trusted more than its least trusted source, unless a person rewrote or approved
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySource {
-    /// Where it is.
+    /// The turn, memory, call or import.
     pub from: SourceName,
-    /// Whose words they are.
+    /// Whose words the source has.
     pub origin: Origin,
-    /// Who found it: `caller`, `import`, `rules`, or the name of a summarizer.
+    /// Who found the source: `caller`, `import`, `rules`, or the name of a summarizer.
     pub made_by: String,
-    /// When it was said.
+    /// When the source was said.
     pub said_at: DateTime<Utc>,
-    /// The words there that prove it; empty if there are none.
+    /// The words in the source that prove the memory; empty if there are none.
     pub quote: String,
 }
 
-/// What names a source of a memory.
+/// The identity of a memory's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -37,8 +37,8 @@ pub enum SourceName {
     Turn(TurnId),
     /// Another memory, which may have been erased.
     Memory(MemoryId),
-    /// A caller's call, by an id of its own.
+    /// A call, by an id that was generated for it.
     Caller(Uuid),
-    /// An import, by an id of its own.
+    /// An import, by an id that was generated for it.
     Import(Uuid),
 }

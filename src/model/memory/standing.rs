@@ -1,49 +1,50 @@
-//! The standing of a memory at a moment: numbers that fade, and warnings.
+//! The standing of a memory at a moment: numbers that fade with time, and warnings.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::word_enum::word_enum;
 
-/// What follows for a memory at the moment of asking. None of it is stored: it is computed from what is.
+/// What follows from a memory's data at the moment of the call. None of it is stored; it is computed from what is
+/// stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Standing {
-    /// How much it still matters, from 0 upwards: active from 0.5. 999 if it is pinned.
+    /// How much the memory still matters, from 0 upwards: active from 0.5. 999 if it is pinned.
     pub decay_score: f64,
-    /// The same, as a label.
+    /// The label of the decay score.
     pub band: Band,
-    /// How recent it is, from 0 to 1.
+    /// How recent the memory is, from 0 to 1.
     pub current_relevance: f64,
-    /// Why it is stale; empty if it is fresh.
+    /// Why the memory is stale; empty if it is fresh.
     pub stale: Vec<StaleReason>,
-    /// Its source was assessed, and is below 0.7.
+    /// Whether the memory's source was assessed below 0.7.
     pub unverified: bool,
-    /// What it says changes so fast that it should be looked up rather than believed.
+    /// Whether what the memory says should be looked up rather than believed, because it changes so fast.
     pub look_up: bool,
 }
 
 impl Standing {
-    /// Whether its last check is too old, or its source too weak.
+    /// Returns whether the last check is too old, or the source too weak.
     pub fn is_stale(&self) -> bool {
         !self.stale.is_empty()
     }
 }
 
 word_enum! {
-    /// A label of the decay score. It is independent of a memory's status.
+    /// A label of the decay score, independent of the memory's status.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Band {
-        /// From 0.5.
+        /// A decay score of 0.5 or more.
         #[default]
         Active = "active",
-        /// From 0.2.
+        /// A decay score from 0.2 to below 0.5.
         Fading = "fading",
-        /// From 0.05.
+        /// A decay score from 0.05 to below 0.2.
         Dormant = "dormant",
-        /// Below 0.05.
+        /// A decay score below 0.05.
         Archived = "archived",
     }
     pub fn from_word;
@@ -54,11 +55,11 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum StaleReason {
-        /// Its last check is older than its window, or than its volatility allows.
+        /// The last check is older than the memory's window, or than its volatility allows.
         Expired = "expired",
-        /// It is volatile, and its last check is older than such information holds.
+        /// The memory is volatile, and its last check is older than volatile information holds.
         Old = "old",
-        /// Its source is below 0.4.
+        /// The reliability of the memory's source is below 0.4.
         Weak = "weak",
     }
     pub fn from_word;

@@ -5,42 +5,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::memory::words::Resurfacing;
 
-/// How a memory was used and checked: counts and times, which change no text and do not raise the revision.
+/// Counts and times of a memory's uses and checks. They change no text and do not raise the revision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MemoryState {
-    /// Contexts that showed it and were answered, and uses that were reported.
+    /// The number of contexts that showed the memory and were answered, plus reported uses.
     pub access_count: u32,
-    /// The last of them, by the system clock; `None` if it was never used.
+    /// When the last of these happened, by the system clock; `None` if the memory was never used.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// Uses whose outcome says whether it helped.
+    /// The number of uses whose outcome says whether the memory helped.
     pub usage_count: u32,
-    /// The share of these in which it helped, from 0 to 1; `None` if there are none.
+    /// The share of these uses in which the memory helped, from 0 to 1; `None` if there are none.
     pub success_rate: Option<f64>,
-    /// Sessions in which it helped.
+    /// The number of sessions in which the memory helped.
     pub context_count: u32,
-    /// Projects in which it helped.
+    /// The number of projects in which the memory helped.
     pub project_count: u32,
-    /// The newest check it passed, by the system clock; `None` if it passed none.
+    /// The newest check that the memory passed, by the system clock; `None` if it passed none.
     pub validated_at: Option<DateTime<Utc>>,
-    /// The sensor of that check.
+    /// The sensor of the newest passed check.
     pub validated_by: Option<String>,
-    /// Checks that it passed.
+    /// The number of checks that the memory passed.
     pub validation_count: u32,
-    /// Whether it is shown to a person again after a time.
+    /// Whether the memory is shown to a person again after a time.
     pub resurfacing: Resurfacing,
-    /// How often a person said they had looked at it.
+    /// How often a person said that they had looked at the memory.
     pub resurfaced_count: u32,
-    /// The day a person last looked at it or dismissed it.
+    /// The day on which a person last looked at the memory or dismissed it.
     pub resurfaced_on: Option<NaiveDate>,
-    /// How often it was dismissed; it is not shown again after the third time.
+    /// How often the memory was dismissed. After the third time it is not shown again.
     pub dismiss_count: u32,
 }
 
 impl MemoryState {
-    /// Whether it helped in at least two projects.
+    /// Returns whether the memory helped in at least two projects.
     pub fn is_cross_project_validated(&self) -> bool {
         self.project_count >= 2
     }

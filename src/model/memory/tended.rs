@@ -1,4 +1,4 @@
-//! The daily look at a user's memories: what it moves, and which questions it opens.
+//! The daily tending of a user's memories: which memories it moves, and which questions it asks.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// Options for tending memories by hand.
+/// Options for [`Memories::tend`](crate::Memories::tend).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TendOptions {
-    /// Only report what would move and why; nothing is written. Default: false.
+    /// Whether the call only reports what would move and why, and writes nothing. Default: false.
     pub dry_run: bool,
 }
 
 impl TendOptions {
-    /// Only reports what would move and why, and writes nothing.
+    /// Makes the call only report what would move and why, and write nothing.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
@@ -26,53 +26,53 @@ impl TendOptions {
 }
 
 word_enum! {
-    /// What the daily look does to a memory.
+    /// What tending does to a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum TendAction {
-        /// It settles one frequency further.
+        /// The memory settles one frequency further.
         Consolidate = "consolidate",
-        /// It falls back one frequency.
+        /// The memory falls back one frequency.
         Downgrade = "downgrade",
-        /// It is archived; a use or a person brings it back.
+        /// The memory is archived. A use or a person brings it back.
         Archive = "archive",
-        /// A person is asked.
+        /// A person is asked about the memory.
         Review = "review",
     }
     pub fn from_word;
 }
 
-/// What a look decided about one memory.
+/// What tending decided about one memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TendMove {
     /// The memory.
     pub memory_id: MemoryId,
-    /// Its title.
+    /// The memory's title.
     pub title: String,
-    /// What is done to it.
+    /// What is done to the memory.
     pub action: TendAction,
-    /// How settled it was.
+    /// The frequency before.
     pub from: Frequency,
-    /// How settled it is now; unchanged for what is archived or asked about.
+    /// The frequency after; the same as before if the memory is archived or a person is asked.
     pub to: Frequency,
-    /// The deciding numbers: `confidence 0.81 >= 0.75, 1 success`.
+    /// The numbers that decided: `confidence 0.81 >= 0.75, 1 success`.
     pub why: String,
 }
 
-/// How many moves of each kind.
+/// The number of moves of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TendCounts {
-    /// Memories that settled one frequency further.
+    /// The number of memories that settled one frequency further.
     pub consolidated: u64,
-    /// Memories that fell back.
+    /// The number of memories that fell back one frequency.
     pub downgraded: u64,
-    /// Memories that were archived.
+    /// The number of memories that were archived.
     pub archived: u64,
-    /// Reviews that were opened.
+    /// The number of reviews that were opened.
     pub reviews: u64,
 }
 
@@ -92,23 +92,23 @@ impl TendCounts {
     }
 }
 
-/// What a look at all memories did, or would do.
+/// What tending did to a user's memories, or would do in a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tended {
-    /// The operation: [`undo_group`](crate::Memories::undo_group) takes all moves back. `None` if nothing moved.
+    /// The operation. [`undo_group`](crate::Memories::undo_group) takes all moves back. `None` if nothing moved.
     pub group: Option<GroupId>,
-    /// Whether nothing was written.
+    /// Whether this was a dry run, which writes nothing.
     pub dry_run: bool,
-    /// Active memories that were looked at.
+    /// The number of active memories that were looked at.
     pub memories: u64,
-    /// How many moved, and how.
+    /// The number of moves of each kind.
     pub moved: TendCounts,
-    /// The moves, in the order of saving.
+    /// The moves, in the order in which the memories were saved.
     pub moves: Vec<TendMove>,
-    /// Uses that nobody rated for a week, and that are no longer kept.
+    /// The number of uses that were removed because nobody rated them within a week.
     pub dropped_uses: u64,
-    /// Edits old enough that their previous values are no longer kept.
+    /// The number of edits whose previous values were removed because they are too old.
     pub forgotten_edits: u64,
 }

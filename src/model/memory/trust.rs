@@ -7,26 +7,26 @@ use crate::{
     model::turn::Origin,
 };
 
-/// How far a memory is trusted: the least of all its sources. A number from 1 to 4 in JSON and in the file.
+/// How far a memory is trusted: the least of all its sources' trust. In JSON and in the file, a number from 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]
 #[non_exhaustive]
 pub enum Trust {
-    /// 1: a tool or a document says so. Such a memory settles no further than [`Frequency::Mid`](crate::Frequency::Mid).
+    /// 1: a tool or a document said it. The memory settles no further than [`Frequency::Mid`](crate::Frequency::Mid).
     Foreign = 1,
-    /// 2: the assistant says so.
+    /// 2: the assistant said it.
     Assistant = 2,
-    /// 3: the user says so, or the backend.
+    /// 3: the user or the backend said it.
     User = 3,
-    /// 4: a person approved it.
+    /// 4: a person approved the memory.
     Approved = 4,
 }
 
 impl Trust {
     const EVERY: [Self; 4] = [Self::Foreign, Self::Assistant, Self::User, Self::Approved];
 
-    /// The trust of words of this origin.
+    /// Returns the trust of words of this origin.
     pub fn of(origin: Origin) -> Self {
         match origin {
             Origin::User | Origin::System => Self::User,
@@ -35,12 +35,12 @@ impl Trust {
         }
     }
 
-    /// From 1 to 4.
+    /// Returns the number, from 1 to 4.
     pub const fn number(self) -> u8 {
         self as u8
     }
 
-    /// Reads the number; `None` if it is not from 1 to 4.
+    /// Returns the trust with this number; `None` if it is not from 1 to 4.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::EVERY.into_iter().find(|each| each.number() == number)
     }

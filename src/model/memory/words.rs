@@ -9,17 +9,17 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryKind {
-        /// What solves a problem.
+        /// Something that solves a problem.
         Solution = "solution",
         /// A fix in code.
         Fix = "fix",
-        /// A choice that was made.
+        /// A choice that somebody made.
         Decision = "decision",
         /// A configuration that works.
         Configuration = "configuration",
         /// Something that causes trouble.
         Problem = "problem",
-        /// How something is done, in prose.
+        /// A way to do something, in prose.
         Workflow = "workflow",
         /// A piece of code to reuse.
         CodePattern = "code_pattern",
@@ -27,9 +27,9 @@ word_enum! {
         Error = "error",
         /// Anything else.
         General = "general",
-        /// How something is done, as steps: see [`Memory::procedure`](crate::Memory::procedure).
+        /// A way to do something, as steps: see [`Memory::procedure`](crate::Memory::procedure).
         Procedure = "procedure",
-        /// What follows from several memories.
+        /// A conclusion from several memories.
         Insight = "insight",
     }
     pub fn from_word;
@@ -45,33 +45,35 @@ word_enum! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryStatus {
-        /// It holds.
+        /// The memory holds.
         #[default]
         Active = "active",
-        /// A rule or a person archived it: by default it is in no list, but it is still recalled, at half its weight.
+        /// A rule or a person archived the memory. By default it is in no list, but it is still recalled, with half the
+        /// score.
         Archived = "archived",
-        /// Another memory superseded it.
+        /// Another memory superseded this one.
         Superseded = "superseded",
-        /// A person took it back. It is kept, and undo brings it back.
+        /// A call of [`Memories::forget`](crate::Memories::forget) hid the memory. It is kept, and undo brings it back.
         Forgotten = "forgotten",
-        /// It is hidden with the source it came from.
+        /// The memory is hidden together with the source it came from.
         Quarantined = "quarantined",
     }
     pub fn from_word;
 }
 
 word_enum! {
-    /// How settled a memory is. It consolidates, one step at a time, from [`Frequency::High`] to [`Frequency::UltraLow`].
+    /// How settled a memory is. A memory consolidates one step at a time, from [`Frequency::High`] to
+    /// [`Frequency::UltraLow`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// It was just learned: it is archived after 30 days, unless it helps before then.
+        /// The memory was just learned. It is archived after 30 days unless it helps before then.
         High = "high",
-        /// It has helped, or somebody saved it.
+        /// The memory has helped, or somebody saved it.
         Mid = "mid",
-        /// It has helped repeatedly, in several sessions.
+        /// The memory has helped repeatedly, in several sessions.
         Low = "low",
-        /// A person approved that it should stay forever.
+        /// A person approved that the memory stays forever.
         UltraLow = "ultra_low",
     }
     pub fn from_word;
@@ -82,39 +84,39 @@ word_enum! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Volatility {
-        /// It holds for months or years.
+        /// The memory holds for months or years.
         #[default]
         Low = "low",
-        /// It holds for days or weeks.
+        /// The memory holds for days or weeks.
         Medium = "medium",
-        /// It holds for hours.
+        /// The memory holds for hours.
         High = "high",
-        /// It holds for minutes. Such a memory never settles.
+        /// The memory holds for minutes, and never settles.
         Ephemeral = "ephemeral",
     }
     pub fn from_word;
 }
 
 word_enum! {
-    /// What sort of information a memory has, which determines its volatility if none is set.
+    /// What sort of information a memory contains. It determines the volatility if none is set.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InformationType {
-        /// It hardly ever changes: architecture, principles.
+        /// Information that hardly ever changes: architecture, principles.
         #[default]
         Static = "static",
-        /// It changes now and then: configurations.
+        /// Information that changes now and then: configurations.
         SemiStatic = "semi_static",
-        /// It changes often: the state of code, of running systems.
+        /// Information that changes often: the state of code, of running systems.
         Dynamic = "dynamic",
-        /// It is soon outdated: the weather.
+        /// Information that is soon outdated: the weather.
         Ephemeral = "ephemeral",
     }
     pub fn from_word;
 }
 
 impl InformationType {
-    /// How fast information of this type is outdated.
+    /// Returns the volatility of information of this type.
     pub fn default_volatility(self) -> Volatility {
         match self {
             Self::Static => Volatility::Low,
@@ -130,9 +132,9 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum LearningSource {
-        /// From what was said or done.
+        /// It was learned from what was said or done.
         Execution = "execution",
-        /// From other memories.
+        /// It was derived from other memories.
         Consolidation = "consolidation",
         /// Somebody saved it.
         Manual = "manual",
@@ -145,20 +147,20 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum TaskType {
-        /// To find something out.
+        /// Finding something out.
         Research = "research",
-        /// To build something.
+        /// Building something.
         Development = "development",
-        /// To invent something.
+        /// Inventing something.
         Creative = "creative",
-        /// To understand something.
+        /// Understanding something.
         Analysis = "analysis",
     }
     pub fn from_word;
 }
 
 word_enum! {
-    /// How something ended: a use of a memory, or the work that a memory came from.
+    /// How a use of a memory ended, or the task that a memory came from.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {
@@ -170,14 +172,15 @@ word_enum! {
         Decision = "decision",
         /// Something was observed.
         Observation = "observation",
-        /// The user corrected what was known. For a use: the memory was wrong.
+        /// The user corrected what was known. For a use, this means that the memory was wrong.
         Correction = "correction",
     }
     pub fn from_word;
 }
 
 impl Outcome {
-    /// Whether it says that the memory helped or did not; `None` if it says neither, and counts as an access.
+    /// Returns whether the memory helped; `None` if the outcome does not say, in which case a use only counts as an
+    /// access.
     pub fn helped(self) -> Option<bool> {
         match self {
             Self::Success => Some(true),
@@ -192,12 +195,12 @@ word_enum! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Resurfacing {
-        /// It is shown when it is due and matters enough.
+        /// The memory is shown when it is due and matters enough.
         #[default]
         On = "on",
         /// A person switched it off.
         Off = "off",
-        /// It was dismissed three times.
+        /// A person dismissed the memory three times.
         Dismissed = "dismissed",
     }
     pub fn from_word;
