@@ -111,7 +111,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns a page of the user's tags or entities, ordered by their folded form, from which they are compared.
+    /// Returns a page of the user's tags or entities, ordered by their folded form.
     pub(crate) fn terms(
         &self,
         scope: &Scope,
@@ -220,8 +220,8 @@ impl Snapshot<'_> {
         self.ask(|sql| sources.iter().map(|source| source_of(sql, scope, (source, origin))).collect())
     }
 
-    /// Returns whose words a memory repeats that is saved from a session: the tool or document that said them in one of the
-    /// newest turns of that session. `None` if the user said them too, or if none of those turns contains them.
+    /// Returns the origin of the words that a memory repeats: a tool or a document that said them in one of the newest turns
+    /// of the session from which the memory is saved. `None` if there is no such turn, or if the user said the words too.
     pub(crate) fn copied_from(&self, scope: &Scope, memory: &NewMemory) -> Result<Option<Origin>> {
         /// The newest turns that are searched, in turns and in bytes. Text is hardly ever saved verbatim from further back.
         const TURNS: usize = 64;

@@ -32,7 +32,7 @@ pub(crate) struct WriteTx<'a> {
     pub(crate) config: &'a Config,
     pub(crate) live: &'a Live,
     pub(crate) staged: &'a mut Staged,
-    /// The users whose rows the current act has locked, and whose revision rises if the act writes something.
+    /// The users that the current act changes. Their revisions rise if the act writes something.
     pub(crate) locked: RefCell<Vec<Scope>>,
     /// Whether the transaction queued a job. Workers are notified after the commit.
     pub(crate) has_work: bool,

@@ -176,8 +176,8 @@ pub struct UseCount {
 pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
-    /// How often a context considered a turn that only this rule keeps verbatim, because the turn is long enough to be
-    /// summarized. Only contexts count that answered a turn and showed something recalled.
+    /// How often a context considered a turn that only this rule keeps verbatim (by its length, the turn would be
+    /// summarized). Only contexts count that answered a turn and showed something recalled.
     pub chances: u64,
     /// How many of these chances were taken: the context showed the turn.
     pub taken: u64,

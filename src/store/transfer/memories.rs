@@ -93,7 +93,7 @@ impl KnowledgeLine {
     }
 }
 
-/// The data of a memory's line that does not come from the memory's own row, except the successor's id.
+/// The data of a memory's line that is not in the memory's own row, and the id of the memory's successor.
 pub(in crate::store) struct MemoryDetails {
     pub(in crate::store) superseded_by: Option<MemoryId>,
     pub(in crate::store) names: TermNames,

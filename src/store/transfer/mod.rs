@@ -191,9 +191,10 @@ pub(in crate::store) struct DerivationLine {
     pub(in crate::store) anchor_id: AnchorId,
     /// The turn that makes the statement. `None` if the derivation was set by hand.
     pub(in crate::store) turn_id: Option<TurnId>,
-    /// The source's id if the derivation was set by hand. Otherwise `None`.
+    /// The derivation's own id if it was set by hand. `None` if a turn makes the statement.
     pub(in crate::store) source_id: Option<TurnId>,
-    /// The user's newest turn when the derivation was set by hand. `None` if there was none, or if a turn is the source.
+    /// The user's newest turn when the derivation was set by hand. `None` if there was none, or if a turn makes the
+    /// statement.
     pub(in crate::store) after: Option<TurnId>,
     pub(in crate::store) stance: Stance,
     pub(in crate::store) said_at: DateTime<Utc>,
