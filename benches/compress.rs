@@ -1,13 +1,13 @@
-//! How much does ending a session cost: 50 turns, without LLM#1?
+//! How much does it cost to end a session of 50 turns, without LLM#1?
 //!
-//! From `run_jobs` to the last swap on disk. Targets: < 50 ms with turns of 140 characters, < 150 ms with turns of 4,500.
-//! Plain alternative: one transaction that only moves the rows into another table with the same columns.
+//! The time runs from `run_jobs` to the last swap on disk. Targets: < 50 ms with turns of 140 characters, < 150 ms with
+//! turns of 4,500. Plain alternative: one transaction that only moves the rows into another table with the same columns.
 //!
-//! And how much does a record cost while jobs run? One caller records while a queue of ended sessions is processed, and then
-//! without. Target: at most 2 times, for the median and the 95th percentile.
+//! And how much does a record cost while jobs run? One caller records while jobs process a queue of ended sessions, and
+//! then without jobs. Target: at most 2 times as long, for the median and the 95th percentile.
 //!
-//! With `THERMOCLINE_BENCH_TRANSCRIPTS`, a folder of `*.turns.jsonl` files as read by `replay`, real turns are measured too:
-//! the first 50 of each file.
+//! If `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as `replay` reads them, real turns are
+//! measured too: the first 50 of each file.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 

@@ -1,9 +1,9 @@
 //! How long does the context for a message take, at the default budget of 4,400 tokens?
 //!
-//! With the hot and warm tiers, for random sessions of the file, none of them in memory; for a message that refers to
-//! nothing, and for one that refers back and therefore searches the session.
+//! The context contains the hot and warm tiers. The sessions are random ones of the file, and none is in memory. One
+//! message refers to nothing; another refers back, so that the session is searched.
 //!
-//! Target: none yet; reported only. Plain alternative: none that keeps within a budget.
+//! Target: none yet; the times are only reported. Plain alternative: none, because none keeps within a budget.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 

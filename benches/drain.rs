@@ -1,10 +1,11 @@
-//! What happens if very many sessions end at once: does the queue drain, how fast, in how much memory, and how large is the
-//! file afterwards?
+//! What happens if very many sessions end at once: is the queue processed, how fast, in how much memory, and how large is
+//! the file afterwards?
 //!
-//! Once with the originals in the archive, with the size of each part of the file; once with the originals deleted, where
-//! the text of summarized turns should shrink by at least 70 % (counting sentences and keywords). Sessions: those of
-//! `THERMOCLINE_BENCH_TRANSCRIPTS` repeatedly, each time as another user's (see `support/transcripts.rs`); without it,
-//! generated text with 20 turns each. `THERMOCLINE_BENCH_SESSIONS` sets how many, default 1,000.
+//! Measured once with the originals in the archive, with the size of each part of the file; and once with the originals
+//! deleted, where the text of summarized turns should shrink by at least 70 % (counting sentences and keywords). The
+//! sessions are those of `THERMOCLINE_BENCH_TRANSCRIPTS`, recorded repeatedly, each time as another user's (see
+//! `support/transcripts.rs`); without that variable, generated text with 20 turns each. `THERMOCLINE_BENCH_SESSIONS` sets
+//! the number of sessions, by default 1,000.
 //!
 //! Plain alternative: none that does this work.
 
@@ -63,7 +64,8 @@ fn main() {
     report.save();
 }
 
-/// Conversations to end, by kind: each set of transcripts separately, since what suits one is wrong for another.
+/// Returns the conversations to end, by kind. Each set of transcripts is a kind of its own, because results for one do
+/// not hold for another.
 fn sources() -> Vec<(String, Vec<Talk>)> {
     let talks = transcripts::talks();
     if talks.is_empty() {
@@ -127,7 +129,7 @@ fn drain(name: &str, talks: &[Talk], wanted: usize, originals: Originals, report
     parts(&path)
 }
 
-/// Records conversations, each pass over them as another user's, and ends their sessions.
+/// Records the conversations repeatedly, each time as another user's, and ends their sessions.
 async fn fill(memory: &Thermocline, talks: &[Talk], wanted: usize) -> usize {
     let mut sessions = 0;
     for pass in 0.. {
@@ -160,7 +162,7 @@ fn text_bytes(path: &Path) -> u64 {
         .unwrap()
 }
 
-/// The size of each part of the file, largest first.
+/// Returns the size of each part of the file, largest first.
 fn parts(path: &Path) -> String {
     let conn = plain::reader(path);
     let mut stmt = conn
@@ -177,7 +179,7 @@ fn mb(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// The process's own memory now, and its peak resident size.
+/// Returns the process's own memory now, in MiB; `most_own_mib` returns its peak resident size.
 fn own_mib() -> String {
     status("RssAnon")
 }

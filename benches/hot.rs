@@ -1,11 +1,11 @@
-//! How long does the hot context of a live session take, including the check whether another process wrote?
+//! How long does it take to read the hot context of a live session, including the check whether another process wrote?
 //!
-//! (a) nothing changed since the last call; (b) another session was recorded since, so the session's version is read again;
-//! (c) another connection recorded a turn in this session, so its rows are read again. The write before each call is not
-//! counted.
+//! (a) Nothing changed since the last call. (b) Another session was recorded since, so the session's version is read
+//! again. (c) Another connection recorded a turn in this session, so its rows are read again. The write before each call
+//! is not counted.
 //!
-//! Target: under 20 us. Plain alternative: the 5 newest rows with rusqlite, kept connection, prepared statement. The file is
-//! small, because reading from memory does not depend on the size of the file (see benchmark `resume`).
+//! Target: under 20 us. Plain alternative: the 5 newest rows with rusqlite, a kept connection and a prepared statement.
+//! The file is small, because reading from memory does not depend on the size of the file (see benchmark `resume`).
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -28,7 +28,7 @@ use tokio::runtime::Runtime;
 
 const TARGET: Target = Target::Under(Duration::from_micros(20));
 
-/// What happens in the file between two calls.
+/// What changes the file between two calls.
 #[derive(Clone, Copy)]
 enum Between {
     Nothing,
@@ -75,7 +75,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Two sessions in one file, and a second opening of the file that represents another process.
+/// Two sessions in one file, and a second opening of the file, which stands for another process.
 struct Talk {
     runtime: Runtime,
     writer: Writer,
@@ -93,7 +93,7 @@ impl Talk {
         let folder = scratch();
         let path = folder.path().join("memory.db");
         let (runtime, mut writer) = (runtime(), Writer::new(1));
-        // Only reading is timed; waiting for the disk in between would only take longer.
+        // Only reading is timed. Full durability would only make the writes in between slower.
         let mut config = Config::default();
         config.worker = false;
         config.durability = Durability::Relaxed;

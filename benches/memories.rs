@@ -1,18 +1,18 @@
-//! How much do memories cost: saving, compared with recording; recalling and listing, compared with as many turns; and
-//! repeated edits?
+//! How much do memories cost: to save, compared with recording; to recall and list, compared with as many turns; and to
+//! edit repeatedly?
 //!
-//! - `save` compared with `record`: both durable, texts of the same length (140 characters: a title and a content, or the
-//!   two sides of a turn), in separate files; pairs for one caller, rounds for 32. Target: the median at most 2 times that
-//!   of `record`.
-//! - `record` of a turn that answers a context which showed 3 memories, compared with one that showed 3 turns: the same
-//!   words in both. Target: at most 1.3 times.
-//! - 100,000 memories and 100,000 edges of one user, compared with a user with the same texts as 100,000 turns: `recall` of
-//!   ten, warm and first. Target: at most 1.15 times. `recall` with `graph(true)` compared with the same without: the median
-//!   at most 2 ms more. A page of 50 memories, with and without a tag: under 50 ms. `core`: under 200 ms. `tend` if no
-//!   memory is due: under 1.5 s.
-//! - One memory edited 1,000 times, with a recall after each edit, in addition to those turns. Target: no recall takes more
-//!   than 1.3 times the median of as many recalls without edits, except for one in a hundred, which the scheduler may delay;
-//!   and afterwards doctor finds the file sound.
+//! - `save` compared with `record`: both durable, with texts of the same length (140 characters: a title and a content,
+//!   or the two sides of a turn), in separate files; in pairs for one caller, in rounds for 32. Target: a median of at
+//!   most 2 times that of `record`.
+//! - `record` of a turn that answers a context which showed 3 memories, compared with one that showed 3 turns with the
+//!   same words. Target: at most 1.3 times.
+//! - 100,000 memories and 100,000 edges of one user, compared with a user with the same texts as 100,000 turns: `recall`
+//!   of ten, warm and for the first time. Target: at most 1.15 times. `recall` with `graph(true)` compared with the same
+//!   without: a median of at most 2 ms more. A page of 50 memories, with and without a tag: under 50 ms. `core`: under
+//!   200 ms. `tend` if no memory is due: under 1.5 s.
+//! - One memory edited 1,000 times, with a recall after each edit, for a user who also has the turns above. Targets: no
+//!   recall takes more than 1.3 times the median of as many recalls without edits, except for one in a hundred, which the
+//!   scheduler may delay; and afterwards `doctor` finds the file sound.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -65,7 +65,7 @@ fn main() {
     report.save();
 }
 
-/// A memory that is not saved yet, as long as a short turn.
+/// Returns a memory that is not saved yet and is as long as a short turn.
 fn memory(writer: &mut Writer, number: usize) -> NewMemory {
     let (title, content) = writer.sides(Length::Short);
     NewMemory::new(MemoryKind::ALL[number % 9], title, format!("{content} {number}"))
@@ -73,7 +73,7 @@ fn memory(writer: &mut Writer, number: usize) -> NewMemory {
         .origin(Origin::User)
 }
 
-/// A new file, and its user.
+/// Creates a file, and its user.
 fn durable(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, Durability::Full);
@@ -85,7 +85,7 @@ fn durable(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     })
 }
 
-/// A caller that records turns, or saves memories, one after the other.
+/// A caller that records turns, or saves memories, one after another.
 enum Caller {
     Records(Session, Writer),
     Saves(Memories, Writer, usize),
@@ -111,7 +111,7 @@ impl Caller {
     }
 }
 
-/// This many callers of one kind, each with its own texts.
+/// Returns this many callers of one kind, each with its own texts.
 fn callers(runtime: &Runtime, user: &User, count: usize, saves: bool) -> Vec<Caller> {
     let caller = |place: usize| {
         let writer = Writer::new(100 + place as u64);
@@ -165,7 +165,7 @@ fn saves_of_many_callers(report: &mut Report) {
     report.line(&cells.map(str::to_owned));
 }
 
-/// All callers concurrently, each a few times.
+/// Runs all callers concurrently, each a few times.
 async fn at_once(callers: Vec<Caller>) -> (Vec<Caller>, Vec<Duration>) {
     let tasks: Vec<_> = callers
         .into_iter()
@@ -188,7 +188,7 @@ async fn at_once(callers: Vec<Caller>) -> (Vec<Caller>, Vec<Duration>) {
     (callers, all)
 }
 
-/// A user with many memories and edges, and one with the same texts as turns.
+/// A user with many memories and edges, and a user with the same texts as turns.
 struct Known {
     turns: OneUser,
     path: PathBuf,
@@ -229,12 +229,12 @@ fn relaxed() -> Config {
     config
 }
 
-/// The user of a file.
+/// Returns the user of a file.
 fn user_of(runtime: &Runtime, file: &Thermocline) -> User {
     runtime.block_on(file.find_user(NAME)).unwrap().expect("the user is in the file")
 }
 
-/// Questions, the same for the same seed.
+/// Returns the next question; the sequence is the same for the same seed.
 fn question(writer: &mut Writer) -> String {
     let [a, b, _] = writer.common_words();
     let [name, ..] = writer.names();
@@ -285,13 +285,13 @@ fn recalls(known: &Known, report: &mut Report) {
     report.row(row, &known.size(), Length::Short, &measured, Target::Ratio(1.15));
 }
 
-/// A conversation in progress, with a user about whom three things are known, or who said them before.
+/// A conversation in progress, with a user about whom three facts are known as memories, or who said them in turns.
 struct Talk {
     session: Session,
     writer: Writer,
 }
 
-/// The questions, in three wordings.
+/// The three facts, each in one sentence.
 const TOLD: [&str; 3] = [
     "The harbour master answers on channel twelve.",
     "The harbour is closed to sailing boats in winter.",
@@ -318,7 +318,7 @@ impl Talk {
         Self { session, writer: Writer::new(31) }
     }
 
-    /// How long it takes to record a turn that answers a context which showed all three.
+    /// Measures a record of a turn that answers a context which showed all three facts.
     fn answer(&mut self, runtime: &Runtime) -> Duration {
         let turn = self.writer.turn(Length::Short);
         let options = ContextOptions::default();

@@ -1,7 +1,7 @@
-//! How much memory does a backend with 1,000 live sessions need, each with a full hot tier?
+//! How much memory does a backend need that has 1,000 live sessions, each with a full hot tier?
 //!
-//! Target: < 64 MiB of the process's own memory (`RssAnon`), without the caches of users. `VmRSS` also counts the pages of
-//! the program and its files, which the system may drop. 41 MiB of the heap are the tokenizer's tables.
+//! Target: < 64 MiB of the process's own memory (`RssAnon`), without the caches of users. `VmRSS` also counts the pages
+//! of the program and of its files, which the system may drop. 41 MiB of the heap are the tokenizer's tables.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn main() {
     memory.ready().unwrap();
     line("loading the tokenizer");
 
-    // 300 tokens per turn: the hot tier of each session is full both by tokens and by turns.
+    // With 300 tokens per turn, the hot tier of each session is full both by tokens and by turns.
     let text = "The boat needs paint before the summer, and the paint needs dry weather. ".repeat(9);
     let user = memory.user("user").unwrap();
     let all: Vec<_> = (0..sessions).map(|n| user.session_named(&n.to_string()).unwrap()).collect();
@@ -51,7 +51,7 @@ fn main() {
     report.save();
 }
 
-/// A line of `/proc/self/status`; there is no figure on systems without it.
+/// Returns a value of `/proc/self/status` in MiB; `-` on systems without this file.
 fn mib(name: &str) -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kib = status.lines().find_map(|line| {

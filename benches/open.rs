@@ -1,11 +1,11 @@
 //! How long does it take from opening the file to the first hot context?
 //!
-//! `open`, `find_user`, `session_named`, `hot`, each time in a process that has just started: this program runs itself, so
-//! that no thread, table or cache is left from the last time. Meanwhile the tokenizer's tables load on the other core, as in
-//! a backend. "First touch": the operating system has dropped the file's pages.
+//! Measures `open`, `find_user`, `session_named` and `hot`, each time in a process that has just started. This program
+//! runs itself, so that no thread, table or cache is left from the last time. Meanwhile the tokenizer's tables load on
+//! the other core, as in a backend. "First touch" means that the operating system has dropped the file's pages.
 //!
-//! Target: under 20 ms at 1,000,000 turns. Plain alternative, also in such a process: rusqlite's open, the same pragmas, the
-//! session's key by the two names and its 5 newest rows.
+//! Target: under 20 ms at 1,000,000 turns. Plain alternative, in a new process too: rusqlite opens the file, sets the
+//! same pragmas, and reads the session's key by the two names and its 5 newest rows.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -30,7 +30,7 @@ use thermocline::Thermocline;
 
 const TARGET: Target = Target::Under(Duration::from_millis(20));
 
-/// Tells a process that it is one of the measured ones: `who`, path, user, session's key, one per line.
+/// Tells a process that it is a measured one: `who`, path, user and the session's key, one per line.
 const TASK: &str = "THERMOCLINE_BENCH_OPEN_TASK";
 
 fn main() {
@@ -56,7 +56,7 @@ fn main() {
     report.save();
 }
 
-/// Leaves the file in the operating system's cache, as far as it fits.
+/// Leaves the file's pages in the operating system's cache, as far as they fit.
 fn leave(_: &Path) {}
 
 fn in_new_process(who: &str, corpus: &Corpus, prepare: fn(&Path), rng: &mut Rng) -> Duration {

@@ -1,8 +1,8 @@
 //! How long does a page of a history or of a list take?
 //!
-//! Uses a separate file: a user with 10,000 sessions and 10,000 anchors, one open session of 100,000 turns and a compressed
-//! one, 1,000 users, 10,000 waiting jobs. Each operation reads 50 entries from a random position; the sessions are not
-//! reopened for it. The file is in the operating system's cache.
+//! The benchmark has its own file: a user with 10,000 sessions and 10,000 anchors, one open session of 100,000 turns and
+//! a compressed one, 1,000 users, and 10,000 waiting jobs. Each operation reads 50 entries from a random position; the
+//! sessions are not reopened for it. The file is in the operating system's cache.
 //!
 //! Target: under 5 ms. There is no plain alternative; pages of 1,000 entries are reported in addition.
 
@@ -25,7 +25,7 @@ use thermocline::{Attribute, Config, Durability, JobKind, RunJobs, Session, Ther
 
 const TARGET: Target = Target::Under(Duration::from_millis(5));
 
-/// The number of each.
+/// The number of entries of each kind.
 struct Sizes {
     turns: usize,
     sessions: usize,
@@ -101,7 +101,7 @@ fn main() {
     report.save();
 }
 
-/// Every session of the user.
+/// Returns the ids of all sessions of the user.
 async fn keys(user: &User) -> Vec<thermocline::SessionId> {
     let mut ids = Vec::new();
     loop {
@@ -120,7 +120,7 @@ async fn opened(path: &std::path::Path) -> Thermocline {
     Thermocline::open_with(path, config).await.unwrap()
 }
 
-/// Made under another name first, so that a half-made file is never used.
+/// Makes the file under another name first, so that an incomplete file is never used.
 fn make(path: &PathBuf, sizes: &Sizes) {
     let half_made = path.with_extension("making");
     for leftover in ["making", "making-wal", "making-shm"] {
@@ -144,7 +144,7 @@ fn make(path: &PathBuf, sizes: &Sizes) {
         for n in 0..sizes.sessions {
             let session = user.session_named(&format!("talk-{n}")).await.unwrap();
             session.record(writer.turn(Length::Short)).await.unwrap();
-            session.end().await.unwrap(); // Its job waits.
+            session.end().await.unwrap(); // The session's job stays queued.
             user.set_anchor("user", Attribute::Note, &format!("note {n}")).await.unwrap();
         }
         for n in 1..sizes.users {

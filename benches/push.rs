@@ -1,8 +1,8 @@
-//! How long does it take to decide which turn leaves the hot tier? A pure function: no file, no clock.
+//! How long does it take to decide which turn leaves the hot tier? This is a pure function, without a file or a clock.
 //!
-//! A full tier takes one turn and evicts one, because of the limit of turns (short) or of tokens (long).
+//! A full tier takes one turn and evicts one, because of the limit on turns (short) or on tokens (long).
 //!
-//! Target: none of its own; it is a part of `record`. Plain alternative: a `VecDeque` that is kept at 5.
+//! Target: none, because it is a part of `record`. Plain alternative: a `VecDeque` that is kept at a length of 5.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -20,13 +20,13 @@ use support::{
 };
 use thermocline::{Config, HotLimits, HotTier, Thermocline, Turn};
 
-/// The defaults.
+/// Returns the default limits.
 fn limits() -> HotLimits {
     let config = Config::default();
     HotLimits::new(config.hot_turns, config.hot_tokens)
 }
 
-/// One push takes less time than reading the clock, so this many are timed together.
+/// The number of pushes that are timed together, because one takes less time than reading the clock.
 const TOGETHER: u32 = 1_000;
 
 fn main() {
@@ -78,7 +78,7 @@ fn full(turn: &Arc<Turn>) -> HotTier {
     hot
 }
 
-/// A turn with real counts.
+/// Returns a turn with its real token counts.
 fn recorded_turn(length: Length) -> Arc<Turn> {
     let folder = scratch();
     runtime().block_on(async {

@@ -1,17 +1,19 @@
-//! How long does it take to find something a user said among everything the user ever said?
+//! How long does it take to find something among everything that a user ever said?
 //!
-//! One user, all of whose sessions except the last have ended, all compressed, indexed and embedded by the built-in
-//! embedder. Queries are short questions with words and names from the conversations. Targets, by turns of the user:
+//! One user, all of whose sessions except the last have ended, are compressed, and are indexed and embedded by the
+//! built-in embedder. Queries are short questions with words and names from the conversations. Targets, by the user's
+//! number of turns:
 //!
-//! - `context` packed into 4,400 tokens, and `recall` of ten, caches warm: < 3 ms at 10,000, < 10 ms at 100,000.
-//! - The first recall of a new handle, without opening it: < 20 ms at 10,000, < 80 ms at 100,000. "First touch": the
-//!   operating system has dropped the file's pages.
-//! - The same user with 1,000,000 turns of strangers in the file: at most 1.2 times as slow as alone.
+//! - `context` packed into 4,400 tokens, and `recall` of ten, with warm caches: < 3 ms at 10,000, < 10 ms at 100,000.
+//! - The first recall of a new handle, without the time to open it: < 20 ms at 10,000, < 80 ms at 100,000. "First touch"
+//!   means that the operating system has dropped the file's pages.
+//! - The same user with 1,000,000 turns of other users in the file: at most 1.2 times as slow as alone.
 //! - A record while the index is built: at most 2 times as slow as without.
 //!
-//! Plain alternative, for the same turns: FTS5 with Porter's stemmer (without function words, the user as a column) and
-//! sqlite-vec over the same vectors, 100 turns each, fused 0.6 to 0.4, ten fetched. It has no neighbours, sessions, times,
-//! anchors or receipts, and packs nothing. The faster of sqlite-vec's two ways counts.
+//! Plain alternative, for the same turns: FTS5 with Porter's stemmer (without function words, with the user as a column)
+//! and sqlite-vec over the same vectors. Each contributes 100 turns; their scores, relative to the best of each, are
+//! added with the weights 0.6 and 0.4, and ten turns are fetched. It has no neighbours, sessions, times, anchors or
+//! receipts, and packs nothing. Of sqlite-vec's two ways to search, the faster one counts.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -37,7 +39,7 @@ use support::{
 use thermocline::{ContextOptions, RecallOptions, Session, User};
 use tokio::runtime::Runtime;
 
-/// Operations of each alternative in a round; there are five rounds.
+/// The number of operations of each alternative in a round; there are five rounds.
 const WARM: usize = 60;
 const FIRST: usize = 4;
 
@@ -64,14 +66,14 @@ fn main() {
     report.save();
 }
 
-/// A question that somebody may ask, and its words without function words.
+/// A question, and its words except function words.
 struct Asked {
     message: String,
     words: Vec<String>,
     vector: Vec<u8>,
 }
 
-/// Questions, the same for every alternative with the same seed.
+/// Draws questions; every alternative with the same seed gets the same ones.
 struct Questions {
     writer: Writer,
     asked: usize,
@@ -90,7 +92,7 @@ impl Questions {
             0 => (format!("What did we decide about the {a} and the {b}?"), vec![a, b]),
             1 => (format!("Which {a} did {name} want for the {b}?"), vec![a, name, b]),
             2 => (format!("How is the {a} {b} {c} going?"), vec![a, b, c]),
-            // Understood from the last turns of the session, if there is one.
+            // This question is understood with the help of the session's last turns, if there is a session.
             _ => (format!("{name} asked about the {a} again, what was it?"), vec![name, a]),
         };
         let vector = runtime().block_on(embedded(&message));
@@ -116,12 +118,12 @@ fn context(runtime: &Runtime, session: &Session, one: &OneUser, asked: &Asked) -
     })
 }
 
-/// The query's vector is made before, so the alternative gets these microseconds for free.
+/// Times the plain alternative. The query's vector is made before, so the alternative does not pay for it.
 fn plainly(plain: &PlainRecall, asked: &Asked, how: Vectors) -> Duration {
     timed(|| plain.recall(&asked.words, &asked.vector, how))
 }
 
-/// Which way of sqlite-vec is faster here.
+/// Returns the way of searching in sqlite-vec that is faster for this file.
 fn faster(plain: &PlainRecall) -> Vectors {
     let took = |how| {
         let mut questions = Questions::new();
@@ -134,7 +136,7 @@ fn faster(plain: &PlainRecall) -> Vectors {
     if took(Vectors::Table) <= took(Vectors::Function) { Vectors::Table } else { Vectors::Function }
 }
 
-/// The first figure applies up to 10,000 turns, the second up to 100,000, in milliseconds.
+/// Returns the target in milliseconds: `small` up to 10,000 turns, `large` up to 100,000, and none above.
 fn under(turns: usize, small: u64, large: u64) -> Target {
     match turns {
         ..=10_000 => Target::Under(Duration::from_millis(small)),
@@ -143,12 +145,12 @@ fn under(turns: usize, small: u64, large: u64) -> Target {
     }
 }
 
-/// Returns what to report about memory.
+/// Measures recalls with warm caches; returns a sentence about memory for the report.
 fn warm(one: &OneUser, plain: &PlainRecall, how: Vectors, report: &mut Report) -> String {
     let runtime = runtime();
     let memory = runtime.block_on(one.open());
     let (user, session) = runtime.block_on(one.user_and_session(&memory));
-    // The embedder's own tables are already loaded.
+    // The embedder's own tables are already loaded, so they do not count as memory of the index.
     let asked = Questions::new().next();
     let before = resident_bytes();
     recall(&runtime, &user, one, &asked);
@@ -204,7 +206,7 @@ fn first(one: &OneUser, plain: &PlainRecall, how: Vectors, report: &mut Report) 
     }
 }
 
-/// Leaves the file in the operating system's cache, as far as it fits.
+/// Leaves the file's pages in the operating system's cache, as far as they fit.
 fn leave(_: &Path) {}
 
 fn first_recall(one: &OneUser, asked: &Asked) -> (Duration, Duration) {
@@ -251,14 +253,14 @@ fn beside_strangers(one: &OneUser, how: Vectors, report: &mut Report) {
     runtime.block_on(async { (memory.close().await.unwrap(), crowded_memory.close().await.unwrap()) });
 }
 
-/// Another user's turns are indexed and embedded meanwhile.
+/// Measures records while another user's turns are indexed and embedded.
 fn records_beside_the_index(length: Length, report: &mut Report) {
     let question = ("beside the making of another user's index", length);
     beside::records(question, report, |runtime, memory, _, writer| {
         let turns = if is_test() { 150 } else { 8_000 };
         runtime.block_on(async {
             let busy = memory.user("busy").await.unwrap().session_named("busy").await.unwrap();
-            // In shared transactions as far as possible: this is preparation and not measured.
+            // Records concurrently, so that many share a transaction: this is preparation, and not measured.
             let texts: Vec<_> = (0..turns).map(|_| writer.turn(length)).collect();
             for some in texts.chunks(64) {
                 let records = some.iter().map(|turn| {
@@ -273,7 +275,7 @@ fn records_beside_the_index(length: Length, report: &mut Report) {
     });
 }
 
-/// The resident memory of this process; 0 if the system does not report it.
+/// Returns the resident memory of this process, in bytes; 0 if the system does not report it.
 fn resident_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

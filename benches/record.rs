@@ -1,17 +1,19 @@
 //! How much does a durable record cost, compared with a bare transaction of the same row?
 //!
-//! Each record evicts exactly one turn. The bare alternative writes to a separate file in the same folder, created by the
-//! crate's own migration (so the tables that the row refers to exist, and its foreign keys are checked) and with the same
-//! settings, except that SQLite checkpoints every 1,000 pages inside a commit: one immediate transaction inserts ONE row of
-//! `conversation_turns`, all columns, with the values that the crate wrote for the same turn. It counts no tokens, finds no
-//! words, and stores no session, unit or move.
+//! Each record evicts exactly one turn. The bare alternative writes to a separate file in the same folder. The crate's
+//! own migration creates this file, so that the tables to which the row refers exist, and its foreign keys are checked.
+//! Its settings are the same, except that SQLite checkpoints every 1,000 pages inside a commit. One immediate transaction
+//! inserts ONE row of `conversation_turns`, with all columns, and with the values that the crate wrote for the same turn.
+//! The bare alternative counts no tokens, finds no words, and stores no session, unit or move.
 //!
-//! - Alone: pairs, one of ours, one bare. Target: at most 1.3 times. The rows that follow show how much of it is spent
-//!   before the queue: a record with a known caller's id measures the text, passes the queue and writes nothing; next to it
-//!   is one of a single word, so that the difference between the two is the measuring (a lower bound: these repeat one text,
-//!   so the tokenizer's tables stay in the processor's caches).
-//! - 32 sessions concurrently: tokio tasks on two workers; bare rows through one thread with group commit (batches up to
-//!   256, one reply per call). Target: at least 5 times the rate of one session, or half of what bare rows reach.
+//! - Alone: pairs of a record by the crate and a bare one. Target: at most 1.3 times. The rows that follow show how much
+//!   of the time is spent before the queue. A record with a known caller's id measures the text, passes through the queue
+//!   and writes nothing. The next row has the same for a single word, so the difference between the two is the time for
+//!   measuring. It is a lower bound: these records repeat one text, so the tokenizer's tables stay in the processor's
+//!   caches.
+//! - 32 sessions concurrently: tokio tasks on two workers; the bare rows go through one thread with group commit (batches
+//!   of up to 256, one reply per call). Target: at least 5 times the rate of one session, or half of the rate of bare
+//!   rows.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -102,7 +104,7 @@ fn one_session(length: Length, report: &mut Report) {
     ]);
 }
 
-/// How many turns per second, and how long each caller waited.
+/// The number of turns per second, and how long each caller waited.
 struct Rate {
     per_second: f64,
     waits: Vec<Duration>,
@@ -146,7 +148,7 @@ fn many_sessions(length: Length, report: &mut Report) {
     ]);
 }
 
-/// This many tasks, each of which records one turn after the other.
+/// Runs this many tasks, each of which records one turn after another.
 fn callers_for_a_while<F: Future<Output = Rate> + Send + 'static>(
     runtime: &Runtime,
     callers: usize,
@@ -166,7 +168,7 @@ fn callers_for_a_while<F: Future<Output = Rate> + Send + 'static>(
     }
 }
 
-/// What each task does, for about a second.
+/// Repeats `one` for about a second, as each task does.
 async fn repeat<F: Future<Output = ()>>(mut one: impl FnMut() -> F) -> Rate {
     let most = Duration::from_millis(if is_test() { 10 } else { 1_000 });
     let start = Instant::now();

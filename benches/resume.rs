@@ -1,11 +1,11 @@
 //! How long does it take to resume a session that is no longer in memory?
 //!
-//! A random one of all sessions in the file is looked up by its user and its key, or by its id, and its hot context is read.
-//! `live_sessions = 1`, so that none is in memory. "First touch": the operating system has dropped the file's pages before
-//! each one, as after a restart (the connections' own small caches stay).
+//! A random session of the file is looked up, by its user and its key or by its id, and its hot context is read.
+//! `live_sessions = 1`, so that no session is in memory. "First touch" means that the operating system has dropped the
+//! file's pages before each operation, as after a restart; the connections' own small caches stay.
 //!
-//! Target: under 1 ms at 1,000,000 turns. Plain alternative: the session's key by the two names, and its 5 newest rows, with
-//! rusqlite, kept connection, prepared statements.
+//! Target: under 1 ms at 1,000,000 turns. Plain alternative: the session's key by the two names, and its 5 newest rows,
+//! with rusqlite, a kept connection and prepared statements.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -32,7 +32,7 @@ fn main() {
         let memory = runtime.block_on(corpus.open_forgetful());
         let conn = plain::reader(&corpus.path);
 
-        // The user's handle already exists: a backend keeps it, or has it from the previous request.
+        // The user's handle is not timed: a backend keeps it, or has it from the previous request.
         let visit = |rng: &mut Rng| {
             let (user, key) = corpus.names(rng.below(corpus.sessions()));
             (runtime.block_on(memory.find_user(&user)).unwrap().unwrap(), key)

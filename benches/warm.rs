@@ -1,13 +1,14 @@
 //! How long does it take to load a session's warm tier, and to search the session by words?
 //!
-//! Random sessions of 50 turns in the file, none of them in memory (`live_sessions = 1`), so that the hot tier is read as
-//! well; and one session of 10,000 turns. A search is for 3 words, best 8 turns: for common words, and for names that hardly
-//! any turn contains. The file is in the operating system's cache; for "first touch" it is dropped from there before each
-//! operation, as after a restart.
+//! Measured on random sessions of 50 turns in the file, none of them in memory (`live_sessions = 1`), so that the hot
+//! tier is read as well; and on one session of 10,000 turns. A search is for 3 words and returns the best 8 turns: once
+//! for common words, and once for names that hardly any turn contains. The file is in the operating system's cache; for
+//! "first touch", it is dropped from there before each operation, as after a restart.
 //!
 //! Target: under 2 ms at 1,000,000 turns. Plain alternatives, with rusqlite: the 50 newest rows of the session; and the 8
-//! newest rows `LIKE '%word%'` for any of the 3, which ranks nothing and so stops early if words are common. With long turns
-//! the warm tier shows the newest within 15,000 tokens, about 15; the plain alternative still reads 50.
+//! newest rows with `LIKE '%word%'` for any of the 3 words, which ranks nothing, and so stops early if words are common.
+//! With long turns, the warm tier shows the newest turns within 15,000 tokens, about 15; the plain alternative still
+//! reads 50.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -29,7 +30,7 @@ use tokio::runtime::Runtime;
 
 const TARGET: Target = Target::Under(Duration::from_millis(2));
 
-/// Turns of the long session.
+/// The number of turns of the long session.
 const LONG_SESSION: usize = 10_000;
 
 fn main() {

@@ -1,9 +1,9 @@
-//! What the library writes, as statements that a careful person would write by hand.
+//! What the library writes, as the statements that a careful person would write by hand.
 //!
-//! Nothing here names a table, so it stays correct when the library changes what it writes. In a copy of the file every
-//! table has triggers that log which rows are inserted, changed and removed, and which columns differ. The log of one record
-//! is folded to one statement per row, with the row's final values. These include checksums: replaying them needs no
-//! triggers and computes none.
+//! Nothing here names a table, so it stays correct when the library changes what it writes. In a copy of the file, every
+//! table has triggers that log which rows are inserted, changed and removed, and which columns differ. The log of one
+//! record is folded to one statement per row, with the row's final values. These include checksums, so replaying the
+//! statements needs no triggers and computes no checksums.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -38,15 +38,15 @@ struct Table {
     key: Vec<String>,
 }
 
-/// The most key columns that are logged.
+/// The maximum number of key columns that the log can hold.
 const KEY: usize = 4;
 
-/// Reads what was written in a file that logs its changes.
+/// Reads the changes of a file that logs them.
 pub struct Log {
     conn: Connection,
     tables: HashMap<Arc<str>, Table>,
     read_to: i64,
-    /// Each distinct statement once.
+    /// The distinct statements so far, each stored once.
     statements: BTreeSet<Arc<str>>,
 }
 
@@ -60,7 +60,7 @@ struct Fold {
 }
 
 impl Log {
-    /// Makes the file log all further writes, by anyone.
+    /// Makes the file log all further writes by any connection.
     pub fn start(path: &Path) -> Self {
         let conn = plain::writer(path);
         let tables = tables(&conn);
@@ -75,7 +75,7 @@ impl Log {
         Self { conn: plain::reader(path), tables, read_to: 0, statements: BTreeSet::new() }
     }
 
-    /// The changes since the last call, in the order in which the rows were first touched.
+    /// Returns the changes since the last call, in the order in which their rows were first touched.
     pub fn read(&mut self) -> Vec<Change> {
         let tx = self.conn.unchecked_transaction().unwrap();
         let folds = folds(&tx, &self.tables, &mut self.read_to);
@@ -177,11 +177,11 @@ fn folds(conn: &Connection, tables: &HashMap<Arc<str>, Table>, read_to: &mut i64
     folds
 }
 
-/// The statement for a row; `None` if it was added and removed, or if nothing differs. No statement of the library removes a
-/// row and inserts it again.
+/// Returns the statement for a row; `None` if the row was added and removed again, or if nothing differs. The library
+/// never removes a row and inserts it again.
 fn change(conn: &Connection, table: &Table, fold: &Fold) -> Option<Change> {
     let Table { name, columns, key } = table;
-    // The triggers that seal a new row change it before its insertion is logged, so the order does not matter.
+    // The triggers that seal a new row change it before its insertion is logged, so the order of the two does not matter.
     let kind = match (fold.is_inserted, fold.is_deleted) {
         (true, true) => return None,
         (true, false) => Kind::Insert,

@@ -1,4 +1,4 @@
-//! A chat that uses the documented API, and what it leaves in the file.
+//! A chat that uses the documented API, and the rows that it leaves in the file.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc, thread, time::Duration};
 
@@ -14,13 +14,13 @@ use crate::{
 /// One message and its reply.
 pub type Said = (String, String);
 
-/// Generated messages; nothing is said twice, as in use.
+/// Generates messages and replies. None occurs twice, as in real use.
 pub fn said(length: Length, count: usize) -> Vec<Said> {
     let mut writer = Writer::new(17);
     (0..count).map(|_| writer.sides(length)).collect()
 }
 
-/// The settings of every file here: nothing runs in the background.
+/// Returns the configuration of every file in this benchmark: nothing runs in the background.
 pub fn config(durability: Durability) -> Config {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, durability);
@@ -33,7 +33,7 @@ pub struct Chat<'r> {
     pub memory: Thermocline,
     pub user: User,
     pub session: Session,
-    /// For looking into the file.
+    /// A connection that reads the file directly.
     conn: Connection,
 }
 
@@ -49,7 +49,7 @@ impl<'r> Chat<'r> {
         Self { runtime, memory, user, session, conn: plain::reader(path) }
     }
 
-    /// A context for a message in this session; its receipt may not be in the file yet.
+    /// Requests a context for a message in this session; its receipt may not be in the file yet.
     pub fn context_in(&self, session: &Session, message: &str) -> (ReceiptId, Duration) {
         let mut receipt = None;
         let options = ContextOptions::default().budget_tokens(4_400);
@@ -65,7 +65,7 @@ impl<'r> Chat<'r> {
         self.context_in(&self.session, message)
     }
 
-    /// Waits until the receipt is in the file, which in practice happens long before an LLM has answered.
+    /// Waits until the receipt is in the file. In practice it is there long before an LLM has answered.
     pub fn wait_for(&self, receipt: ReceiptId) {
         let id = receipt.as_uuid().as_bytes().to_vec();
         let mut stmt = self.conn.prepare_cached("SELECT 1 FROM recall_receipts WHERE id = ?1").unwrap();
@@ -74,7 +74,7 @@ impl<'r> Chat<'r> {
         }
     }
 
-    /// The documented record.
+    /// Makes the documented call to record a turn.
     pub fn record(&self, (message, reply): &Said, id: &str, receipt: ReceiptId) -> Duration {
         let turn = NewTurn::new(message, reply).caller_id(id).answering(receipt);
         timed_on(self.runtime, async { self.session.record(turn).await.unwrap() })
@@ -89,22 +89,23 @@ impl<'r> Chat<'r> {
     }
 }
 
-/// What one message leaves in the file.
+/// The changes that one message makes in the file.
 pub struct Step {
-    /// From the context: its receipt.
+    /// The changes by the context: its receipt.
     pub context: Vec<Change>,
-    /// From the record, including its share of what is written later.
+    /// The changes by the record, including its share of what is written later.
     pub record: Vec<Change>,
 }
 
 pub struct Captured {
-    /// From opening the session, and a few contexts.
+    /// The changes by opening the session, and by a few contexts.
     pub opening: Vec<Change>,
     pub steps: Vec<Step>,
 }
 
-/// Runs the documented calls once in a separate file, and keeps what they wrote. What is written after a record, and not by
-/// contexts alone, is distributed evenly over all records, none before it existed.
+/// Makes the documented calls once in a separate file, and returns what they wrote. Changes that are written after a
+/// record, and not by contexts alone, are distributed evenly over all records, but no change goes to a record that came
+/// before it.
 pub fn capture(runtime: &Runtime, of: &OneUser, path: &Path, said: &[Said]) -> Captured {
     let mut log = Log::start(path);
     let chat = Chat::open(runtime, of, path, Durability::Relaxed);
@@ -115,7 +116,7 @@ pub fn capture(runtime: &Runtime, of: &OneUser, path: &Path, said: &[Said]) -> C
     let of_contexts = log.read();
     let kinds: BTreeSet<(Arc<str>, Kind)> =
         of_contexts.iter().map(|change| (Arc::clone(&change.table), change.kind)).collect();
-    // Once there are enough receipts, each context removes the oldest.
+    // Once there are enough receipts, each context also removes the oldest one.
     let is_of_context = |change: &Change| {
         let is_written = |kind| kinds.contains(&(Arc::clone(&change.table), kind));
         is_written(change.kind) || (change.kind == Kind::Delete && is_written(Kind::Insert))

@@ -19,7 +19,7 @@ pub const COLUMNS: [&str; 10] = [
     "verdict",
 ];
 
-/// A row without an alternative.
+/// Adds a row for a measurement without a plain alternative.
 pub fn row(question: &str, length: Length, sample: &Sample, target: Target, report: &mut Report) {
     let dash = || "-".to_owned();
     let measured = Measured { ours: sample.clone(), plain: None, ratio: None };

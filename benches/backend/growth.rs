@@ -16,12 +16,13 @@ use crate::{
     },
 };
 
-/// Turns per session.
+/// The number of turns per session.
 const SESSION: usize = 50;
-/// How many receipts of a user are kept: after these, growth comes only from turns.
+/// The number of receipts that are kept of a user. After these, only turns make the file grow.
 const RECEIPTS: usize = 1_000;
 
-/// How many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, default 10,000; for long turns three tenths of it.
+/// Returns how many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, by default 10,000; for long turns, three tenths of
+/// it.
 fn answered(length: Length) -> usize {
     if is_test() {
         return 12;
@@ -31,8 +32,8 @@ fn answered(length: Length) -> usize {
     if length == Length::Short { all } else { all / 10 * 3 }
 }
 
-/// One user whose every turn answers a context. Sessions end after 50 turns, and jobs run every 20 sessions, which is not
-/// counted in any latency.
+/// Measures the growth of the file of one user, each of whose turns answers a context. Sessions end after 50 turns. Jobs
+/// run every 20 sessions, and are not part of any latency.
 pub fn growth(length: Length, report: &mut Report) {
     let (folder, runtime, count) = (scratch(), runtime(), answered(length));
     let path = folder.path().join("ours.db");
@@ -84,7 +85,8 @@ pub fn growth(length: Length, report: &mut Report) {
     report.keep_note(parts(&path, &format!("after growth, {length}")));
 }
 
-/// The size of the file of a user whose sessions have ended, compressed and indexed, compared with the text.
+/// Compares the size of the file of a user, whose sessions have ended and are compressed and indexed, with the size of
+/// the text.
 pub fn size(length: Length, report: &mut Report) {
     let user = user(length);
     let bytes = bytes(&plain::reader(&user.path)) as f64;
@@ -103,7 +105,7 @@ pub fn size(length: Length, report: &mut Report) {
     report.keep_note(parts(&user.path, &length.to_string()));
 }
 
-/// Of the whole file, including its log.
+/// Returns the size of the whole file, including its log.
 fn bytes(conn: &Connection) -> i64 {
     conn.query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
         row.get(0)
@@ -111,7 +113,7 @@ fn bytes(conn: &Connection) -> i64 {
     .unwrap()
 }
 
-/// The largest parts of the file.
+/// Returns the largest parts of the file.
 fn parts(path: &Path, of: &str) -> String {
     let conn = plain::reader(path);
     let mut stmt = conn

@@ -27,17 +27,18 @@ use crate::{
     },
 };
 
-/// Number of sessions, and of tasks.
+/// The number of sessions, and of tasks.
 const AT_ONCE: usize = 32;
 const ROUNDS: usize = 7;
-/// Turns of a session in a round.
+/// The number of turns that each session records in a round.
 const TURNS: usize = 40;
 
 fn two_workers() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// 32 sessions that record with callers' ids, compared with the same rows through one thread with group commit.
+/// Measures 32 sessions that record with callers' ids, compared with the same rows written by one thread with group
+/// commit.
 pub fn at_once(length: Length, report: &mut Report) {
     let (user, folder, runtime) = (user(length), scratch(), two_workers());
     let copy = |name: &str| {
@@ -46,7 +47,7 @@ pub fn at_once(length: Length, report: &mut Report) {
         path
     };
     let turns = operations(TURNS);
-    // One additional round runs first and is not counted.
+    // There is one more round, which runs first and is not counted.
     let of_round = AT_ONCE * turns;
     let said: Vec<Said> = said(length, (1 + ROUNDS) * of_round);
 
@@ -128,7 +129,7 @@ fn turn((message, reply): &Said, n: usize) -> NewTurn {
     NewTurn::new(message, reply).caller_id(format!("at-once-{n}"))
 }
 
-/// A file of the user, with the sessions.
+/// Opens the user's file, and returns the memory and its sessions.
 fn opened(of: &OneUser, path: &Path, durability: Durability) -> (Thermocline, Vec<Session>) {
     runtime().block_on(async {
         let memory = Thermocline::open_with(path, config(durability)).await.unwrap();
@@ -142,7 +143,7 @@ fn opened(of: &OneUser, path: &Path, durability: Durability) -> (Thermocline, Ve
     })
 }
 
-/// The combined rate of all tasks per second, and the duration of each operation.
+/// Returns the combined rate of all tasks per second, and the duration of each operation.
 fn rate<F>(runtime: &Runtime, task: impl Fn(usize) -> F) -> (f64, Vec<Duration>)
 where
     F: Future<Output = Vec<Duration>> + Send + 'static,
@@ -159,7 +160,7 @@ where
     })
 }
 
-/// 1,000 users, each with 250 short turns in five sessions, and 32 tasks that query one user after the other.
+/// Measures 1,000 users, each with 250 short turns in five sessions, and 32 tasks that each query one user after another.
 pub fn users(report: &mut Report) {
     let wanted = if is_test() { 4 } else { 1_000 };
     let (corpus, folder, runtime) = (Corpus::of_users(wanted, Length::Short), scratch(), two_workers());
@@ -175,7 +176,7 @@ pub fn users(report: &mut Report) {
         (memory, sessions)
     });
     let sessions: Arc<[Session]> = sessions.into();
-    // Query each user once, so that recall has it in memory.
+    // Each user is queried once, so that recall has the user's index in memory.
     rate(&runtime, |task| {
         let sessions = Arc::clone(&sessions);
         async move {
@@ -214,7 +215,8 @@ pub fn users(report: &mut Report) {
     runtime.block_on(memory.close()).unwrap();
 }
 
-/// One task: messages of random users for about a second, each with a context and, if `records`, a record.
+/// Runs one task: for about a second it sends messages of random users, each with a context and, if `records`, with a
+/// record.
 async fn ask(sessions: Arc<[Session]>, task: usize, records: bool) -> Vec<Duration> {
     let most = Duration::from_millis(if is_test() { 10 } else { 1_000 });
     let (mut rng, mut writer) = (Rng::new(task as u64), Writer::new(1_000 + task as u64));

@@ -1,4 +1,4 @@
-//! One user: contexts, records, ends.
+//! One user: contexts, records and ends of sessions.
 
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
@@ -20,16 +20,16 @@ use crate::{
 };
 
 const ROUNDS: usize = 7;
-/// Messages in a round of pairs.
+/// The number of messages in a round in which the sides alternate.
 const PAIRS: usize = 80;
-/// Rounds in which each side runs alone, so that its CPU time can be separated from the other's,
+/// The number of rounds in which each side runs alone, so that its CPU time can be told from that of the other side.
 const CPU_ROUNDS: usize = 3;
-/// and messages in each of them.
+/// The number of messages in each of these rounds.
 const ALONE: usize = 100;
-/// Turns already in the user's history.
+/// The number of turns in the user's history.
 const TURNS: usize = 10_000;
 
-/// The measured user.
+/// Creates the measured user.
 pub fn user(length: Length) -> OneUser {
     OneUser::of(if is_test() { 60 } else { TURNS }, length, 0)
 }
@@ -43,7 +43,7 @@ impl Side {
         Sample::new(self.0.concat())
     }
 
-    /// The median of the rounds' ratios of medians.
+    /// Returns the median of the ratios of the rounds' medians.
     fn ratio_to(&self, other: &Self) -> f64 {
         let medians = |side: &Self| -> Vec<f64> {
             side.0.iter().map(|round| Sample::new(round.clone()).median().as_secs_f64()).collect()
@@ -52,7 +52,7 @@ impl Side {
     }
 }
 
-/// Both ways of writing, each in its own copy of the file, and their position in the chat.
+/// The library and the plain alternatives, each with its own copy of the file, and their position in the chat.
 struct Both<'r> {
     chat: Chat<'r>,
     plain: Plain,
@@ -120,7 +120,8 @@ pub fn documented(length: Length, report: &mut Report) {
 }
 
 impl Both<'_> {
-    /// This many messages, alternating: ours, plain, bare, the context, `hot()` immediately and later.
+    /// Processes this many messages, and alternates for each: ours, plain, bare, the context, `hot()` at once, and
+    /// `hot()` later.
     fn pairs(&mut self, count: usize) -> [Vec<Duration>; 6] {
         let mut times: [Vec<Duration>; 6] = Default::default();
         for n in self.at..self.at + count {
@@ -141,7 +142,7 @@ impl Both<'_> {
         times
     }
 
-    /// This many messages: first all contexts, then all records of one side, then of the other.
+    /// Processes this many messages: first all contexts, then all records of one side, then those of the other.
     fn alone(&mut self, count: usize, [ours, plain]: &mut [Cpu; 2]) {
         let these = self.at..self.at + count;
         let receipts: Vec<_> = these.clone().map(|n| self.chat.context(&self.said[n].0).0).collect();
@@ -163,7 +164,7 @@ impl Both<'_> {
         self.at += count;
     }
 
-    /// Asserts that the file written by hand equals the library's own, down to the last value.
+    /// Checks that the file written by hand equals the library's own in every value.
     fn assert_same_rows(self, folder: &Path) {
         self.chat.close();
         let rows = |name: &str| {
@@ -198,7 +199,7 @@ impl Both<'_> {
     }
 }
 
-/// How many rows a record writes, by table.
+/// Says how many rows a record writes, by table.
 fn rows_of_records(length: Length, captured: &Captured) -> String {
     let mut counts = BTreeMap::new();
     let changes = captured.steps.iter().flat_map(|step| &step.record);
@@ -211,7 +212,7 @@ fn rows_of_records(length: Length, captured: &Captured) -> String {
     format!("Rows of a record, {length}: {:.1}: {}.", each(counts.values().sum()), list.join(", "))
 }
 
-/// `end`, for sessions whose turns answered contexts, and for sessions whose turns did not.
+/// Measures `end`, for sessions whose turns answered contexts, and for sessions whose turns did not.
 pub fn end(length: Length, report: &mut Report) {
     let (user, folder, runtime) = (user(length), scratch(), runtime());
     let path = folder.path().join("ours.db");

@@ -1,4 +1,5 @@
-//! The same rows with rusqlite alone: prepared statements in one immediate transaction, durable before it returns.
+//! The same rows written by rusqlite alone: prepared statements in one immediate transaction, which is durable before it
+//! returns.
 
 use std::{
     path::Path,
@@ -18,11 +19,11 @@ use crate::{
     support::{plain, rounds::timed},
 };
 
-/// The same as the library's.
+/// The limits of the library's own queue: the turns of a batch, and of the queue.
 const MAX_BATCH: usize = 256;
 const QUEUE_LEN: usize = 1_024;
 
-/// A file to which rows are written by hand.
+/// A file to which the benchmark writes rows directly.
 pub struct Plain(Connection);
 
 impl Plain {
@@ -32,7 +33,7 @@ impl Plain {
         Self(conn)
     }
 
-    /// One durable transaction.
+    /// Writes the changes in one durable transaction.
     pub fn write<'c>(&mut self, changes: impl IntoIterator<Item = &'c Change>) {
         let tx = self.0.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
         for change in changes {
@@ -48,12 +49,12 @@ impl Plain {
     }
 }
 
-/// The one row of a record that contains what was said.
+/// Returns the one row of a record that contains what was said.
 pub fn bare(changes: &[Change]) -> impl Iterator<Item = &Change> {
     changes.iter().filter(|change| change.kind == Kind::Insert && &*change.table == "conversation_turns")
 }
 
-/// Which record's rows to write, and the caller waiting for it.
+/// The number of the record whose rows to write, and the caller that waits for it.
 type Call = (usize, oneshot::Sender<()>);
 
 /// A thread that writes everything that has queued up in one transaction.
@@ -74,7 +75,7 @@ impl GroupCommit {
                 {
                     batch.push(call);
                 }
-                // Callers wake up out of order; rows are written in the library's order.
+                // The callers wake up out of order, but the rows are written in the library's order.
                 let mut places: Vec<usize> = batch.iter().map(|(place, _)| *place).collect();
                 places.sort_unstable();
                 plain.write(places.iter().flat_map(|&place| &records[place]));

@@ -1,4 +1,4 @@
-//! Whether generated text costs as much as real text.
+//! Checks whether generated text costs as much as real text.
 
 use std::{
     collections::{BTreeMap, HashSet},

@@ -1,4 +1,4 @@
-//! The same rows with rusqlite alone.
+//! The same rows written by rusqlite alone.
 
 use std::{
     path::Path,
@@ -16,24 +16,24 @@ use crate::{Rate, repeat, support::plain};
 
 const SCHEMA: &str = include_str!("../../migrations/V1__sessions_and_turns.sql");
 
-/// The creation time of everything here.
+/// The creation time of every row here.
 const AT: &str = "2025-01-06T08:00:00.000Z";
 
-/// The same as the crate's.
+/// The limits of the crate's own queue: the turns of a batch, and of the queue.
 const MAX_BATCH: usize = 256;
 const QUEUE_LEN: usize = 1_024;
 
-/// A row of `conversation_turns`, with its values in the columns' order.
+/// A row of `conversation_turns`: its values in the order of the columns.
 pub type Row = Vec<Value>;
 
-/// Makes rows: the values of recorded turns with new, ascending keys.
+/// Makes rows with the values of recorded turns, and with new, ascending keys.
 pub struct Rows {
     like: Vec<Row>,
     columns: Columns,
     made: AtomicI64,
 }
 
-/// The positions of the columns that differ from row to row.
+/// The positions of the columns whose values differ from row to row.
 struct Columns {
     turn_key: usize,
     id: usize,
@@ -45,7 +45,7 @@ struct Columns {
 }
 
 impl Rows {
-    /// Makes rows like those read by `SELECT *`.
+    /// Makes rows like these, which were read by `SELECT *`.
     pub fn new(like: Vec<Row>, names: &[String]) -> Self {
         let at = |name: &str| names.iter().position(|column| column == name).unwrap();
         let columns = Columns {
@@ -60,7 +60,7 @@ impl Rows {
         Self { like, columns, made: AtomicI64::new(0) }
     }
 
-    /// The next row of a session.
+    /// Returns the next row of a session.
     pub fn next(&self, session: i64) -> Row {
         let n = 1 + self.made.fetch_add(1, Ordering::Relaxed);
         let at = &self.columns;
@@ -83,7 +83,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// A new file with one user and this many sessions.
+    /// Creates a file with one user and this many sessions.
     pub fn start(path: &Path, sessions: usize) -> Self {
         let conn = plain::writer(path);
         conn.execute_batch(SCHEMA).unwrap();
@@ -105,7 +105,7 @@ impl Bare {
         Self { conn, insert }
     }
 
-    /// One durable transaction.
+    /// Inserts the rows in one durable transaction.
     pub fn insert<'r>(&mut self, rows: impl IntoIterator<Item = &'r Row>) {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
         {
@@ -118,14 +118,14 @@ impl Bare {
     }
 }
 
-/// 16 bytes that ascend with `n`, as a `UUIDv7` does with time.
+/// Returns 16 bytes that ascend with `n`, as a `UUIDv7` does with time.
 fn id(n: i64) -> [u8; 16] {
     let mut id = [0x70; 16];
     id[..8].copy_from_slice(&n.to_be_bytes());
     id
 }
 
-/// A row to write, and the caller waiting for it.
+/// A row to write, and the caller that waits for it.
 type Call = (Row, oneshot::Sender<()>);
 
 /// A thread that writes everything that has queued up in one transaction.
@@ -154,7 +154,7 @@ impl BareWriter {
         Self { queue, rows: Arc::new(rows) }
     }
 
-    /// One of the concurrent callers, each with its own session.
+    /// Runs one of the concurrent callers, each with its own session.
     pub fn caller(&self, n: usize) -> impl Future<Output = Rate> + Send + use<> {
         let (queue, rows) = (self.queue.clone(), Arc::clone(&self.rows));
         let session = i64::try_from(n + 1).expect("there are 32 at most");

@@ -1,4 +1,4 @@
-//! Records through the crate, in sessions whose hot tiers are full.
+//! Records by the crate, in sessions whose hot tiers are full.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// How many different texts there are; later turns repeat them.
+/// The number of different texts; later turns repeat them.
 const TEXTS: usize = 256;
 
-/// The caller's id of a recorded turn like all the others,
+/// The caller's id of a recorded turn whose text is like all the others.
 pub const SAME_TEXT: &str = "same-text";
-/// and of one with a single word.
+/// The caller's id of a recorded turn with a single word.
 pub const ONE_WORD: &str = "one-word";
 
 pub struct Ours {
@@ -49,7 +49,8 @@ impl Ours {
                 session.record(ours.known_turn(SAME_TEXT)).await.unwrap();
                 ours.sessions.push(session);
             }
-            // Every text once: the bare alternative writes their rows. After this every tier is full.
+            // Records every text once, because the bare alternative writes their rows. After this, every hot tier is
+            // full.
             for (n, turn) in ours.turns().take(count.max(8 * sessions)).enumerate() {
                 ours.sessions[n % sessions].record(turn).await.unwrap();
             }
@@ -57,7 +58,7 @@ impl Ours {
         })
     }
 
-    /// An endless sequence of turns.
+    /// Returns an endless sequence of turns.
     pub fn turns(&self) -> impl Iterator<Item = NewTurn> + use<> {
         let texts = Arc::clone(&self.texts);
         (0..).map(move |n: usize| {
@@ -75,7 +76,7 @@ impl Ours {
         elapsed
     }
 
-    /// Records a known turn again: everything except the writing.
+    /// Times a record of a known turn, which does everything except writing.
     pub fn record_known(&self, runtime: &Runtime, caller_id: &str) -> Duration {
         let turn = self.known_turn(caller_id);
         timed_on(runtime, async { self.sessions[0].record(turn).await.unwrap() })
@@ -87,14 +88,14 @@ impl Ours {
         NewTurn::new(user, reply).caller_id(caller_id)
     }
 
-    /// Counts both sides, and the turn as a context shows it.
+    /// Times the counting of a turn's tokens: those of both sides, and those of the turn as a context shows it.
     pub fn count_tokens(&self, n: usize) -> Duration {
         let (user, reply) = &self.texts[n % self.texts.len()];
         let piece = format!("User: {user}\nAssistant: {reply}\n");
         timed(|| [user, reply, &piece].map(|text| Tokenizer::O200kBase.count(text)))
     }
 
-    /// One of the sessions that record concurrently.
+    /// Runs one of the sessions that record concurrently.
     pub fn caller(&self, n: usize) -> impl Future<Output = Rate> + Send + use<> {
         let (session, mut turns) = (self.sessions[n].clone(), self.turns().skip(n * 8));
         repeat(move || {
@@ -105,7 +106,7 @@ impl Ours {
         })
     }
 
-    /// Rows like those of recorded turns in the file, for the bare alternative to write.
+    /// Returns rows like those of the recorded turns in the file, for the bare alternative to write.
     pub fn rows(&self) -> Rows {
         let conn = plain::reader(self.memory.path());
         let mut stmt = conn

@@ -1,4 +1,4 @@
-//! How fast records are while jobs run in the same process, compared with their speed without jobs.
+//! Compares how fast records are while jobs run in the same process, and without jobs.
 
 use std::{
     future::Future,
@@ -18,7 +18,7 @@ use super::{
     text::Writer,
 };
 
-/// The table's columns.
+/// The columns of the table.
 pub const COLUMNS: [&str; 7] = [
     "records",
     "turn (characters)",
@@ -29,7 +29,7 @@ pub const COLUMNS: [&str; 7] = [
     "verdict",
 ];
 
-/// A file in which jobs run only on request.
+/// Opens a file in which jobs run only on request.
 pub fn open(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, Durability::Full);
@@ -41,8 +41,8 @@ pub fn open(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     })
 }
 
-/// One row: records into one session while jobs process what `prepare` leaves in a round. That must be more work than can be
-/// finished during a round of records.
+/// Adds a row: records into one session while jobs process what `prepare` queues for a round. This must be more work than
+/// jobs can finish during a round of records.
 pub fn records(
     (question, length): (&str, Length),
     report: &mut Report,
@@ -68,7 +68,7 @@ pub fn records(
                 let mut waits = Vec::new();
                 for turn in beside {
                     if is_over.load(Ordering::Relaxed) && !is_test() {
-                        break; // The queue is empty: any further record would not run next to jobs.
+                        break; // The queue is empty, so no further record would run next to jobs.
                     }
                     waits.push(timed_async(talk.record(turn.clone())).await);
                 }

@@ -1,8 +1,9 @@
-//! Files of a known size: one part is recorded through the public API, then its rows are multiplied with SQL.
+//! Files of a known size. One part is recorded through the public API, and then its rows are multiplied with SQL.
 //!
-//! A part is 40 sessions of 50 turns by 4 users, recorded in turn, like concurrent conversations. A copy of it has its own
-//! users, sessions, turns and units (other ids, shifted numbers) and the same texts. `doctor` checks once whether a
-//! multiplied file is sound. Files are kept and reused; sessions stay open, so each has its hot tier.
+//! A part is 40 sessions of 50 turns by 4 users, recorded alternately, like concurrent conversations. A copy of it has
+//! its own users, sessions, turns and units (with other ids, and shifted numbers) and the same texts. `doctor` checks
+//! once whether a multiplied file is sound. Files are kept and reused. Their sessions stay open, so each has its hot
+//! tier.
 
 use std::{
     fs::{self, File},
@@ -19,17 +20,17 @@ use thermocline::{Config, Durability, RunJobs, Session, Thermocline};
 
 use super::{Length, folder, is_test, runtime, scratch, table::thousands, text::Writer};
 
-/// Increased whenever a file would be different, so that no old one is used.
+/// The version of these files. A change to how they are made increases it, so that no old file is used.
 pub const FORMAT: u32 = 3;
 
-/// A file is made for one schema, because that of an unreleased version may still change.
+/// The migrations whose text is part of a file's name, because the schema of an unreleased version may still change.
 const SCHEMA: [&str; 3] = [
     include_str!("../../migrations/V1__sessions_and_turns.sql"),
     include_str!("../../migrations/V3__cold_storage.sql"),
     include_str!("../../migrations/V5__recall.sql"),
 ];
 
-/// The part that is recorded and multiplied.
+/// The part of a file that is recorded and then multiplied.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     users: usize,
@@ -46,7 +47,7 @@ impl Part {
         Self { users: 2, sessions_of_user: 2, turns_of_session: 10 }
     }
 
-    /// All of it is one conversation.
+    /// A part that is one session.
     const fn one_session(turns: usize) -> Self {
         Self { users: 1, sessions_of_user: 1, turns_of_session: turns }
     }
@@ -66,41 +67,41 @@ pub struct Corpus {
     pub length: Length,
     pub turns: usize,
     part: Part,
-    /// A test's file is deleted with this.
+    /// The folder of a test's file, deleted when this is dropped.
     _scratch: Option<TempDir>,
 }
 
 impl Corpus {
-    /// A file with (at least) this many turns.
+    /// Returns a file with at least this many turns.
     pub fn of(turns: usize, length: Length) -> Self {
         let part = if is_test() { Part::of_test() } else { Part::of_bench() };
         Self::made(part, turns.div_ceil(part.turns()), length)
     }
 
-    /// A file with one session of this many turns.
+    /// Returns a file with one session of this many turns.
     pub fn one_session(turns: usize, length: Length) -> Self {
         Self::made(Part::one_session(turns), 1, length)
     }
 
-    /// A file with (at least) this many users, each with 250 turns.
+    /// Returns a file with at least this many users, each with 250 turns.
     pub fn of_users(users: usize, length: Length) -> Self {
         let part = if is_test() { Part::of_test() } else { Part { sessions_of_user: 5, ..Part::of_bench() } };
         Self::made(part, users.div_ceil(part.users), length)
     }
 
-    /// The last session of each user.
+    /// Returns the last session of each user.
     pub fn last_sessions(&self) -> impl Iterator<Item = usize> + use<> {
         let (part, copies) = (self.part, self.turns / self.part.turns());
         let last = part.users * (part.sessions_of_user - 1);
         (0..copies).flat_map(move |copy| (0..part.users).map(move |n| copy * part.sessions() + last + n))
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     pub fn sessions(&self) -> usize {
         self.turns / self.part.turns_of_session
     }
 
-    /// The names of a session's user and of the session itself.
+    /// Returns the name of a session's user, and the session's key.
     pub fn names(&self, session: usize) -> (String, String) {
         let (copy, place) = (session / self.part.sessions(), session % self.part.sessions());
         let user = user_name(place % self.part.users);
@@ -108,7 +109,7 @@ impl Corpus {
         (user, session_key(place / self.part.users))
     }
 
-    /// Opened so that no session stays in memory once another one is used.
+    /// Opens the file so that a session leaves memory as soon as another one is used.
     pub async fn open_forgetful(&self) -> Thermocline {
         let mut config = Config::default();
         config.worker = false;
@@ -118,14 +119,14 @@ impl Corpus {
         memory
     }
 
-    /// The handle of a session.
+    /// Returns the handle of a session.
     pub async fn session(&self, memory: &Thermocline, session: usize) -> Session {
         let (user, key) = self.names(session);
         let user = memory.find_user(&user).await.unwrap().expect("the user is in the file");
         user.find_session(&key).await.unwrap().expect("the session is in the file")
     }
 
-    /// The size, for a table.
+    /// Returns the number of turns, for a table.
     pub fn size(&self) -> String {
         thousands(self.turns)
     }
@@ -140,7 +141,7 @@ impl Corpus {
         if !path.exists() {
             make(&path, part, copies, length);
         }
-        // Read it once, so that the measured file is in the operating system's cache, unless a row says otherwise.
+        // The file is read once, so that it is in the operating system's cache unless a row of the report says otherwise.
         io::copy(&mut File::open(&path).unwrap(), &mut io::sink()).unwrap();
         Self { path, length, turns, part, _scratch: scratch }
     }
@@ -154,7 +155,7 @@ fn session_key(session: usize) -> String {
     format!("talk-{session}")
 }
 
-/// Made under another name first, so that a half-made file is never used.
+/// Makes the file under another name first, so that an incomplete file is never used.
 #[allow(clippy::print_stderr, reason = "making a large file takes minutes; say what is going on")]
 fn make(path: &Path, part: Part, copies: usize, length: Length) {
     let start = Instant::now();
@@ -166,7 +167,7 @@ fn make(path: &Path, part: Part, copies: usize, length: Length) {
     multiply(&half_made, part, copies);
     settle(&half_made, copies * part.turns() <= 10_000);
     File::open(&half_made).unwrap().sync_all().unwrap();
-    // The remains of readers: closing has copied all of the WAL into the file.
+    // Closing has copied the whole WAL into the file, so these are only the remains of readers.
     let wal = half_made.with_extension("making-wal");
     assert_eq!(fs::metadata(&wal).map_or(0, |wal| wal.len()), 0, "the WAL is empty");
     for leftover in [wal, half_made.with_extension("making-shm")] {
@@ -197,7 +198,7 @@ fn record_part(path: &Path, part: Part, length: Length) {
                 session.record(writer.turn(length).said_at(said_at)).await.unwrap();
             }
         }
-        // Whole blocks of each user are indexed and embedded; sessions stay open, so nothing is compressed.
+        // Whole blocks of each user are indexed and embedded. The sessions stay open, so nothing is compressed.
         let report = memory.run_jobs(RunJobs::default()).await.unwrap();
         assert_eq!((report.failed, report.later), (0, 0), "{report:?}");
         memory.close().await.unwrap();
@@ -207,7 +208,7 @@ fn record_part(path: &Path, part: Part, length: Length) {
 /// Adds `copies - 1` copies of every row of the part.
 fn multiply(path: &Path, part: Part, copies: usize) {
     let mut conn = Connection::open(path).unwrap();
-    // Nothing here needs to survive a crash.
+    // The file need not survive a crash while it is made.
     conn.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000;
          PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF;",
@@ -226,11 +227,11 @@ fn multiply(path: &Path, part: Part, copies: usize) {
     conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
 }
 
-/// One statement for each table, parents first. Columns not listed here are copied unchanged.
+/// Returns one statement for each table, parents first. Columns that are not listed are copied unchanged.
 fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
     let (users, sessions) = (part.users * copy, part.sessions() * copy);
     let (last_user, last_session) = (part.users, part.sessions());
-    // `new_*` are this copy's rows, to which a copied row of the first part now belongs.
+    // `new_*` are this copy's rows, to which the copied rows of the part belong.
     let new_user = format!("JOIN user_scopes AS new_user ON new_user.user_no = old_user.user_no + {users}");
     let of_user = format!("JOIN user_scopes AS old_user ON old_user.user_id = t.user_id {new_user}");
     let columns = |table: &str, changed: &[(&str, String)]| copied_columns(conn, table, changed);
@@ -254,7 +255,7 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
                 ("user_id", "new_user.user_id".into()),
             ],
         ) + &format!("{of_user} WHERE t.session_no <= {last_session}"),
-        // In the order of recording, so that pages fill as with concurrent conversations.
+        // In the order of recording, so that the pages fill as with concurrent conversations.
         columns(
             "conversation_turns",
             &[
@@ -292,11 +293,11 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
     ]
 }
 
-/// The bytes of a unit in a row of `unit_blocks`, the position of its session's number in them, and how many bytes of an
-/// event follow if the last byte's highest bit is set (src/index/facts.rs).
+/// The number of bytes of a unit in a row of `unit_blocks`; the positions of its session's number in them; and the number
+/// of bytes of an event that follow if the highest bit of the last byte is set (src/index/facts.rs).
 const FACTS: (usize, std::ops::Range<usize>, usize) = (26, 1..9, 4);
 
-/// Copies the part's rows of `unit_blocks`, which contain session numbers.
+/// Copies the part's rows of `unit_blocks`, and changes the session numbers in them.
 fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
     let mut read = conn
         .prepare_cached("SELECT user_no, block_no, body FROM unit_blocks WHERE user_no <= ?1 ORDER BY rowid")
@@ -316,7 +317,7 @@ fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
     }
 }
 
-/// `INSERT INTO table (...) SELECT ... FROM table AS t`, with some columns changed.
+/// Returns `INSERT INTO table (...) SELECT ... FROM table AS t`, with some columns changed.
 fn copied_columns(conn: &Connection, table: &str, changed: &[(&str, String)]) -> String {
     let mut stmt = conn.prepare_cached("SELECT name FROM pragma_table_info(?1) ORDER BY cid").unwrap();
     let names: Vec<String> = stmt.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
@@ -335,7 +336,7 @@ fn copied_columns(conn: &Connection, table: &str, changed: &[(&str, String)]) ->
     format!("INSERT INTO {table} ({}) SELECT {} FROM {table} AS t ", names.join(", "), values.join(", "))
 }
 
-/// Opens the file and closes it, so that it is in the state in which the crate leaves files; runs doctor if that is quick.
+/// Opens and closes the file, so that it is in the state in which the crate leaves files; runs `doctor` if that is quick.
 fn settle(path: &Path, is_quick: bool) {
     runtime().block_on(async {
         let memory = Thermocline::open(path).await.unwrap();
@@ -347,19 +348,19 @@ fn settle(path: &Path, is_quick: bool) {
     });
 }
 
-/// Represents the schema in the name of a file.
+/// Returns a number that stands for the schema, for the names of files.
 pub fn schema() -> u32 {
     fingerprint(&SCHEMA.concat())
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of a text.
 fn fingerprint(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Makes the operating system drop the file's pages, as after a restart.
 pub fn forget_pages(path: &Path) {
-    // GNU dd requests this without reading or writing anything; the system call itself would need unsafe code.
+    // GNU dd does this without reading or writing anything; the system call itself would need unsafe code.
     let mut input = std::ffi::OsString::from("if=");
     input.push(path);
     let asked = Command::new("dd").arg(input).args(["iflag=nocache", "count=0", "status=none"]).status();

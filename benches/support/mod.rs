@@ -1,7 +1,7 @@
-//! Shared code of the benchmarks: where their files are, how large they are, and whether this is only a test.
+//! Shared code of the benchmarks: the places of their files, the sizes to measure, and whether this is only a test.
 //!
-//! The README.md next to this folder explains how to run them. Nothing here may be timed by accident: everything timed goes
-//! through `rounds`.
+//! The README.md next to this folder explains how to run the benchmarks. Everything that is timed goes through `rounds`,
+//! so that nothing is timed by accident.
 
 #![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
 #![allow(
@@ -34,12 +34,12 @@ use std::{
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// Both sides of a turn together.
+/// The length of a turn, both sides together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// 140 characters: how people chat (LoCoMo's pairs have 270).
+    /// 140 characters, as people chat (LoCoMo's pairs have 270).
     Short,
-    /// 4,500 characters: what an assistant writes (BEAM's mean).
+    /// 4,500 characters, as an assistant writes (the mean of BEAM).
     Long,
 }
 
@@ -51,7 +51,7 @@ impl Length {
         }
     }
 
-    /// The length of the user's side; the reply is the rest.
+    /// Returns the length of the user's side; the rest is the reply.
     pub fn user_characters(self) -> usize {
         match self {
             Self::Short => 60,
@@ -73,19 +73,19 @@ impl Display for Length {
     }
 }
 
-/// `cargo test --benches` and `cargo bench -- --test` only check whether the benchmarks run: tiny files, few operations, no
-/// report. Criterion has the same rule.
+/// Whether this is a test. `cargo test --benches` and `cargo bench -- --test` only check whether the benchmarks run: tiny
+/// files, few operations, no report. Criterion has the same rule.
 pub fn is_test() -> bool {
     let has = |flag: &str| env::args().any(|arg| arg == flag);
     !has("--bench") || has("--test")
 }
 
-/// A number of operations, or the few that a test needs.
+/// Returns this number of operations, or the few that a test needs.
 pub fn operations(wanted: usize) -> usize {
     if is_test() { 3 } else { wanted }
 }
 
-/// The lengths of turns to measure: `THERMOCLINE_BENCH_LENGTHS`, default `short,long`.
+/// Returns the lengths of turns to measure: `THERMOCLINE_BENCH_LENGTHS`, by default `short,long`.
 pub fn lengths() -> Vec<Length> {
     let wanted = env::var("THERMOCLINE_BENCH_LENGTHS").unwrap_or_else(|_| "short,long".to_owned());
     let known = [Length::Short, Length::Long];
@@ -95,7 +95,7 @@ pub fn lengths() -> Vec<Length> {
         .collect()
 }
 
-/// The numbers of turns in the file to measure: `THERMOCLINE_BENCH_TURNS`, default `10000,100000`.
+/// Returns the numbers of turns to measure: `THERMOCLINE_BENCH_TURNS`, by default `10000,100000`.
 pub fn sizes() -> Vec<usize> {
     if is_test() {
         return vec![2 * corpus::Part::of_test().turns()];
@@ -104,7 +104,7 @@ pub fn sizes() -> Vec<usize> {
     wanted.split(',').map(|turns| turns.trim().parse().expect("a number of turns")).collect()
 }
 
-/// How many turns of other users are in the file: `THERMOCLINE_BENCH_STRANGERS`, default 1,000,000.
+/// Returns the number of other users' turns in the file: `THERMOCLINE_BENCH_STRANGERS`, by default 1,000,000.
 pub fn strangers() -> usize {
     if is_test() {
         return 2 * corpus::Part::of_test().turns();
@@ -113,24 +113,25 @@ pub fn strangers() -> usize {
         .map_or(1_000_000, |turns| turns.trim().parse().expect("a number of turns"))
 }
 
-/// Where files and reports are kept between runs: `THERMOCLINE_BENCH_DIR`, default `bench-files` in the target
-/// folder.
+/// Returns the folder that keeps files and reports between runs: `THERMOCLINE_BENCH_DIR`, by default `bench-files` in the
+/// target folder.
 pub fn folder() -> PathBuf {
     let folder = match env::var_os("THERMOCLINE_BENCH_DIR") {
         Some(folder) => folder.into(),
-        // Cargo's own folder for output of benchmarks is `<target>/tmp`.
+        // Cargo's own folder for the output of benchmarks is `<target>/tmp`.
         None => Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-files"),
     };
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// A folder for files that are written, deleted with this value. On the same disk as the others.
+/// Creates a folder for files that are written; it is deleted when this value is dropped, and is on the same disk as the
+/// others.
 pub fn scratch() -> TempDir {
     tempfile::Builder::new().prefix("scratch-").tempdir_in(folder()).unwrap()
 }
 
-/// The runtime of a small backend: everything on the calling thread, except tokio's blocking pool.
+/// Returns the runtime of a small backend: everything runs on the calling thread, except tokio's blocking pool.
 pub fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }

@@ -1,11 +1,11 @@
-//! The plain alternative: rusqlite as a careful person would use it without this crate. Connections are kept and statements
-//! prepared; each query reads only the columns that a chat needs.
+//! The plain alternative: rusqlite as a careful person would use it without this crate. Connections are kept and
+//! statements prepared; each query reads only the columns that a chat needs.
 
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-/// What a chat needs of a turn: six columns where the crate's own `Turn` has twenty-one.
+/// The columns of a turn that a chat needs: six, far fewer than the crate's own `Turn` has.
 #[derive(Debug)]
 pub struct PlainTurn {
     pub id: Vec<u8>,
@@ -18,11 +18,11 @@ pub struct PlainTurn {
 
 const COLUMNS: &str = "id, turn_number, timestamp, total_tokens, user_message, ai_response";
 
-/// The settings of every connection of the crate (src/store/file/connect.rs).
+/// The settings of the crate's own connections (src/store/file/connect.rs).
 const SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
     PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;";
 
-/// A connection for reading, with the crate's settings.
+/// Opens a connection for reading, with the crate's settings.
 pub fn reader(path: &Path) -> Connection {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).unwrap();
@@ -31,8 +31,8 @@ pub fn reader(path: &Path) -> Connection {
     conn
 }
 
-/// A durable connection for writing, with the crate's settings except one: it checkpoints by itself, every 1,000 pages, as
-/// SQLite does by default.
+/// Opens a durable connection for writing. It has the crate's settings except one: it checkpoints by itself every 1,000
+/// pages, as SQLite does by default.
 pub fn writer(path: &Path) -> Connection {
     let conn = Connection::open(path).unwrap();
     conn.execute_batch(SETTINGS).unwrap();
@@ -44,7 +44,7 @@ pub fn writer(path: &Path) -> Connection {
     conn
 }
 
-/// The key of a session by the names of its user and of the session.
+/// Returns the id of a session by the name of its user and its key.
 pub fn session_id(conn: &Connection, user: &str, key: &str) -> Vec<u8> {
     conn.prepare_cached(
         "SELECT s.id FROM users AS u JOIN conversation_sessions AS s ON s.user_id = u.id
@@ -57,7 +57,7 @@ pub fn session_id(conn: &Connection, user: &str, key: &str) -> Vec<u8> {
     .expect("the session is in the file")
 }
 
-/// The newest turns of a session.
+/// Returns the newest turns of a session.
 pub fn newest(conn: &Connection, session_id: &[u8], count: usize) -> Vec<PlainTurn> {
     let mut stmt = conn
         .prepare_cached(&format!(
@@ -67,7 +67,7 @@ pub fn newest(conn: &Connection, session_id: &[u8], count: usize) -> Vec<PlainTu
     stmt.query_map(params![session_id, count], read).unwrap().map(Result::unwrap).collect()
 }
 
-/// The newest turns of a session that contain any of three words.
+/// Returns the newest turns of a session that contain any of three words.
 pub fn like(conn: &Connection, session_id: &[u8], words: &[String; 3], count: usize) -> Vec<PlainTurn> {
     let [a, b, c] = words.each_ref().map(|word| format!("%{word}%"));
     let mut stmt = conn

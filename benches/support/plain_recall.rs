@@ -1,7 +1,7 @@
-//! The plain alternative to recall: FTS5 and sqlite-vec in a separate file, both fused in the simple way, and the best ten
-//! turns fetched.
+//! The plain alternative to recall: FTS5 and sqlite-vec in a separate file. Their scores are added in the simple way, and
+//! the best ten turns are fetched.
 //!
-//! It uses the same turns and the same vectors: those made by the crate, read from its file.
+//! It uses the same turns, and the same vectors, which the crate made and which are read from its file.
 
 use std::{
     collections::HashMap,
@@ -20,25 +20,25 @@ use super::{
     user::{OneUser, SEED},
 };
 
-/// How many turns each half may contribute.
+/// The maximum number of turns that each half contributes.
 const CANDIDATES: usize = 100;
-/// How many are fetched.
+/// The number of turns that are fetched.
 const FETCHED: usize = 10;
-/// A vector's row has the turn's id and, in the lowest bits, the piece of the turn.
+/// The key of a vector's row is the turn's id times this, plus the number of the turn's piece.
 const PIECES: i64 = 256;
-/// Bytes of a vector: one per dimension.
+/// The number of bytes of a vector: one per dimension.
 const DIMS: usize = 256;
 
-/// How the vectors are searched: sqlite-vec has two ways.
+/// The way in which sqlite-vec searches the vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vectors {
-    /// The virtual table, with the user as its partition.
+    /// By its virtual table, with the user as the partition.
     Table,
-    /// An ordinary table with an index on the user, and the distance as a function of each row.
+    /// By an ordinary table with an index on the user, and a function that computes the distance of each row.
     Function,
 }
 
-/// A connection to such a file.
+/// A connection to the file of the plain alternative.
 pub struct PlainRecall {
     conn: Connection,
     path: PathBuf,
@@ -46,7 +46,7 @@ pub struct PlainRecall {
 }
 
 impl PlainRecall {
-    /// A file next to `ours`, made from it once.
+    /// Opens the file next to `ours`; makes it from `ours` if it does not exist.
     pub fn of(ours: &OneUser) -> Self {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(bench_sqlite_vec::register);
@@ -63,19 +63,19 @@ impl PlainRecall {
         plain
     }
 
-    /// Its file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A new connection that has read nothing.
+    /// Opens a new connection, which has read nothing yet.
     pub fn reopened(&self) -> Self {
         let conn = plain::reader(&self.path);
         conn.execute_batch("PRAGMA cache_size = -16384").unwrap();
         Self { conn, path: self.path.clone(), user_no: self.user_no }
     }
 
-    /// Does the same as the crate's recall, for words without function words and a vector.
+    /// Does the same as the crate's recall, for a vector and for words without function words.
     pub fn recall(&self, words: &[String], vector: &[u8], how: Vectors) -> Vec<(String, String)> {
         let (by_words, by_meaning) = (self.by_words(words), self.by_meaning(vector, how));
         let mut scores: HashMap<i64, f64> = HashMap::new();
@@ -93,7 +93,7 @@ impl PlainRecall {
         ranked.into_iter().take(FETCHED).map(|(id, _)| id).map(turn).collect()
     }
 
-    /// The best turns by BM25.
+    /// Returns the best turns by BM25.
     pub fn by_words(&self, words: &[String]) -> Vec<(i64, f64)> {
         let mut stmt = self
             .conn
@@ -105,7 +105,7 @@ impl PlainRecall {
         stmt.query_map(params![query, CANDIDATES], read).unwrap().map(Result::unwrap).collect()
     }
 
-    /// The best turns by the cosine of their best piece.
+    /// Returns the best turns by the cosine of their best piece.
     pub fn by_meaning(&self, vector: &[u8], how: Vectors) -> Vec<(i64, f64)> {
         let mut stmt = self
             .conn
@@ -131,14 +131,14 @@ impl PlainRecall {
     }
 }
 
-/// The vector of a text, one byte per number.
+/// Returns the vector of a text, one byte per number.
 pub async fn embedded(text: &str) -> Vec<u8> {
     let vectors = BuiltIn::default().embed(&[text.to_owned()], EmbeddingPurpose::Document).await.unwrap();
     let largest = vectors[0].iter().fold(f32::MIN_POSITIVE, |largest, number| largest.max(number.abs()));
     vectors[0].iter().map(|number| ((number / largest * 127.0).round() as i8).cast_unsigned()).collect()
 }
 
-/// The measured user was created last.
+/// Returns the number of the measured user, who was created last.
 fn user_no(ours: &Connection) -> i64 {
     ours.query_row("SELECT max(user_no) FROM user_scopes", [], |row| row.get(0)).unwrap()
 }
@@ -158,7 +158,7 @@ fn make(path: &Path, ours: &OneUser) {
     let source = Connection::open(&ours.path).unwrap();
     let measured = user_no(&source);
     let tx = conn.transaction().unwrap();
-    // Ids by user and place, so that a turn and its vectors can be matched.
+    // Ids contain the user and the place, so that a turn and its vectors can be matched.
     let id = |user_no: i64, seq: i64| user_no << 20 | seq;
     let mut writer = Writer::new(SEED);
     if ours.strangers > 0 {
@@ -187,7 +187,7 @@ fn make(path: &Path, ours: &OneUser) {
     let mut rows = stmt.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let (user_no, block_no): (i64, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
-        // The format of src/store/rows/vectors.rs: a count, the place and piece of each, the vectors.
+        // The format of src/store/rows/vectors.rs: the number of vectors, the place and piece of each, and the vectors.
         let body: Vec<u8> = row.get(2).unwrap();
         let (count, rest) = body.split_first_chunk::<2>().unwrap();
         let (places, vectors) = rest.split_at(2 * usize::from(u16::from_le_bytes(*count)));

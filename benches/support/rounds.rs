@@ -1,4 +1,4 @@
-//! Measures one thing and its plain alternative alternately, so that a noisy minute of the machine affects both.
+//! Measures the crate and its plain alternative alternately, so that a noisy minute of the machine affects both.
 
 use std::{
     future::Future,
@@ -8,28 +8,28 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// The minimum number of rounds: the printed ratio is the median of theirs.
+/// The minimum number of rounds; the reported ratio is the median of the ratios of the rounds.
 pub const ROUNDS: usize = 5;
 
-/// The schedule of an interleaved measurement.
+/// The schedule of a measurement in which two alternatives alternate.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Rounds; each gives one ratio.
+    /// The number of rounds, each of which gives one ratio.
     pub rounds: usize,
-    /// Operations of each alternative in a round.
+    /// The number of operations of each alternative in a round.
     pub operations: usize,
-    /// How many of them run before it is the other's turn.
+    /// The number of operations of one alternative before the other has its turn.
     pub in_turn: usize,
 }
 
 impl Plan {
-    /// Rounds A, B, A, B: caches are warm, as in use.
+    /// Alternates A, B, A, B by whole rounds, so that caches are warm, as in use.
     pub fn by_round(operations: usize) -> Self {
         let operations = super::operations(operations);
         Self { rounds: ROUNDS, operations, in_turn: operations }
     }
 
-    /// Pairs A, B, A, B: each runs under the same conditions of the disk as the other.
+    /// Alternates A, B, A, B by single operations, so that the disk is in the same state for both.
     pub fn by_pair(operations: usize) -> Self {
         Self { in_turn: 1, ..Self::by_round(operations) }
     }
@@ -45,7 +45,7 @@ impl Sample {
         Self(durations)
     }
 
-    /// The smallest duration that `percent` percent do not exceed (nearest rank).
+    /// Returns the smallest duration that at least `percent` percent do not exceed (nearest rank).
     pub fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         self.0[rank - 1]
@@ -55,23 +55,23 @@ impl Sample {
         self.percentile(50)
     }
 
-    /// Divides each duration: for operations so short that many are timed together.
+    /// Divides each duration by the number of operations that were timed together because each is so short.
     pub fn divided_by(self, count: u32) -> Self {
         Self(self.0.into_iter().map(|duration| duration / count).collect())
     }
 }
 
-/// The result.
+/// The result of a measurement.
 #[derive(Clone, Debug)]
 pub struct Measured {
     pub ours: Sample,
     pub plain: Option<Sample>,
-    /// The median over the rounds of (median of ours / median of the plain alternative).
+    /// The median over the rounds of (median of ours / median of the plain alternative); `None` without an alternative.
     pub ratio: Option<f64>,
 }
 
-/// Runs both alternately. Each closure does ONE operation and returns how long it took; anything it does before and after is
-/// not counted. A fifth of a round runs first and is not counted.
+/// Runs both alternatives alternately. Each closure does ONE operation and returns how long it took; what it does before
+/// and after is not counted. A fifth of a round runs first and is not counted.
 pub fn interleave(
     schedule: Plan,
     mut ours: impl FnMut() -> Duration,
@@ -100,7 +100,7 @@ pub fn interleave(
     }
 }
 
-/// Runs something that has no plain alternative.
+/// Runs a measurement that has no plain alternative.
 pub fn alone(schedule: Plan, mut ours: impl FnMut() -> Duration) -> Measured {
     for _ in 0..schedule.operations.div_ceil(5) {
         ours();
@@ -114,7 +114,7 @@ pub fn median_of(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// How long `work` takes. Freeing what it returns is not counted.
+/// Returns how long `work` takes. Freeing its result is not counted.
 pub fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
     let done = black_box(work());
@@ -123,7 +123,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     elapsed
 }
 
-/// The same for async work on the runtime's thread, without entering the runtime.
+/// Returns how long async `work` takes on the runtime's thread. Entering the runtime is not counted.
 pub fn timed_on<T>(runtime: &Runtime, work: impl Future<Output = T>) -> Duration {
     runtime.block_on(async {
         let start = Instant::now();

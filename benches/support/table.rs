@@ -1,4 +1,5 @@
-//! Tables in Markdown: printed to stdout while the benchmark runs, and written to a file of which docs/figures keeps a copy.
+//! Tables in Markdown. They are printed to stdout while the benchmark runs, and written to a file, of which docs/figures
+//! keeps a copy.
 
 use std::{
     fmt::{Display, Write as _},
@@ -11,14 +12,14 @@ use super::{
     rounds::{Measured, Sample},
 };
 
-/// The target for the figures of one row (section 9 of the design).
+/// The target of a row (section 9 of the design).
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// The median and the 95th percentile stay under this.
+    /// The median and the 95th percentile are under this duration.
     Under(Duration),
-    /// The ratio of the medians to the plain alternative is at most this.
+    /// The ratio of the medians, ours to the plain alternative, is at most this.
     Ratio(f64),
-    /// Reported only.
+    /// No target: the figures are only reported.
     None,
 }
 
@@ -26,9 +27,9 @@ pub enum Target {
 pub struct Report {
     name: &'static str,
     text: String,
-    /// Sentences for below the current table.
+    /// Sentences to print below the current table.
     kept: Vec<String>,
-    /// The machine's load when the benchmark began, if available: while another build runs, no row means much.
+    /// The machine's load when the benchmark began; `None` if unknown. If another build runs, no row means much.
     load: Option<String>,
 }
 
@@ -44,12 +45,12 @@ const COLUMNS: [&str; 8] = [
 ];
 
 impl Report {
-    /// The report that is saved as `<name>.md`.
+    /// Creates a report that is saved as `<name>.md`.
     pub fn new(name: &'static str) -> Self {
         Self { name, text: String::new(), kept: Vec::new(), load: fs::read_to_string("/proc/loadavg").ok() }
     }
 
-    /// With the table of most benchmarks.
+    /// Creates a report that begins with the table of most benchmarks.
     pub fn with_usual_columns(name: &'static str) -> Self {
         let mut report = Self::new(name);
         report.head(&COLUMNS);
@@ -63,12 +64,12 @@ impl Report {
         self.print(&format!("{separator}| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len())));
     }
 
-    /// Adds a row to any table.
+    /// Adds a row to a table of any form.
     pub fn line(&mut self, cells: &[String]) {
         self.print(&format!("| {} |\n", cells.join(" | ")));
     }
 
-    /// Adds a row to the usual table.
+    /// Adds a row to a table of the usual form.
     pub fn row(&mut self, question: &str, size: &str, length: Length, measured: &Measured, target: Target) {
         let dash = || "-".to_owned();
         self.line(&[
@@ -92,7 +93,7 @@ impl Report {
         self.print(&format!("\n{sentence}\n"));
     }
 
-    /// Keeps a sentence for below the table, once it has all its rows.
+    /// Keeps a sentence, which is printed below the table once the table has all its rows.
     pub fn keep_note(&mut self, sentence: String) {
         self.kept.push(sentence);
     }
@@ -105,7 +106,7 @@ impl Report {
 
     #[allow(clippy::print_stdout, reason = "a benchmark's report")]
     fn print(&mut self, text: &str) {
-        // A test's figures mean nothing: they are neither shown nor kept.
+        // The figures of a test mean nothing, so they are neither shown nor saved.
         if !is_test() {
             print!("{text}");
         }
@@ -145,7 +146,7 @@ pub fn percentiles(sample: &Sample, percents: &[usize]) -> String {
     percents.iter().map(|&percent| time(sample.percentile(percent))).collect::<Vec<_>>().join(" / ")
 }
 
-/// Three digits and a unit.
+/// Formats a duration with three digits and a unit.
 pub fn time(duration: Duration) -> String {
     let nanos = duration.as_nanos() as f64;
     let (figure, unit) = match nanos {
@@ -158,7 +159,7 @@ pub fn time(duration: Duration) -> String {
     format!("{figure:.places$} {unit}")
 }
 
-/// `1,000,000`.
+/// Groups the digits of a number: `1,000,000`.
 pub fn thousands(number: impl Display) -> String {
     let digits = format!("{number:.0}");
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! Realistic text: words in sentences, drawn from a large vocabulary with Zipf's frequencies by a seeded generator, so that
-//! every run on every machine has the same text.
+//! Realistic text: words in sentences. A seeded generator draws them from a large vocabulary with Zipf's frequencies, so
+//! that every run on every machine has the same text.
 
 use super::{
     Length,
@@ -7,7 +7,7 @@ use super::{
 };
 use thermocline::NewTurn;
 
-/// Steele, Lea and Flood's `SplitMix64`: small, fast, and good enough to pick words and sessions.
+/// The generator `SplitMix64` by Steele, Lea and Flood: small, fast, and good enough to pick words and sessions.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
@@ -24,18 +24,19 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to `n - 1`.
+    /// Returns a number from 0 to `n - 1`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    /// A number from 0 to just under 1.
+    /// Returns a number from 0 to just under 1.
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// Function words come before this position: a search ignores them, so a query is made of later ones.
+/// The rank of the first word that is not a function word. A search ignores function words, so queries are made of later
+/// words.
 const FIRST_OF_MEANING: usize = 130;
 
 /// Draws words and makes turns from them.
@@ -49,25 +50,25 @@ impl Writer {
         Self { rng: Rng::new(seed), vocabulary: vocabulary() }
     }
 
-    /// A turn of exactly this length.
+    /// Returns a turn of exactly this length.
     pub fn turn(&mut self, length: Length) -> NewTurn {
         let (user, reply) = self.sides(length);
         NewTurn::new(user, reply)
     }
 
-    /// The two sides of such a turn.
+    /// Returns the two sides of a turn of exactly this length.
     pub fn sides(&mut self, length: Length) -> (String, String) {
         let user = length.user_characters();
         (self.text(length, user), self.text(length, length.characters() - user))
     }
 
-    /// Three words to search for, as common as possible, but not function words.
+    /// Returns three words to search for, as common as possible, but not function words.
     pub fn common_words(&mut self) -> [String; 3] {
         let ranks = FIRST_OF_MEANING..self.vocabulary.common();
         [(); 3].map(|()| self.vocabulary.among(Length::Long, ranks.clone(), self.rng.unit()).to_owned())
     }
 
-    /// Three names to search for: each is in few turns, or in none.
+    /// Returns three names to search for, each of which is in few turns or in none.
     pub fn names(&mut self) -> [String; 3] {
         [(); 3].map(|()| {
             let mut name = String::new();
@@ -76,7 +77,7 @@ impl Writer {
         })
     }
 
-    /// Sentences, cut to exactly this many characters, all of them ASCII.
+    /// Returns sentences, cut to exactly this many characters, all of them ASCII.
     fn text(&mut self, length: Length, characters: usize) -> String {
         let mut text = String::with_capacity(characters + 100);
         while text.len() < characters {
@@ -97,12 +98,12 @@ impl Writer {
             if n > 0 {
                 text.push_str(if self.rng.below(9) == 0 { ", " } else { " " });
             }
-            // One word in sixty is a name that hardly any other text contains, because searches are mostly for such words.
+            // One word in sixty is a name that hardly any other text contains, because most searches are for such words.
             if self.rng.below(60) == 0 {
                 self.name(text);
             } else {
                 let word = self.vocabulary.drawn(length, self.rng.unit());
-                // Long turns have headings and lists, so many of their words are capitalised, or between marks.
+                // Long turns have headings and lists, so many of their words are capitalized, or between marks.
                 let marks = if length == Length::Long { self.rng.below(24) } else { 24 };
                 let start = text.len() + usize::from(marks == 0) * 2;
                 text.push_str(if marks == 0 { "**" } else { "" });

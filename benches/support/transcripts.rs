@@ -1,5 +1,5 @@
-//! Real conversations, if available: `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as read by
-//! `thermocline replay`.
+//! Real conversations, if there are any: `THERMOCLINE_BENCH_TRANSCRIPTS` names a folder of `*.turns.jsonl` files, as
+//! `thermocline replay` reads them.
 
 use std::{
     env, fs,
@@ -12,12 +12,12 @@ use thermocline::NewTurn;
 /// The sessions of a transcript, each with its turns in order.
 pub type Talk = Vec<Vec<NewTurn>>;
 
-/// Every transcript with its name; empty if the variable is not set, or this is only a test.
+/// Returns every transcript with its name; empty if the variable is not set, or if this is only a test.
 pub fn talks() -> Vec<(String, Talk)> {
     by_name(talk)
 }
 
-/// The same, but only what was said: both sides of each turn.
+/// Returns both sides of every turn of every transcript.
 pub fn said() -> Vec<(String, Vec<(String, String)>)> {
     by_name(|path| lines(path).iter().map(|line| (text(line, "user"), text(line, "assistant"))).collect())
 }
@@ -33,13 +33,13 @@ fn by_name<T>(read: impl Fn(&Path) -> T) -> Vec<(String, T)> {
     paths.iter().map(|path| (name(path), read(path))).collect()
 }
 
-/// The first turns of each transcript, whatever their sessions.
+/// Returns the first turns of each transcript, from any of its sessions.
 pub fn first_turns(count: usize) -> Vec<(String, Vec<NewTurn>)> {
     let first = |talk: Talk| talk.into_iter().flatten().take(count).collect();
     talks().into_iter().map(|(name, talk)| (name, first(talk))).collect()
 }
 
-/// The bytes of both sides of all turns.
+/// Returns the number of bytes of both sides of all turns.
 pub fn bytes(turns: &[NewTurn]) -> usize {
     turns.iter().map(NewTurn::text_bytes).sum()
 }

@@ -1,5 +1,5 @@
-//! One user with a long history, alone in a file or with strangers: recorded through the public API, every session but the
-//! last ended, everything compressed, indexed and embedded.
+//! One user with a long history, alone in a file or with other users. The history is recorded through the public API;
+//! every session but the last has ended, and everything is compressed, indexed and embedded.
 
 use std::{
     fs::{self, File},
@@ -30,16 +30,16 @@ const TURNS_OF_SESSION: usize = 50;
 pub struct OneUser {
     pub path: PathBuf,
     pub length: Length,
-    /// Turns of the user.
+    /// The number of turns of the user.
     pub turns: usize,
-    /// Turns of all other users.
+    /// The number of turns of all other users.
     pub strangers: usize,
-    /// A test's file is deleted with this.
+    /// The folder of a test's file, deleted when this is dropped.
     _scratch: Option<TempDir>,
 }
 
 impl OneUser {
-    /// The user, with this many turns, and strangers with (about) this many in total.
+    /// Returns the file of a user with this many turns, and of other users with about this many turns in total.
     pub fn of(turns: usize, length: Length, strangers: usize) -> Self {
         let scratch = is_test().then(scratch);
         let kept_in = scratch.as_ref().map_or_else(folder, |scratch| scratch.path().to_owned());
@@ -53,12 +53,12 @@ impl OneUser {
         Self { path, length, turns, strangers, _scratch: scratch }
     }
 
-    /// Opened so that nothing runs in the background.
+    /// Opens the file so that nothing runs in the background.
     pub async fn open(&self) -> Thermocline {
         open(&self.path).await
     }
 
-    /// The user, and the open session.
+    /// Returns the user and the open session.
     pub async fn user_and_session(&self, memory: &Thermocline) -> (User, Session) {
         let user = memory.find_user(NAME).await.unwrap().expect("the user is in the file");
         let key = session_key(self.turns - 1);
@@ -66,12 +66,12 @@ impl OneUser {
         (user, session)
     }
 
-    /// The time of asking: soon after the last turn.
+    /// Returns the time of a query: soon after the last turn.
     pub fn now(&self) -> DateTime<Utc> {
         said_at(self.turns) + TimeDelta::minutes(5)
     }
 
-    /// The size, for a table.
+    /// Returns the number of turns, for a table.
     pub fn size(&self) -> String {
         match self.strangers {
             0 => thousands(self.turns),
@@ -80,7 +80,7 @@ impl OneUser {
     }
 }
 
-/// The same, for a file given by path.
+/// Opens the file at a path so that nothing runs in the background.
 pub async fn open(path: &Path) -> Thermocline {
     let mut config = Config::default();
     config.worker = false;
@@ -94,14 +94,14 @@ fn session_key(turn: usize) -> String {
     format!("talk-{}", turn / TURNS_OF_SESSION)
 }
 
-/// Three sessions per day, one turn per minute.
+/// Returns the time of a turn: three sessions per day, one turn per minute.
 fn said_at(turn: usize) -> DateTime<Utc> {
     let first: DateTime<Utc> = "2020-01-06T08:00:00Z".parse().unwrap();
     let (session, place) = (turn / TURNS_OF_SESSION, turn % TURNS_OF_SESSION);
     first + TimeDelta::hours(8 * session as i64) + TimeDelta::minutes(place as i64)
 }
 
-/// Made under another name first, so that a half-made file is never used.
+/// Makes the file under another name first, so that an incomplete file is never used.
 #[allow(clippy::print_stderr, reason = "making a large file takes minutes; say what is going on")]
 fn make(path: &Path, turns: usize, length: Length, strangers: usize) {
     let start = Instant::now();
@@ -115,7 +115,7 @@ fn make(path: &Path, turns: usize, length: Length, strangers: usize) {
     let mut config = Config::default();
     config.worker = false;
     config.durability = Durability::Relaxed;
-    // The same text with and without strangers.
+    // The user's text is the same with and without other users.
     let mut writer = Writer::new(SEED);
     runtime().block_on(async {
         let memory = Thermocline::open_with(&half_made, config).await.unwrap();

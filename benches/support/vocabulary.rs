@@ -1,20 +1,20 @@
-//! As many word forms as real conversations have: the commonest of English first, then generated forms, so that no list has
-//! to be shipped.
+//! As many word forms as real conversations have. The commonest words of English come first, then generated forms, so
+//! that no list has to be shipped.
 //!
-//! A vocabulary of a few hundred words flatters anything that caches words, and the index. Generated are inflections of
-//! common words, stems with prefixes and suffixes, words made of syllables, names, and numbers; the rarer, the longer. The
-//! same forms on every machine.
+//! A vocabulary of a few hundred words would make the index, and anything that caches words, look better than in real
+//! use. The generated forms are inflections of common words, stems with prefixes and suffixes, words made of syllables,
+//! names, and numbers; the rarer they are, the longer. The forms are the same on every machine.
 
 use std::{collections::HashSet, ops::Range, sync::OnceLock};
 
 use super::{Length, text::Rng, words::WORDS};
 
-/// Zipf-Mandelbrot's law, in two regimes as in large corpora (Ferrer i Cancho and Solé 2001): a kernel of words that
-/// everybody uses, after which frequencies fall faster. Fitted to how many different words 1,000 turns of real conversations
-/// have, and to the share of all words that the 130 and the 800 commonest make up; part `text` of the benchmark `backend`
-/// shows it.
+/// Zipf-Mandelbrot's law, in two regimes as in large corpora (Ferrer i Cancho and Solé 2001): after a kernel of words
+/// that everybody uses, frequencies fall faster. It is fitted to the number of different words in 1,000 turns of real
+/// conversations, and to the share of all words that the 130 and the 800 commonest make up. Part `text` of the benchmark
+/// `backend` shows the fit.
 struct Law {
-    /// How many forms there are.
+    /// The number of forms.
     forms: usize,
     offset: f64,
     kernel: usize,
@@ -25,7 +25,7 @@ const SHORT: Law = Law { forms: 8_500, offset: 2.7, kernel: 500, exponent_behind
 const LONG: Law = Law { forms: 49_000, offset: 5.0, kernel: 2_000, exponent_behind: 2.5 };
 
 impl Law {
-    /// Cumulative sums of the frequencies.
+    /// Returns the cumulative sums of the frequencies.
     fn sums(&self) -> Vec<f64> {
         let edge = self.kernel as f64 + self.offset;
         let frequency = |rank: usize| {
@@ -40,19 +40,19 @@ impl Law {
     }
 }
 
-/// The forms, commonest first.
+/// The forms, the commonest first.
 pub struct Vocabulary {
-    /// All of them concatenated: 49,000 strings would take four times the memory, which a benchmark measures.
+    /// All forms concatenated: 49,000 strings would take four times the memory, which a benchmark measures.
     letters: String,
-    /// The end of each.
+    /// The end of each form in `letters`.
     ends: Vec<u32>,
-    /// Cumulative sums of their frequencies, in short turns and in long ones.
+    /// The cumulative sums of the frequencies, in short turns and in long ones.
     sums: [Vec<f64>; 2],
-    /// How many are real.
+    /// The number of real words at the beginning.
     common: usize,
 }
 
-/// The only vocabulary; short turns use its first forms.
+/// Returns the only vocabulary; short turns use its first forms.
 pub fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
     VOCABULARY.get_or_init(|| Vocabulary::of(LONG.forms))
@@ -82,17 +82,17 @@ impl Vocabulary {
         Self { letters, ends, sums: [SHORT.sums(), LONG.sums()], common }
     }
 
-    /// How many are in the list of common words.
+    /// Returns the number of forms that are in the list of common words.
     pub fn common(&self) -> usize {
         self.common
     }
 
-    /// A form, with the probability that it has in such turns; `at` is from 0 to under 1.
+    /// Returns a form, drawn with the frequency that it has in turns of this length; `at` is from 0 to under 1.
     pub fn drawn(&self, length: Length, at: f64) -> &str {
         self.among(length, 0..self.sums(length).len(), at)
     }
 
-    /// A form from these ranks.
+    /// Returns a form from these ranks.
     pub fn among(&self, length: Length, ranks: Range<usize>, at: f64) -> &str {
         let sums = self.sums(length);
         let below = if ranks.start == 0 { 0.0 } else { sums[ranks.start - 1] };
@@ -107,7 +107,7 @@ impl Vocabulary {
     }
 }
 
-/// Common words before this position are function words, or irregular: they have no regular inflections.
+/// The rank of the first common word that has regular inflections: those before it are function words, or irregular.
 const FIRST_STEM: usize = 200;
 
 struct Maker {
@@ -115,7 +115,7 @@ struct Maker {
     stems: Vec<String>,
 }
 
-/// Roughly as frequent as in English, by repetition.
+/// The onsets of syllables, roughly as frequent as in English: frequent ones are repeated.
 const ONSETS: &[&str] = &[
     "b", "c", "c", "d", "d", "f", "g", "h", "l", "l", "m", "m", "n", "p", "p", "r", "r", "s", "s", "s", "t",
     "t", "v", "w", "br", "ch", "cl", "cr", "dr", "fl", "fr", "gl", "gr", "pl", "pr", "sc", "sh", "sl", "sp",
@@ -154,9 +154,9 @@ const INFLECTIONS: &[&str] = &[
 ];
 
 impl Maker {
-    /// A form of this rank.
+    /// Makes a form of this rank.
     fn form(&mut self, rank: usize) -> String {
-        // Its position in the list, in thousands: rare forms are long, and seldom inflections of common ones.
+        // The position in thousands: rare forms are long, and seldom inflections of common words.
         let depth = rank / 1_000;
         match self.rng.below(100) {
             0..5 => self.number(rank),

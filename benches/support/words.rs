@@ -1,4 +1,4 @@
-//! The commonest words, with which the vocabulary begins.
+//! The commonest words of English, with which the vocabulary begins.
 
 /// Words roughly in order of frequency: function words first, then content words.
 pub const WORDS: &str = "

@@ -1,4 +1,4 @@
-//! The embedder that ships with the crate: a table with a vector for each token; a text's vector is their mean.
+//! The embedder that ships with the crate: a table with a vector for each token. A text's vector is their weighted mean.
 //!
 //! It needs no download, no thread, and only microseconds per text. `assets/built_in/README.md` says how the table is made,
 //! and from what.
@@ -11,7 +11,7 @@ use crate::embed::{
     wordpiece::{Normalization, Vocabulary},
 };
 
-/// Rows and dims as u32, a scale for each row as f32, then the rows, one byte per number; all little-endian.
+/// The counts of rows and dims as u32, a scale for each row as f32, then the rows, one byte per number; all little-endian.
 static TABLE: &[u8] = include_bytes!("../../assets/built_in/table.bin");
 /// The rows' tokens, one per line.
 pub(super) static TOKENS: &str = include_str!("../../assets/built_in/vocab.txt");
@@ -23,9 +23,9 @@ const SCALE_BYTES: usize = 4;
 
 /// The embedder that ships with the crate: English, 256 numbers per vector, about 4 microseconds for a query.
 ///
-/// A static table made from the word embeddings of all-MiniLM-L6-v2: a text's vector is the weighted mean of its tokens'
-/// vectors, in which frequent tokens weigh little. It knows what words mean, but not their order. Text in an unknown script
-/// has no vector and is found only by words.
+/// Uses a static table made from the word embeddings of all-MiniLM-L6-v2: a text's vector is the weighted mean of its
+/// tokens' vectors, in which frequent tokens weigh little. It knows what words mean, but not their order. Text in an unknown
+/// script has no vector and is found only by words.
 #[derive(Clone, Copy)]
 pub struct BuiltIn {
     scales: &'static [[u8; SCALE_BYTES]],
@@ -45,13 +45,13 @@ impl BuiltIn {
     /// The model name of its space.
     pub(crate) const MODEL: &str = "thermocline-built-in";
 
-    /// The vector of a text; `None` if the table knows none of its tokens. Takes time linear in the text.
+    /// Returns the vector of a text; `None` if the table knows none of its tokens. Takes time linear in the text.
     pub(crate) fn embed_text(&self, text: &str) -> Option<Vector> {
         Vector::of(&self.mean(text))
     }
 
-    /// The sum of the tokens' rows, which has the direction of their mean; only the direction matters. Numbers are summed in
-    /// the order of the text, so that every machine rounds the same way.
+    /// Returns the sum of the tokens' rows, which has the direction of their mean; only the direction matters. Numbers are
+    /// summed in the order of the text, so that every machine rounds the same way.
     fn mean(&self, text: &str) -> [f32; DIMS] {
         let mut sum = [0.0; DIMS];
         vocabulary().tokens(text, |id| {
@@ -64,7 +64,7 @@ impl BuiltIn {
         sum
     }
 
-    /// The scale and the numbers of a token's row.
+    /// Returns the scale and the numbers of a token's row.
     pub(super) fn row(&self, id: usize) -> Option<(f32, &'static [u8; DIMS])> {
         Some((f32::from_le_bytes(*self.scales.get(id)?), self.rows.get(id)?))
     }
@@ -89,7 +89,7 @@ impl fmt::Debug for BuiltIn {
     }
 }
 
-/// Read once per process, by the first text that is embedded, in about 4 ms.
+/// Returns the vocabulary. The first text that is embedded in a process reads it, in about 4 ms.
 fn vocabulary() -> &'static Vocabulary {
     static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
     VOCABULARY.get_or_init(|| Vocabulary::new(TOKENS.lines().map(Cow::Borrowed), Normalization::UNCASED))
@@ -140,7 +140,7 @@ mod tests {
     const REFERENCE_COSINES: [f64; 11] =
         [0.5366, 0.2166, 0.2583, 0.2115, 0.1289, 0.3961, 0.0298, 0.0189, 0.2358, 0.124, 0.1326];
 
-    /// How much rounding to a byte may change a number.
+    /// By how much rounding to a byte may change a number.
     const ROUNDED: f64 = 0.004;
 
     #[test]

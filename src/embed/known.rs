@@ -1,4 +1,4 @@
-//! An embedder whose space is fixed: asked once, when the file is opened.
+//! An embedder whose space is asked for only once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Returns the space that its embedder named first, whatever it would return now.
+/// Wraps an embedder, and always returns the space that it named first.
 #[derive(Debug)]
 pub(crate) struct KnownEmbedder {
     space: EmbeddingSpace,
@@ -18,7 +18,7 @@ pub(crate) struct KnownEmbedder {
 }
 
 impl KnownEmbedder {
-    /// Asks for the space; a panic is an error.
+    /// Asks the embedder for its space; a panic is an error.
     pub(crate) fn of(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Embedder>> {
         let space = panic::catch_unwind(AssertUnwindSafe(|| embedder.space()))
             .map_err(|_| Error::provider_refused("an embedder panicked when it was asked for its space"))?;

@@ -1,7 +1,7 @@
 //! English words in general: how common they are, and which mean nearly the same.
 //!
-//! A user's own history is too short for either. `assets/built_in/README.md` says how the file is made, and from what. It is
-//! read in place: nothing is built at the start, and a look-up is a binary search.
+//! A user's own history is too short to tell either. `assets/built_in/README.md` says how the file is made, and from what.
+//! The file is read in place: nothing is built at the start, and a look-up is a binary search.
 
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ static LEXICON: Lexicon = Lexicon::read(FILE);
 /// How many words share one start of synonyms.
 const BLOCK: usize = 64;
 
-/// The share of a word that is not in the file.
+/// The commonness of a word that is not in the file.
 const RARE: f64 = 0.000_3;
-/// The share of the most common words.
+/// The commonness of the most common words.
 const COMMON: f64 = 0.3;
 
-/// The share of turns in which a word can be expected, from 0.0003 to 0.3: by Zipf's law from its place in the vocabulary,
-/// which lists whole words by frequency, `60 / (place + 96)`; words with the same stem have the share of the most frequent
-/// one. In a short history every word is rare, "brought" as well as "Lisbon".
+/// Returns the share of turns in which a word can be expected, from 0.0003 to 0.3. By Zipf's law, it is `60 / (place + 96)`
+/// for the word's place in the vocabulary, which lists whole words by frequency; words with the same stem have the share of
+/// the most frequent one. In a short history every word is rare, "brought" as well as "Lisbon".
 pub(crate) fn commonness(word: Word) -> f64 {
     find(word).map_or(RARE, |at| {
         let place = u16::from_le_bytes(LEXICON.places[at]);
@@ -39,8 +39,8 @@ pub(crate) fn commonness(word: Word) -> f64 {
     })
 }
 
-/// At most 16 other words that mean nearly the same, the nearest first, with the cosines of their vectors, from 0.35 to 1,
-/// in steps of 1/255.
+/// Returns at most 16 other words that mean nearly the same, nearest first, with the cosines of their vectors, from 0.35 to
+/// 1, in steps of 1/255.
 pub(crate) fn synonyms(word: Word) -> impl Iterator<Item = (Word, f64)> {
     find(word).into_iter().flat_map(synonyms_at).map(|at| {
         let other = usize::from(u16::from_le_bytes(LEXICON.synonyms[at]));
@@ -56,7 +56,7 @@ fn word_at(at: usize) -> Word {
     Word::from_le_bytes(LEXICON.words[at])
 }
 
-/// Where the synonyms of the word at this index are.
+/// Returns where the synonyms of the word at this index are.
 fn synonyms_at(at: usize) -> Range<usize> {
     let block = at / BLOCK;
     let before = LEXICON.counts[block * BLOCK..at].iter().map(|&count| usize::from(count)).sum::<usize>();
@@ -75,7 +75,7 @@ struct Lexicon {
 }
 
 impl Lexicon {
-    /// Runs in the compiler: a file of another size does not compile.
+    /// Runs in the compiler: with a file of another size, the crate does not compile.
     const fn read(file: &'static [u8]) -> Self {
         let (head, file) = take::<4>(file, 2);
         let words_count = u32::from_le_bytes(head[0]) as usize;
@@ -90,7 +90,7 @@ impl Lexicon {
     }
 }
 
-/// The first `count` numbers of `N` bytes, and the rest.
+/// Splits off the first `count` numbers of `N` bytes.
 const fn take<const N: usize>(bytes: &'static [u8], count: usize) -> (&'static [[u8; N]], &'static [u8]) {
     let (taken, rest) = bytes.split_at(count * N);
     (taken.as_chunks().0, rest)
@@ -108,14 +108,14 @@ mod tests {
 
     const MOST: usize = 16;
     const LEAST: f64 = 0.35;
-    /// How much rounding to a byte may change a cosine.
+    /// By how much rounding to a byte may change a cosine.
     const ROUNDED: f64 = 0.5 / 255.0 + 1e-9;
 
     fn word(text: &str) -> Word {
         query_words(text)[0]
     }
 
-    /// The vocabulary's whole words that count as one word here: their rows, tokens and words, frequent ones first.
+    /// The row, token and word of each whole word of the vocabulary that counts as one word here, frequent ones first.
     fn whole_words() -> impl Iterator<Item = (u32, &'static str, Word)> {
         let whole = (0..).zip(TOKENS.lines()).skip_while(|(_, token)| *token != "the");
         whole.filter(|(_, token)| !token.starts_with("##")).filter_map(|(id, token)| {

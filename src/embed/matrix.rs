@@ -6,7 +6,7 @@ use multiversion::multiversion;
 
 use crate::embed::quantize::{self, Vector};
 
-/// Rows are padded to whole blocks of this many numbers: a cache line, and the widest register there is.
+/// Rows are padded to a multiple of this many numbers: a cache line, and the widest register there is.
 const BLOCK: usize = 64;
 /// The length of the built-in embedder's vectors, for which there is a faster loop.
 const BUILT_IN_DIMS: usize = 256;
@@ -17,33 +17,33 @@ const ROWS_AT_A_TIME: usize = if cfg!(test) { 16 } else { 4_096 };
 
 /// The vectors of one user in one space.
 ///
-/// Invariant: `numbers` holds `stride` numbers for each of `rows`, of which those past `dims` are zero; `lengths` holds
-/// how long each is, never zero.
+/// Invariant: for each of `rows`, `numbers` holds `stride` numbers, of which those past `dims` are zero, and `lengths` holds
+/// the vector's length, never zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     dims: usize,
     stride: usize,
     numbers: Vec<i8>,
     lengths: Vec<f64>,
-    /// Whose vector each row is, and of which piece.
+    /// The owner of each row's vector, and the piece that it is the vector of.
     rows: Vec<(u32, u8)>,
 }
 
 impl Matrix {
-    /// An empty matrix of rows of `dims` numbers.
+    /// Creates an empty matrix of rows of `dims` numbers.
     pub(crate) fn new(dims: usize) -> Self {
         let stride = dims.next_multiple_of(BLOCK);
         Self { dims, stride, numbers: Vec::new(), lengths: Vec::new(), rows: Vec::new() }
     }
 
-    /// Adds the vector of one piece of `owner`. Returns false, and adds nothing, for a row of another length or of zeros,
-    /// which could match nothing.
+    /// Adds the vector of one piece of `owner`. If it has another length or only zeros, adds nothing and returns false,
+    /// because it could match nothing.
     pub(crate) fn push(&mut self, owner: u32, piece: u8, numbers: &[i8]) -> bool {
         numbers.len() == self.dims && self.add(owner, piece, numbers.iter().copied())
     }
 
-    /// Adds many vectors as they are stored: `dims` bytes for each of `owners`. Returns how many were added; rows of zeros,
-    /// and any surplus of one side over the other, are left out.
+    /// Adds many vectors as they are stored: `dims` bytes for each of `owners`. Returns how many were added. Leaves out rows
+    /// of zeros, and vectors or owners that have no counterpart.
     pub(crate) fn extend_from(&mut self, bytes: &[u8], owners: impl IntoIterator<Item = (u32, u8)>) -> usize {
         if self.dims == 0 {
             return 0;
@@ -69,7 +69,7 @@ impl Matrix {
         true
     }
 
-    /// Reserves room for this many more bytes of vectors at once: growing step by step would copy the existing ones each
+    /// Reserves room for this many more bytes of vectors in one step: growing step by step would copy the existing ones each
     /// time.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         let rows = bytes / self.dims.max(1);
@@ -78,20 +78,21 @@ impl Matrix {
         self.rows.reserve_exact(rows);
     }
 
-    /// Its size in memory.
+    /// Returns the size in memory, in bytes.
     pub(crate) fn len_bytes(&self) -> usize {
         self.numbers.capacity()
             + self.lengths.capacity() * size_of::<f64>()
             + self.rows.capacity() * size_of::<(u32, u8)>()
     }
 
-    /// Each row's owner and piece, and its cosine with the query, or 0 if that is negative, in the order in which rows were
-    /// added. A query of another length matches nothing.
+    /// Returns each row's owner and piece, and its cosine with the query, or 0 if that is negative, in the order in which
+    /// rows were added. A query of another length matches nothing.
     pub(crate) fn scan(&self, query: &Vector) -> impl Iterator<Item = (u32, u8, f32)> {
         self.rows.iter().zip(self.cosines(query)).map(|(&(owner, piece), cosine)| (owner, piece, cosine))
     }
 
-    /// A scan is limited by memory, and two threads wait half as long.
+    /// Computes the cosines, for many rows on two threads: a scan is limited by memory, and with two threads takes half as
+    /// long.
     fn cosines(&self, query: &Vector) -> Vec<f32> {
         if query.dims() != self.dims {
             return Vec::new();
@@ -123,8 +124,8 @@ impl Matrix {
     }
 }
 
-/// The dot product of each row with the query, which is as long as a row. Integer sums are the same in any order, so every
-/// version gives the same result.
+/// Computes the dot product of each row with the query, which is as long as a row. Integer sums are the same in any order,
+/// so the versions for all targets give the same result.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
 fn dot_products(rows: &[i8], query: &[i16], dots: &mut [i32]) {
     if let Ok(query) = query.try_into() {
@@ -135,8 +136,8 @@ fn dot_products(rows: &[i8], query: &[i16], dots: &mut [i32]) {
     }
 }
 
-/// The same for rows of the built-in embedder's length, 1.3 times as fast since the compiler knows it. Inlined, so that it
-/// is compiled for each target.
+/// The same for rows of the built-in embedder's length: 1.3 times as fast, because the compiler knows the length. Inlined,
+/// so that it is compiled for each target.
 #[inline]
 fn built_in_dot_products(rows: &[i8], query: &[i16; BUILT_IN_DIMS], dots: &mut [i32]) {
     for (row, dot) in rows.as_chunks::<BUILT_IN_DIMS>().0.iter().zip(dots) {

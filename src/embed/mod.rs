@@ -1,4 +1,4 @@
-//! Text as vectors: the trait for embedders, the embedder that ships with the crate, and how vectors are stored and
+//! Turns text into vectors: the trait for embedders, the embedder that ships with the crate, and how vectors are stored and
 //! compared. Nothing here reads the database or a clock.
 
 mod built_in;
@@ -30,10 +30,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The maximum length of a vector. Products of two such vectors still sum up within 32 bits, and no known model comes near.
+/// The maximum length of a vector. The sum of the products of two such vectors fits into 32 bits, and no known model comes
+/// near.
 pub(crate) const MAX_DIMS: u32 = 16_384;
 
-/// How long a query waits by default for an embedder before the next one is asked: somebody waits for the query.
+/// How long a query waits by default for an embedder before the next one is asked: a user waits for the query.
 pub(crate) const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a job waits for an embedder by default. The slowest working ones take a fraction of it: a local model on a slow
 /// CPU needs 3 s for 64 texts (48 ms each), and one that has to be loaded first up to 60 s.
@@ -67,21 +68,21 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// # fn own_model(_: &str) -> Vec<f32> { vec![0.6, 0.8] }
 /// ```
 pub trait Embedder: Send + Sync + fmt::Debug {
-    /// The space of its vectors. Vectors of different spaces are never compared: those of an earlier space are recomputed in
-    /// the background. Asked once, when the file is opened.
+    /// Returns the space of the embedder's vectors. Vectors of different spaces are never compared: those of an earlier
+    /// space are recomputed in the background. Called once, when the file is opened.
     fn space(&self) -> EmbeddingSpace;
 
-    /// One vector of `dims` numbers for each of these texts, in their order. A vector of zeros means that the model knows
-    /// nothing in the text; it matches nothing. Texts are at most about 1,300 bytes, except a query, which is what a user
+    /// Embeds texts: one vector of `dims` numbers for each, in their order. A vector of zeros means that the model knows
+    /// nothing in the text; it matches nothing. A text has at most about 1,300 bytes, except a query, which is what a user
     /// wrote. Models trained on questions and passages need a prefix for each `purpose`; others give the same vectors for
     /// both.
     ///
-    /// It must not block the thread for long: a query drives it on the caller's thread. Jobs drive it on a thread of its
-    /// own, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). The future may be dropped at any time.
+    /// The future must not block the thread for long: a query polls it on the caller's thread. Jobs poll it on a thread that
+    /// is theirs alone, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). It may be dropped at any time.
     ///
     /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures,
-    /// [`Error::provider_refused`](crate::Error::provider_refused) for texts it will never accept, and
-    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts none.
+    /// [`Error::provider_refused`](crate::Error::provider_refused) for texts that the embedder will never accept, and
+    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts no text.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a>;
 }
 
@@ -92,9 +93,9 @@ pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>>> + Se
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EmbeddingPurpose {
-    /// To search: one text, what a user asks.
+    /// To search: the parts of what a user asks.
     Query,
-    /// To be found: parts of turns and their summaries.
+    /// To be found: parts of turns and of memories, and summaries.
     Document,
 }
 
@@ -105,19 +106,19 @@ pub enum EmbeddingPurpose {
 pub struct EmbeddingSpace {
     /// The model's name, such as `all-minilm-l6-v2`. At most 100 bytes.
     pub model: String,
-    /// Which model of that name: a version, or a hash of its weights. At most 100 bytes, may be empty.
+    /// The version of that model, or a hash of its weights. At most 100 bytes, may be empty.
     pub revision: String,
     /// The length of a vector, from 1 to 16,384.
     pub dims: u32,
 }
 
 impl EmbeddingSpace {
-    /// The space of a model's vectors. Its limits are checked where it is used.
+    /// Names the space of a model's vectors. Its limits are checked when it is used.
     pub fn new(model: impl Into<String>, revision: impl Into<String>, dims: u32) -> Self {
         Self { model: model.into(), revision: revision.into(), dims }
     }
 
-    /// Refuses a space outside of its limits.
+    /// Checks the limits. Errors: a name that is empty or too long, or a length out of range.
     pub(crate) fn check(&self) -> Result<()> {
         const MAX_NAME_BYTES: usize = 100;
         if self.model.is_empty() || self.model.len() > MAX_NAME_BYTES || self.revision.len() > MAX_NAME_BYTES
@@ -137,8 +138,8 @@ impl EmbeddingSpace {
     }
 }
 
-/// Asks an embedder for one vector per text, of its own size, on the caller's task; fails if the answer takes longer than
-/// `limit`, or on a panic.
+/// Asks an embedder for one vector per text on the caller's task, and checks their length. Fails if the answer takes longer
+/// than `limit`, or if the embedder panics.
 pub(crate) async fn ask(
     embedder: &dyn Embedder,
     texts: &[String],
@@ -159,7 +160,7 @@ pub(crate) async fn ask(
     checked(answer.map_err(late)??, &embedder.space(), texts.len())
 }
 
-/// Refuses an answer that does not have one vector of this space for each of this many texts.
+/// Checks that an answer has one vector of this space for each of this many texts, all of finite numbers.
 pub(crate) fn checked(vectors: Vec<Vec<f32>>, space: &EmbeddingSpace, texts: usize) -> Result<Vec<Vec<f32>>> {
     let dims = space.dims as usize;
     if vectors.len() != texts || vectors.iter().any(|vector| vector.len() != dims) {

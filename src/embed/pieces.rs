@@ -1,7 +1,7 @@
-//! A turn as the texts that are embedded: short pieces of one side, each with its speaker's name.
+//! Splits a turn into the texts that are embedded: short pieces of one side, each with its speaker's name.
 //!
-//! The vector of a long text is a mean without much meaning: on long replies, pieces are found where the whole is not. The
-//! name is embedded too, since people ask by it ("what did Anna say ...").
+//! The vector of a long text is a mean without much meaning: on long replies, pieces are found where the whole reply is not.
+//! The name is embedded too, because people ask by it ("what did Anna say ...").
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::{
     text::render::is_line_break,
 };
 
-/// Identifies how the texts to embed are made from a turn. Vectors of another form are not compared with these.
+/// The version of how the texts to embed are made from a turn. Vectors of different versions are never compared.
 pub(crate) const TEXT_FORM: u32 = 1;
 
 /// The approximate size of the pieces of a long side: a paragraph, and well under the 256 tokens that sentence transformers
@@ -19,8 +19,8 @@ pub(crate) const TEXT_FORM: u32 = 1;
 const PIECE_BYTES: usize = 700;
 /// The maximum size of a piece, without its speaker's name.
 const MAX_PIECE_BYTES: usize = 1_000;
-/// Pieces per side. Longer sides, from about 45 KB on, are represented by this many of their pieces, evenly spread from the
-/// first to the last; words cover all of them. So a turn has at most 128 vectors.
+/// The most pieces of a side. A longer side, from about 45 KB on, is represented by this many of its pieces, evenly spread
+/// from the first to the last; words cover all of it. So a turn has at most 128 vectors.
 const MAX_PIECES: usize = 64;
 
 /// One text to embed.
@@ -28,15 +28,15 @@ const MAX_PIECES: usize = 64;
 pub(crate) struct EmbedPiece {
     /// The text for the embedder: `Name said, "text"`, or the text alone if the speaker has no name.
     pub(crate) text: String,
-    /// Distinguishes it from the turn's other pieces; see [`place_of`].
+    /// Distinguishes the piece from the turn's other pieces; see [`place_of`].
     pub(crate) number: u8,
     pub(crate) side: Side,
-    /// The bytes of that side which it represents.
+    /// The bytes of the side that the piece represents.
     pub(crate) range: Range<usize>,
 }
 
 impl EmbedPiece {
-    /// A byte that distinguishes the pieces of a turn: the highest bit is the side, the others count its pieces.
+    /// Returns a byte that distinguishes the pieces of a turn: the highest bit is the side, the others count its pieces.
     fn number(side: Side, at: usize) -> u8 {
         let at = u8::try_from(at).expect("a side has at most 64 pieces");
         if side == Side::Reply { REPLY | at } else { at }
@@ -45,12 +45,12 @@ impl EmbedPiece {
 
 const REPLY: u8 = 0x80;
 
-/// The side and index of the piece with this number.
+/// Returns the side and the index of the piece with this number.
 pub(crate) fn place_of(number: u8) -> (Side, usize) {
     (if number & REPLY == 0 { Side::User } else { Side::Reply }, usize::from(number & !REPLY))
 }
 
-/// The pieces of a turn, the user's first, each side's in order.
+/// Returns the pieces of a turn, the user's first, each side's in order.
 pub(crate) fn pieces(said: &Said) -> Vec<EmbedPiece> {
     let user = side_pieces(Side::User, &said.user_message, said.user_name.as_deref());
     let reply = side_pieces(Side::Reply, &said.ai_response, said.assistant_name.as_deref());
@@ -71,8 +71,8 @@ fn side_pieces<'a>(
     })
 }
 
-/// The text that is embedded for a text and its speaker. `Name: text` finds a sixth less (measured on conversations between
-/// people).
+/// Returns the text that is embedded for a text and its speaker. `Name: text` finds a sixth less (measured on conversations
+/// between people).
 fn text_form(name: Option<&str>, text: &str) -> String {
     match name {
         Some(name) => format!("{name} said, \"{text}\""),
@@ -80,7 +80,7 @@ fn text_form(name: Option<&str>, text: &str) -> String {
     }
 }
 
-/// The text in non-empty ranges without white space at their ends.
+/// Cuts the text into non-empty ranges without white space at their ends.
 fn cut(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let whole = trimmed(text, 0..text.len());
@@ -102,8 +102,8 @@ fn cut(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Where the first piece of the rest ends: at the end of a sentence if one is near, otherwise of a line, otherwise of a
-/// word. The rest is cut into equal parts, so that no piece is tiny.
+/// Returns where the first piece of the rest ends: at the end of a sentence if one is near, otherwise of a line, otherwise
+/// of a word. The rest is cut into equal parts, so that no piece is tiny.
 fn next_end(text: &str, rest: &Range<usize>, sentence_ends: &[usize]) -> usize {
     if rest.len() <= MAX_PIECE_BYTES {
         return rest.end;
@@ -135,7 +135,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start..(start + slice.trim().len())
 }
 
-/// At most [`MAX_PIECES`] of them, evenly spread, the first and the last among them.
+/// Selects at most [`MAX_PIECES`] of the ranges, evenly spread, with the first and the last among them.
 fn spread(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let count = ranges.len();
     if count <= MAX_PIECES {

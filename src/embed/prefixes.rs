@@ -20,8 +20,8 @@ impl Prefixes {
         }
     }
 
-    /// The revision of a model whose stored vectors are made with these prefixes: it depends on the one before documents,
-    /// not on the one before queries.
+    /// Returns the revision of a model whose stored vectors are made with these prefixes. It depends on the prefix of
+    /// documents, not on that of queries.
     pub(crate) fn revision(&self, model: &str) -> String {
         const SHOWN: usize = 16;
         if self.document.is_empty() {

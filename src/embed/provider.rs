@@ -1,4 +1,4 @@
-//! Endpoints with `OpenAI`'s embeddings API: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
+//! An embedder that uses an endpoint with `OpenAI`'s embeddings API: `OpenAI` itself, Ollama, vLLM, LM Studio and others.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const MAX_NUMBER_BYTES: u64 = 32;
 /// The maximum size of an answer without its numbers.
 const MAX_FRAME_BYTES: u64 = 64 << 10;
 
-/// An [`Embedder`] that uses an endpoint for `OpenAI`'s embeddings. Feature `llm`.
+/// An [`Embedder`] that uses an endpoint with `OpenAI`'s embeddings API. Feature `llm`.
 ///
 /// ```no_run
 /// use thermocline::OpenAiEmbedder;
@@ -38,7 +38,8 @@ const MAX_FRAME_BYTES: u64 = 64 << 10;
 /// ```
 ///
 /// The text of every turn is sent to this address, and to no other: redirects are refused. Proxies are taken from the
-/// environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. The first 8,000 bytes of each text are sent.
+/// environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. At most the first 8,000 bytes of each text are
+/// sent.
 #[derive(Clone, Debug)]
 pub struct OpenAiEmbedder {
     endpoint: Endpoint,
@@ -50,11 +51,11 @@ pub struct OpenAiEmbedder {
 }
 
 impl OpenAiEmbedder {
-    /// The model of this name at this address, without `/embeddings`: `http://localhost:11434/v1`. Its vectors have `dims`
-    /// numbers, from 1 to 16,384.
+    /// Uses the model of this name at this base address, given without `/embeddings`: `http://localhost:11434/v1`. Its
+    /// vectors have `dims` numbers, from 1 to 16,384.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other `dims`, and if the address is not
-    /// `http` or `https`, or has a user, password, query or fragment in it: keys do not belong there.
+    /// `http` or `https`, or contains a user, password, query or fragment: keys do not belong there.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>, dims: u32) -> Result<Self> {
         if !(1..=MAX_DIMS).contains(&dims) {
             return Err(Error::invalid(format!("a vector has from 1 to {MAX_DIMS} numbers, not {dims}")));
@@ -69,8 +70,8 @@ impl OpenAiEmbedder {
         })
     }
 
-    /// Like [`new`](Self::new), with this key, for a model whose vector length is not known: requests one vector from the
-    /// endpoint, and fails if it returns none.
+    /// Like [`new`](Self::new), with an optional key, for a model whose vector length is not known: requests one vector from
+    /// the endpoint, and fails if it returns none.
     pub async fn discover(
         base_url: impl Into<String>,
         model: impl Into<String>,
@@ -90,22 +91,23 @@ impl OpenAiEmbedder {
         }
     }
 
-    /// Sets the key, sent as a bearer token, only over `https` or to this machine. Default: none, as local servers expect.
-    /// It appears in no error and no `Debug`.
+    /// Sets the key, which is sent as a bearer token, only over `https` or to this machine. Default: none, as local servers
+    /// expect. It appears in no error and no `Debug` output.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());
         self
     }
 
-    /// How long one request of at most 64 texts may take in total. Default 1 minute, at least 1 ms (less counts as 1 ms).
+    /// Sets how long one request of at most 64 texts may take in total. Default 1 minute; at least 1 ms (less counts as 1
+    /// ms).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.endpoint.set_timeout(timeout);
         self
     }
 
-    /// Which model of that name it is, if the name does not say. Default: empty. With another revision all vectors are
+    /// Sets the model's revision, for a name that does not say it. Default: empty. With another revision all vectors are
     /// recomputed.
     #[must_use]
     pub fn revision(mut self, revision: impl Into<String>) -> Self {
@@ -113,30 +115,30 @@ impl OpenAiEmbedder {
         self
     }
 
-    /// Asks the model to shorten its vectors to `dims` numbers, as `OpenAI`'s third generation can. Default: its vectors
-    /// have that length already.
+    /// Asks the model to shorten its vectors to `dims` numbers, as `OpenAI`'s third generation can. By default, its vectors
+    /// must have that length already.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         self.is_shortened = true;
         self
     }
 
-    /// The prefix for each query, such as `"search_query: "` for nomic-embed-text. Default: none.
+    /// Sets the prefix for each query, such as `"search_query: "` for nomic-embed-text. Default: none.
     #[must_use]
     pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.query = prefix.into();
         self
     }
 
-    /// The prefix for each document, such as `"search_document: "` for nomic-embed-text. Default: none. With another prefix
-    /// all vectors are recomputed.
+    /// Sets the prefix for each document, such as `"search_document: "` for nomic-embed-text. Default: none. With another
+    /// prefix all vectors are recomputed.
     #[must_use]
     pub fn document_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.document = prefix.into();
         self
     }
 
-    /// A vector for each text, with this prefix. Blocks.
+    /// Returns a vector for each text, embedded with this prefix. Blocks.
     fn vectors(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let mut vectors = vec![vec![0.0; self.dims as usize]; texts.len()];
         // Providers refuse empty texts, which contain nothing to embed.
@@ -186,13 +188,13 @@ impl Embedder for OpenAiEmbedder {
     }
 }
 
-/// The part of a text that is sent.
+/// Cuts a text to the beginning that is sent.
 fn start(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
     text
 }
 
-/// The vectors of an answer, in the order of the texts. Ignores anything else in it.
+/// Reads the vectors of an answer, in the order of the texts. Ignores anything else in the answer.
 fn vectors_in(body: &[u8], count: usize) -> Result<Vec<Vec<f32>>> {
     #[derive(Deserialize)]
     struct EmbeddingsBody {
@@ -236,7 +238,7 @@ mod tests {
         OpenAiEmbedder::new(&endpoint.url, "m", 2).unwrap().api_key("sk-secret").timeout(PATIENT)
     }
 
-    /// The result of embedding these texts, after checking that every step was taken; and the bodies of the requests.
+    /// Embeds these texts and checks the result, and that every step was taken; returns the bodies of the requests.
     #[track_caller]
     fn check(
         texts: &[&str],

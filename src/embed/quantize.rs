@@ -1,4 +1,4 @@
-//! A vector as it is stored and compared: one byte per number, compared in integers, so that ranks are the same on every
+//! Vectors as they are stored and compared: one byte per number, compared in integers, so that ranks are the same on every
 //! machine.
 
 use multiversion::multiversion;
@@ -16,8 +16,8 @@ pub(crate) struct Vector {
 }
 
 impl Vector {
-    /// The direction of `floats`, scaled so that its largest number becomes 127. `None` if there is no direction: all zeros,
-    /// or a value that is not a number.
+    /// Returns the direction of `floats`, scaled so that the largest absolute number becomes 127. `None` if there is no
+    /// direction: all numbers are zero, or one is not finite.
     pub(crate) fn of(floats: &[f32]) -> Option<Self> {
         if !floats.iter().all(|float| float.is_finite()) {
             return None;
@@ -31,7 +31,7 @@ impl Vector {
         Self::of_numbers(numbers)
     }
 
-    /// The vector from [`bytes`](Self::bytes). `None` for zeros.
+    /// Reads the vector from [`bytes`](Self::bytes). `None` if all are zero.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::of_numbers(bytes.iter().map(|byte| byte.cast_signed()).collect())
     }
@@ -41,7 +41,7 @@ impl Vector {
         (squares > 0).then_some(Self { numbers, squares })
     }
 
-    /// The stored form: one byte per number.
+    /// Returns the stored form: one byte per number.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.numbers.iter().map(|number| number.cast_unsigned()).collect()
     }
@@ -54,12 +54,12 @@ impl Vector {
         self.numbers.len()
     }
 
-    /// Its length, never zero. The root of an integer, which IEEE 754 rounds in exactly one way.
+    /// Returns the length, never zero. It is the root of an integer, which IEEE 754 rounds in exactly one way.
     pub(crate) fn length(&self) -> f64 {
         f64::from(self.squares).sqrt()
     }
 
-    /// The cosine of the angle between the two, from -1 to 1. Zero for vectors of different lengths.
+    /// Returns the cosine of the angle between two vectors, from -1 to 1. Zero for vectors with different numbers of dims.
     pub(crate) fn cosine(&self, other: &Self) -> f32 {
         if self.dims() != other.dims() {
             return 0.0;
@@ -74,13 +74,13 @@ fn quantized(share: f32) -> i8 {
     (share * LARGEST).round() as i8
 }
 
-/// The sum of the squares.
+/// Returns the sum of the squares.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
 pub(crate) fn squares(numbers: &[i8]) -> u32 {
     numbers.iter().map(|&number| i32::from(number) * i32::from(number)).sum::<i32>().unsigned_abs()
 }
 
-/// The cosine of each vector with another, from their dot products and lengths; 0 instead of a negative one.
+/// Computes the cosine of each vector with another, from their dot products and lengths; 0 instead of a negative one.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "aarch64+neon"))]
 pub(crate) fn cosines(dots: &[i32], lengths: &[f64], other_length: f64, cosines: &mut [f32]) {
     for ((&dot, &length), into) in dots.iter().zip(lengths).zip(cosines) {
@@ -88,8 +88,8 @@ pub(crate) fn cosines(dots: &[i32], lengths: &[f64], other_length: f64, cosines:
     }
 }
 
-/// The cosine from a dot product and the two lengths. Only integers up to here, then a product and a division, which IEEE
-/// 754 rounds in exactly one way.
+/// Computes the cosine from a dot product and the two lengths. Up to here there are only integers; then come a product and a
+/// division, which IEEE 754 rounds in exactly one way.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a cosine needs no more digits than an f32 has")]
 fn cosine(dot: i32, length: f64, other_length: f64) -> f32 {

@@ -1,16 +1,17 @@
-//! Text as tokens of BERT's vocabularies: normalized, split into words, each word into the longest known pieces.
+//! Splits text into tokens of BERT's vocabularies: normalizes it, splits it into words, and each word into the longest known
+//! pieces.
 //!
-//! Does exactly what the models' own tokenizer does, since their vectors belong to its tokens: Devlin et al. 2018,
-//! `BasicTokenizer` and `WordpieceTokenizer`. Linear in the text, whatever it contains.
+//! Does exactly what the models' own tokenizer does, because their vectors belong to its tokens: Devlin et al. 2018,
+//! `BasicTokenizer` and `WordpieceTokenizer`. Takes time linear in the text, whatever it contains.
 
 use std::{borrow::Cow, collections::HashMap};
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// A longer word is unknown.
+/// A word with more characters is unknown.
 const MAX_WORD_CHARS: usize = 100;
-/// The prefix in a vocabulary of a piece that does not start a word.
+/// The prefix that marks, in a vocabulary, a piece that does not start a word.
 const CONTINUES: &str = "##";
 
 /// How a vocabulary's model expects a text to be normalized.
@@ -27,18 +28,18 @@ impl Normalization {
     pub(crate) const UNCASED: Self = Self { lower: true, strip_accents: true, space_ideographs: true };
 }
 
-/// A vocabulary: its tokens, by their places in the list.
+/// A vocabulary: the index of each token in its list.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     normalization: Normalization,
     starts: HashMap<Cow<'static, str>, u32>,
     continuations: HashMap<Cow<'static, str>, u32>,
-    /// The bytes of the longest piece: longer ones are not looked up.
+    /// The length of the longest piece in bytes: longer ones are not looked up.
     longest: usize,
 }
 
 impl Vocabulary {
-    /// The vocabulary of these tokens, in their order, for texts that are normalized like this first.
+    /// Creates the vocabulary of these tokens, in their order, for texts that are first normalized in this way.
     pub(crate) fn new(
         tokens: impl IntoIterator<Item = Cow<'static, str>>,
         normalization: Normalization,
@@ -60,7 +61,7 @@ impl Vocabulary {
         Self { normalization, starts, continuations, longest }
     }
 
-    /// The index of a token that starts a word, or stands alone.
+    /// Returns the index of a token that starts a word, or is a word.
     #[cfg(feature = "local")]
     pub(crate) fn id(&self, token: &str) -> Option<u32> {
         self.starts.get(token).copied()
@@ -80,7 +81,7 @@ impl Vocabulary {
         });
     }
 
-    /// Splits a word into pieces, each the longest that fits; false if a part has none.
+    /// Splits a word into pieces, each the longest that fits; returns false if no piece fits somewhere.
     fn word_pieces(&self, word: &str, ids: &mut Vec<u32>) -> bool {
         // A char has at most 4 bytes, so most words need not be counted.
         if word.len() > MAX_WORD_CHARS && word.chars().nth(MAX_WORD_CHARS).is_some() {
@@ -126,7 +127,7 @@ fn normalized(text: &str, how: Normalization) -> String {
     if how.lower { text.chars().flat_map(char::to_lowercase).collect() } else { text }
 }
 
-/// Words are separated by white space; each punctuation mark is a word of its own.
+/// Calls `each` with each word. Words are separated by white space; each punctuation mark is a word.
 fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     for word in text.split_whitespace() {
         let mut start = 0;
@@ -144,7 +145,7 @@ fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     }
 }
 
-/// Line breaks and tabs count as white space; other invisible characters, and unassigned ones, are removed.
+/// Whether a character is removed: an invisible or unassigned one. Line breaks and tabs count as white space.
 fn is_control(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
@@ -161,7 +162,7 @@ fn is_punctuation(c: char) -> bool {
     c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// Whether a character is a word of its own in Chinese, by the blocks that BERT lists.
+/// Whether a character is a word in Chinese, by the blocks that BERT lists.
 fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2b73f}'

@@ -1,7 +1,7 @@
 //! The arithmetic of a transformer: matrix products, normalization, softmax, GELU.
 //!
-//! Sums are computed in a fixed order, from products and sums that IEEE 754 rounds in exactly one way, and exp and erf are
-//! polynomials, so every machine and every instruction set gives the same numbers. Loops run over arrays of fixed length,
+//! Every machine and every instruction set gives the same numbers: sums are computed in a fixed order, from products and
+//! sums that IEEE 754 rounds in exactly one way, and exp and erf are polynomials. Loops run over arrays of fixed length,
 //! which the compiler turns into vector instructions for each target.
 
 #![expect(clippy::inline_always, reason = "what is not inlined is not compiled for each instruction set")]
@@ -13,7 +13,7 @@ const LANES: usize = 16;
 /// How many rows are computed at a time: with the weights and one number, they fill the registers of 256-bit machines.
 const ROWS: usize = 6;
 
-/// `x W + b`, for rows `x`.
+/// Computes `x W + b` for rows `x`.
 ///
 /// Invariant: `panels` holds the weights in groups of 16 outputs, `inputs` arrays per group, padded with zeros.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// From weights with a row per output, as models are stored, and one bias per output.
+    /// Creates it from weights with a row per output, as models are stored, and one bias per output.
     pub(super) fn new(weights: &[f32], bias: &[f32]) -> Self {
         let outputs = bias.len();
         let inputs = weights.len() / outputs.max(1);
@@ -39,7 +39,7 @@ impl Linear {
         Self { inputs, outputs, panels, bias: bias.collect() }
     }
 
-    /// A row of outputs for each row of inputs.
+    /// Returns a row of outputs for each row of inputs.
     pub(super) fn apply(&self, rows: &[f32]) -> Vec<f32> {
         let count = rows.len() / self.inputs;
         let mut results = vec![0.0; count * self.outputs];
@@ -55,7 +55,7 @@ impl Linear {
     }
 }
 
-/// The numbers of six rows interleaved, input by input; missing rows are filled with zeros.
+/// Interleaves the numbers of six rows, input by input; missing rows are filled with zeros.
 fn tiled(rows: &[f32], inputs: usize) -> Vec<[f32; ROWS]> {
     let mut tiles = Vec::with_capacity(rows.len().div_ceil(ROWS));
     for tile in rows.chunks(ROWS * inputs) {
@@ -76,7 +76,7 @@ fn multiply(
     results: &mut [f32],
     outputs: usize,
 ) {
-    // The weights are the larger part: each panel is read once, for all rows.
+    // The weights are larger than the rows: each panel is read once, for all rows.
     for (at, (panel, bias)) in panels.chunks_exact(inputs).zip(bias).enumerate() {
         let columns = at * LANES..outputs.min((at + 1) * LANES);
         for (tile, results) in tiles.chunks_exact(inputs).zip(results.chunks_mut(ROWS * outputs)) {
@@ -88,8 +88,8 @@ fn multiply(
     }
 }
 
-/// Six rows times the weights of 16 outputs. Each row's sums are a value of their own, which the compiler keeps in a
-/// register; in a loop over rows it does not, and takes ten times as long.
+/// Multiplies six rows by the weights of 16 outputs. The sums of each row are a separate value, which the compiler keeps in
+/// a register; in a loop over rows it does not, and takes ten times as long.
 #[inline(always)]
 fn tile_product(tile: &[[f32; ROWS]], panel: &[[f32; LANES]], bias: &[f32; LANES]) -> [[f32; LANES]; ROWS] {
     let mut sums = [*bias; ROWS];
@@ -140,7 +140,7 @@ fn normalize(rows: &mut [f32], weights: &[f32], bias: &[f32], epsilon: f32) {
     }
 }
 
-/// Summed in 16 parallel sums.
+/// Adds up the numbers in 16 parallel sums.
 #[inline(always)]
 fn sum(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     let mut sums = [0.0; LANES];
@@ -150,7 +150,7 @@ fn sum(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     sums.iter().sum()
 }
 
-/// x times the share of a normal distribution below x (Hendrycks and Gimpel 2016), for each number.
+/// Replaces each number x by x times the share of a normal distribution below x (Hendrycks and Gimpel 2016).
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 pub(super) fn gelu(numbers: &mut [f32]) {
     for number in numbers {
@@ -158,15 +158,15 @@ pub(super) fn gelu(numbers: &mut [f32]) {
     }
 }
 
-/// The hyperbolic tangent of each number. Only classification heads need it, and those process few numbers.
+/// Replaces each number by its hyperbolic tangent. Only classification heads and dense layers need it, for few numbers.
 pub(super) fn tanh(numbers: &mut [f32]) {
     for number in numbers {
         *number = libm::tanhf(*number);
     }
 }
 
-/// The error function, to 5e-7: a rational approximation on -4..=4, outside of which it is 1 to all digits. The coefficients
-/// are those of Eigen and XLA.
+/// The error function, to 5e-7: a rational approximation on -4..=4, outside of which the result is ±1 to all digits. The
+/// coefficients are those of Eigen and XLA.
 #[inline(always)]
 fn erf(x: f32) -> f32 {
     let x = x.clamp(-4.0, 4.0);
@@ -184,14 +184,14 @@ fn erf(x: f32) -> f32 {
     x * above / below
 }
 
-/// Attention for one head: for each query the mean of `values`, weighted by the softmax of its products with the keys. Rows
-/// of `size` numbers, `count` of each; `results` has the same form.
+/// Computes attention for one head: for each query the mean of `values`, weighted by the softmax of the query's products
+/// with the keys. All are rows of `size` numbers, `count` of each; `results` has the same form.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 pub(super) fn attend(queries: &[f32], keys: &[f32], values: &[f32], size: usize, results: &mut [f32]) {
     let count = queries.len() / size;
     #[expect(clippy::cast_precision_loss, reason = "a head has few numbers")]
     let scale = 1.0 / (size as f32).sqrt();
-    // Transposed: the dimension that is summed over is the outer one, so that sums run in parallel.
+    // Transposes the keys: the dimension that is summed over is the outer one, so that sums run in parallel.
     let mut columns = vec![0.0; keys.len()];
     for (at, row) in keys.chunks_exact(size).enumerate() {
         for (number, column) in row.iter().zip(columns.chunks_exact_mut(count)) {
@@ -224,7 +224,7 @@ pub(super) fn attend(queries: &[f32], keys: &[f32], values: &[f32], size: usize,
 /// e^x for x of 0 or less, with a relative error of 2e-7; below -87 it is e^-87. The polynomial is that of Cephes.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    // Adding it rounds to integers, and leaves them in the low bits.
+    // Adding this constant rounds to an integer, and leaves the integer in the low bits.
     const ROUNDER: f32 = 12_582_912.0;
     let x = x.max(-87.0);
     let shifted = x * std::f32::consts::LOG2_E + ROUNDER;

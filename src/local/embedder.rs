@@ -1,4 +1,4 @@
-//! Sentence transformers: a text's vector from those of its tokens.
+//! Sentence transformers: they compute a text's vector from those of its tokens.
 
 use std::{fmt, path::Path, sync::Arc};
 
@@ -23,11 +23,11 @@ use crate::{
     own_thread::on_own_thread,
 };
 
-/// Tokens of a text, with the special ones, if the folder does not say. The pieces of turns are hardly longer.
+/// The most tokens of a text, special ones included, if the folder does not say. The pieces of turns are hardly longer.
 const MAX_TOKENS: usize = 256;
-/// The upper limit, whatever the folder says: the time for a long query grows with the square of its length.
+/// The most tokens of a text, whatever the folder says: the time for a long query grows with the square of its length.
 const MOST_TOKENS: usize = 1_024;
-/// Two special tokens, and one of the text.
+/// The fewest tokens that a text may be cut to: two special ones, and one of the text.
 const FEWEST_TOKENS: usize = 3;
 
 /// A sentence transformer read from a folder. Feature `local`; it brings no dependencies, and needs no network.
@@ -43,9 +43,9 @@ const FEWEST_TOKENS: usize = 3;
 /// # }
 /// ```
 ///
-/// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`; and, if
-/// they exist, `tokenizer_config.json`, `modules.json` with the folders it names, `sentence_bert_config.json` and
-/// `config_sentence_transformers.json`. Supported:
+/// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. These
+/// are also read, if they exist: `tokenizer_config.json`, `modules.json` with the folders it names,
+/// `sentence_bert_config.json` and `config_sentence_transformers.json`. Supported:
 ///
 /// | | |
 /// |---|---|
@@ -59,7 +59,7 @@ const FEWEST_TOKENS: usize = 3;
 ///
 /// Anything else is refused with an error that names it: implement [`Embedder`] for it.
 ///
-/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine.
+/// The embedder computes on a separate thread, in 32-bit floats, and gives the same numbers on every machine.
 #[derive(Clone)]
 pub struct LocalEmbedder {
     model: Arc<EmbedderModel>,
@@ -67,7 +67,7 @@ pub struct LocalEmbedder {
 }
 
 struct EmbedderModel {
-    /// The space of vectors of texts without a prefix.
+    /// The space of the vectors of texts without a prefix.
     space: EmbeddingSpace,
     tokens: ModelTokens,
     max_tokens: usize,
@@ -78,8 +78,8 @@ struct EmbedderModel {
 }
 
 impl LocalEmbedder {
-    /// Reads the model in this folder. Blocks for a few tenths of a second with a model of 90 MB, and takes about as much
-    /// memory as its file, twice as much while reading.
+    /// Reads the model in this folder. With a model of 90 MB, blocks for a few tenths of a second. Takes about as much
+    /// memory as the model's file, and twice as much while reading.
     ///
     /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
@@ -90,15 +90,15 @@ impl LocalEmbedder {
         Ok(Self { model: Arc::new(EmbedderModel::read(folder)?), prefixes })
     }
 
-    /// The prefix for each query, such as `"query: "` for E5. Default: the folder's prompt for queries, usually none.
+    /// Sets the prefix for each query, such as `"query: "` for E5. Default: the folder's prompt for queries, usually none.
     #[must_use]
     pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.query = prefix.into();
         self
     }
 
-    /// The prefix for each document, such as `"passage: "` for E5. Default: the folder's prompt for documents, usually none.
-    /// With another prefix all vectors are recomputed.
+    /// Sets the prefix for each document, such as `"passage: "` for E5. Default: the folder's prompt for documents, usually
+    /// none. With another prefix all vectors are recomputed.
     #[must_use]
     pub fn document_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefixes.document = prefix.into();
@@ -139,8 +139,9 @@ impl EmbedderModel {
             ));
         }
         let tensors = Tensors::read(own)?;
-        // Identifies the model whatever its folder is called: a hash over everything its vectors depend on. What older
-        // models lack is included only if present, since their vectors are stored under the hash without it.
+        // Identifies the model whatever its folder is called: a hash over everything that its vectors depend on. Settings
+        // that older models lack are hashed only if present, because the vectors of those models are stored under the hash
+        // without them.
         let mut hash = Sha256::new();
         hash.update(tensors.bytes());
         let tokens = ModelTokens::read(own, shape.vocab_size, &mut hash)?;
@@ -170,7 +171,7 @@ impl EmbedderModel {
         Ok(self.transformer.each(&inputs, |rows| self.head.vector(rows)))
     }
 
-    /// A text's tokens; empty for a text without tokens, whatever its prefix.
+    /// Returns a text's tokens, with the prefix; empty for a text without tokens, whatever the prefix.
     fn input(&self, prefix: &str, text: &str) -> Result<Input> {
         if prefix.is_empty() {
             return self.tokenized(text);
@@ -189,7 +190,7 @@ impl EmbedderModel {
     }
 }
 
-/// A sentence transformer's own settings about the texts it was trained with.
+/// A sentence transformer's settings about the texts it was trained with.
 #[derive(Default, Deserialize)]
 struct Length {
     max_seq_length: Option<usize>,

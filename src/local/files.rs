@@ -27,7 +27,7 @@ pub(super) fn text(folder: &Path, file: &str) -> Result<String> {
     fs::read_to_string(folder.join(file)).map_err(|error| unreadable(file, error))
 }
 
-/// Why a file of the folder cannot be read.
+/// Returns the error for a file of the folder that cannot be read.
 pub(super) fn unreadable(file: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => {
@@ -38,7 +38,7 @@ pub(super) fn unreadable(file: &str, error: io::Error) -> Error {
     }
 }
 
-/// An identifier of what was read: the start of its hash.
+/// Returns an identifier of what was hashed: the start of the hash.
 pub(super) fn revision(hash: Sha256) -> String {
     const SHOWN: usize = 16;
     let mut revision = hex(&hash.finalize());

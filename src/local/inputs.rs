@@ -1,15 +1,15 @@
-//! The input of a model: the token ids of a text, or of a query and a text.
+//! The input of a model: the token ids of one text, or of a query and a text.
 
-/// The tokens of one text, or of a query and a text, with the special ones. Empty for a text without tokens.
+/// The tokens of one text, or of a query and a text, with special tokens. Empty for a text without tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Input {
     pub(super) ids: Vec<u32>,
-    /// Where the tokens of the second text begin; the end if there is only one.
+    /// The index of the second text's first token; the number of tokens if there is only one text.
     pub(super) second: usize,
 }
 
-/// How many tokens of a query and of a text are kept if both together may have `room`: the whole query up to half of the
-/// room, and more if the text is short; the text gets the rest.
+/// Returns how many tokens of a query and of a text are kept if both together may have `room`. The whole query is kept up to
+/// half of the room, and more of it if the text is short; the text gets the rest.
 pub(super) fn shares(room: usize, query: usize, text: usize) -> (usize, usize) {
     let query = query.min((room / 2).max(room.saturating_sub(text)));
     (query, text.min(room - query))

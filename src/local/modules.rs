@@ -1,4 +1,4 @@
-//! The modules after a sentence transformer's layers, as `modules.json` lists them: pooling, and dense layers.
+//! The modules that follow a sentence transformer's layers, as `modules.json` lists them: pooling, and dense layers.
 
 use std::{
     collections::BTreeMap,
@@ -23,11 +23,11 @@ use crate::{
 /// How the vectors of a text's tokens become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pooling {
-    /// Their mean.
+    /// The mean of all.
     Mean,
-    /// The first, the vector of `[CLS]`.
+    /// The first: the vector of `[CLS]`.
     Cls,
-    /// The last, the vector of `[SEP]` or `</s>`.
+    /// The last: the vector of `[SEP]` or `</s>`.
     Last,
 }
 
@@ -53,7 +53,7 @@ struct Module {
     path: PathBuf,
 }
 
-/// What a folder's list says: where the transformer's own files are, and the modules after it.
+/// Where a folder has the transformer's files, and the modules after it.
 pub(super) struct Modules {
     pub(super) transformer: PathBuf,
     pooling: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// For a folder without a list: pooling, if the folder says how.
+    /// Reads `modules.json`; `None` for a folder without it.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
         let Some(modules) = json_if_any::<Vec<Module>>(folder, "modules.json")? else { return Ok(None) };
         let mut found = Self { transformer: folder.to_owned(), pooling: None, dense: Vec::new() };
@@ -85,13 +85,13 @@ impl Modules {
         Ok(Some(found))
     }
 
-    /// A folder without a list.
+    /// Returns the modules of a folder without `modules.json`: pooling, if the folder says how.
     pub(super) fn unlisted(folder: &Path) -> Self {
         let pooling = Some(folder.join("1_Pooling")).filter(|path| path.join("config.json").exists());
         Self { transformer: folder.to_owned(), pooling, dense: Vec::new() }
     }
 
-    /// The modules after a transformer whose vectors have `size` numbers; they are included in the hash.
+    /// Reads the modules after a transformer whose vectors have `size` numbers, and adds them to the hash.
     pub(super) fn head(&self, size: usize, hash: &mut Sha256) -> Result<EmbeddingHead> {
         let pooling = self.pooling.as_deref().map_or(Ok(Pooling::Mean), pooling)?;
         hash.update([match pooling {
@@ -109,12 +109,13 @@ impl Modules {
 }
 
 impl EmbeddingHead {
-    /// The length of a text's vector.
+    /// Returns the length of a text's vector.
     pub(super) fn dims(&self) -> usize {
         self.dense.last().map_or(self.size, |dense| dense.outputs)
     }
 
-    /// The vector of a text, from those of its tokens; zeros for no tokens. Not of length 1: only directions are compared.
+    /// Computes the vector of a text from those of its tokens; zeros for no tokens. Its length is not 1: only directions are
+    /// compared.
     pub(super) fn vector(&self, rows: &[f32]) -> Vec<f32> {
         if rows.is_empty() {
             return vec![0.0; self.dims()];
@@ -188,7 +189,7 @@ impl Dense {
     }
 }
 
-/// As the folder's config.json says, in one of its two forms.
+/// Reads how the folder's config.json says to pool, in one of its two forms.
 fn pooling(folder: &Path) -> Result<Pooling> {
     const MODE: &str = "pooling_mode";
     let settings: BTreeMap<String, Value> = json(folder, "config.json")?;

@@ -1,4 +1,4 @@
-//! The prompts with which, according to a folder, texts should begin.
+//! The prompts with which texts should begin, according to a model's folder.
 
 use std::{collections::HashMap, path::Path};
 
@@ -18,7 +18,8 @@ struct PromptSettings {
     default_prompt_name: Option<String>,
 }
 
-/// The folder's prompts for queries and documents: those with a matching name, otherwise its default one, otherwise none.
+/// Reads the folder's prompts for queries and documents: those with a matching name, otherwise the default one, otherwise
+/// none.
 pub(super) fn prompts(folder: &Path) -> Result<Prefixes> {
     let PromptSettings { prompts, default_prompt_name } = json_if_any(folder, FILE)?.unwrap_or_default();
     let prompts = prompts.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Cross-encoders: how well a text answers a query when both are read together.
+//! Cross-encoders: models that score how well a text answers a query by reading both together.
 
 use std::{
     fmt,
@@ -22,10 +22,10 @@ use crate::{
     rerank::{Reranker, Reranking},
 };
 
-/// Tokens of a query and a text, with the special ones: the length rerankers are trained with. The time grows with its
-/// square.
+/// The most tokens of a query and a text, special ones included: the length that rerankers are trained with. The time grows
+/// with the square of the length.
 const MAX_TOKENS: usize = 512;
-/// How many texts are read before checking whether anybody still waits: about a tenth of a second's work.
+/// How many texts are read before checking whether the answer is still awaited: about a tenth of a second's work.
 const TEXTS_AT_ONCE: usize = 8;
 
 /// A cross-encoder read from a folder. Feature `local`; it brings no dependencies, and needs no network.
@@ -44,12 +44,12 @@ const TEXTS_AT_ONCE: usize = 8;
 /// `...ForSequenceClassification`, with one class: ms-marco-MiniLM-L-6-v2, and with the feature `multilingual`
 /// bge-reranker-base and mmarco-mMiniLMv2-L12-H384-v1.
 ///
-/// A score is the model's raw output for its class, neither squeezed to 0..1 nor scaled: those of ms-marco are between about
-/// -11 and 11. The first 512 tokens of a query and a text are used, or as many as the model has positions; if they do not
-/// fit, the text is cut, and the query only where it is longer than half of them.
+/// A score is the model's raw output for its class, neither squeezed to 0..1 nor scaled: the scores of ms-marco are between
+/// about -11 and 11. The first 512 tokens of a query and a text are used, or as many as the model has positions. If they do
+/// not fit, the text is cut, and the query only if it is longer than half of that.
 ///
-/// It computes on one thread of its own, in 32-bit floats, and gives the same numbers on every machine. It stops within a
-/// few texts when nobody waits for them any more.
+/// The reranker computes on a separate thread, in 32-bit floats, and gives the same numbers on every machine. If its answer
+/// is no longer awaited, it stops within a few texts.
 #[derive(Clone)]
 pub struct LocalReranker(Arc<RerankerModel>);
 
@@ -71,8 +71,8 @@ struct Classifier {
 }
 
 impl LocalReranker {
-    /// Reads the model in this folder. Blocks for a few tenths of a second with a model of 90 MB, and takes about as much
-    /// memory as its file, twice as much while reading.
+    /// Reads the model in this folder. With a model of 90 MB, blocks for a few tenths of a second. Takes about as much
+    /// memory as the model's file, and twice as much while reading.
     ///
     /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
@@ -95,7 +95,7 @@ impl LocalReranker {
 }
 
 impl Reranker for LocalReranker {
-    /// The model's form and the start of its hash, such as `bert-6x384-74642f9766f84207`.
+    /// The model's dimensions and the start of its hash, such as `bert-6x384-74642f9766f84207`.
     fn name(&self) -> &str {
         &self.0.name
     }
@@ -120,7 +120,7 @@ impl fmt::Debug for LocalReranker {
 }
 
 impl RerankerModel {
-    /// A score for each text, as long as anybody waits for them.
+    /// Computes a score for each text, unless the answer is no longer awaited.
     fn scores(&self, query: &str, texts: &[String], anybody: &Weak<()>) -> Result<Vec<f32>> {
         let mut scores = Vec::with_capacity(texts.len());
         for texts in texts.chunks(TEXTS_AT_ONCE) {
@@ -161,9 +161,9 @@ impl Classifier {
         })
     }
 
-    /// The score, from the vectors of a pair's tokens.
+    /// Computes the score from the vectors of a pair's tokens.
     fn score(&self, rows: &[f32]) -> f32 {
-        // An empty query and an empty text may have no token at all.
+        // An empty query and an empty text may have no token.
         let Some(first) = rows.get(..self.size) else { return f32::MIN };
         let mut pooled = self.dense.apply(first);
         if self.is_tanh {

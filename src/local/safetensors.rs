@@ -1,4 +1,4 @@
-//! The safetensors format: a length, a JSON head with the names and offsets of tensors, and their bytes.
+//! Reads the safetensors format: a length, a JSON head with the names and offsets of tensors, and their bytes.
 
 use std::{collections::HashMap, path::Path};
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 
-/// The format's own limit for its head.
+/// The limit that the format sets for its head.
 const MAX_HEAD_BYTES: u64 = 100 << 20;
 const LENGTH_BYTES: usize = 8;
 
 /// The tensors of one file.
 pub(super) struct Tensors {
     bytes: Vec<u8>,
-    /// Where the first tensor begins.
+    /// The offset in `bytes` at which the tensors begin.
     start: usize,
     places: HashMap<String, TensorRange>,
 }
@@ -52,34 +52,34 @@ impl Tensors {
         Ok(Self { bytes, start, places })
     }
 
-    /// All bytes of the file.
+    /// Returns all bytes of the file.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// `prefix`, if this tensor's name has that prefix here.
+    /// Returns `prefix` if the file has a tensor of this name with that prefix, otherwise an empty string.
     pub(super) fn prefix(&self, prefix: &'static str, name: &str) -> &'static str {
         if self.places.contains_key(&format!("{prefix}{name}")) { prefix } else { "" }
     }
 
-    /// The dimensions of the tensor of this name, if it exists.
+    /// Returns the dimensions of the tensor of this name, if it exists.
     pub(super) fn shape(&self, name: &str) -> Option<&[usize]> {
         self.places.get(name).map(|place| &*place.shape)
     }
 
-    /// The weights and biases of this name.
+    /// Reads the weights and biases of this name.
     pub(super) fn linear(&self, name: &str, outputs: usize, inputs: usize) -> Result<Linear> {
         let weights = self.floats(&format!("{name}.weight"), &[outputs, inputs])?;
         Ok(Linear::new(&weights, &self.floats(&format!("{name}.bias"), &[outputs])?))
     }
 
-    /// The normalization of this name.
+    /// Reads the layer normalization of this name.
     pub(super) fn norm(&self, name: &str, size: usize, epsilon: f32) -> Result<LayerNorm> {
         let [weights, bias] = ["weight", "bias"].map(|part| self.floats(&format!("{name}.{part}"), &[size]));
         Ok(LayerNorm { weights: weights?, bias: bias?, epsilon })
     }
 
-    /// The numbers of the tensor of this name, which must have this shape.
+    /// Reads the numbers of the tensor of this name, which must have this shape.
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let unsuitable = |what: &str| {
             Error::new(ErrorKind::Unsupported, format!("{what} {name} that config.json asks for"))
@@ -109,7 +109,7 @@ impl Tensors {
     }
 }
 
-/// A 16-bit float: a sign, 5 bits of exponent, 10 of fraction (IEEE 754).
+/// Decodes a 16-bit float: a sign, 5 bits of exponent, 10 of fraction (IEEE 754).
 fn from_half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 31, f32::from(bits & 1_023));
     let size = match exponent {

@@ -1,4 +1,4 @@
-//! What config.json says about a model, and how its family names its tensors.
+//! What config.json says about a model, and how the model's family names its tensors.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn default_epsilon() -> f32 {
 /// Model types that share the names of tensors and the numbering of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Includes models that others trained in its form: `MiniLM`, BGE, E5, GTE, Arctic.
+    /// Includes other models of the same form: `MiniLM`, BGE, E5, GTE, Arctic.
     Bert,
     DistilBert,
     /// Includes XLM-RoBERTa and `CamemBERT`.
@@ -61,7 +61,8 @@ impl Shape {
         struct ModelType {
             model_type: Option<String>,
         }
-        // Other families also have other fields, so the field that decides about refusal is read first.
+        // Other families also have other fields, so the model type is read first: an unsupported one gets the clearest
+        // error.
         let kind = json::<ModelType>(folder, "config.json")?.model_type.unwrap_or_default();
         if family(&kind).is_none() {
             return Err(unsupported(format!(
@@ -101,7 +102,7 @@ impl Shape {
         family(&self.model_type).expect("a shape was checked when it was read")
     }
 
-    /// The name of the form: `bert-6x384`.
+    /// Returns the name of the form: `bert-6x384`.
     pub(super) fn name(&self) -> String {
         format!("{}-{}x{}", self.model_type, self.num_hidden_layers, self.hidden_size)
     }
@@ -111,7 +112,7 @@ impl Shape {
         self.architectures.iter().any(|name| name.ends_with("ForSequenceClassification"))
     }
 
-    /// The row of the position table for a text's first token.
+    /// Returns the row of the position table for a text's first token.
     pub(super) fn first_position(&self) -> usize {
         match self.family() {
             Family::Bert | Family::DistilBert => 0,
@@ -119,12 +120,12 @@ impl Shape {
         }
     }
 
-    /// The maximum number of tokens, by positions.
+    /// Returns the maximum number of tokens, as limited by positions.
     pub(super) fn positions(&self) -> usize {
         self.max_position_embeddings - self.first_position()
     }
 
-    /// How many kinds of tokens are distinguished: those of a query, and those of the text after it.
+    /// Returns how many kinds of tokens are distinguished: those of a query, and those of the text after it.
     pub(super) fn token_kinds(&self) -> usize {
         match self.family() {
             Family::DistilBert => 0,
@@ -133,7 +134,7 @@ impl Shape {
     }
 }
 
-/// Three special tokens and one of each text: with fewer, a query and a text do not fit.
+/// Three special tokens and one of each text: with fewer positions, a query and a text do not fit.
 const MIN_POSITIONS: usize = 4;
 
 fn family(model_type: &str) -> Option<Family> {
@@ -149,7 +150,7 @@ fn unsupported(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unsupported, what.into())
 }
 
-/// A family's names for the tensors of a layer.
+/// The names that a family gives the tensors of a layer.
 pub(super) struct LayerNames {
     pub(super) query: &'static str,
     pub(super) key: &'static str,
@@ -162,7 +163,7 @@ pub(super) struct LayerNames {
 }
 
 impl Family {
-    /// The prefix of its tensors' names, in folders that use one.
+    /// Returns the prefix of the names of the family's tensors, in folders that use one.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::Bert => "bert.",
@@ -171,7 +172,7 @@ impl Family {
         }
     }
 
-    /// The prefix of a layer's tensors' names, before its number.
+    /// Returns the prefix of the names of a layer's tensors, before its number.
     pub(super) fn layers(self) -> &'static str {
         match self {
             Self::Bert | Self::Roberta => "encoder.layer",

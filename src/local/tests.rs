@@ -1,4 +1,4 @@
-//! A tiny model that the tests write, checked against numpy; and a real one, if available.
+//! Tests a tiny model, written here, against numpy, and a real model if it is available.
 
 mod references;
 
@@ -45,7 +45,7 @@ fn shapes() -> Vec<(String, Vec<usize>)> {
     shapes
 }
 
-/// Pseudo-random numbers of the size such tensors have.
+/// Pseudo-random numbers of the size that such tensors have.
 fn weights() -> Vec<u8> {
     let mut state = 7_u32;
     let mut next = || {
@@ -106,7 +106,7 @@ fn embed_for(embedder: &LocalEmbedder, texts: &[&str], purpose: EmbeddingPurpose
     runtime.block_on(embedder.embed(&texts, purpose)).unwrap()
 }
 
-/// Checks the vector of a text, of length 1, against numpy's.
+/// Checks the vector of a text, scaled to length 1, against numpy's.
 #[track_caller]
 fn check(folder: &TempDir, text: &str, expected: [f32; SIZE]) {
     let vector = embed(&LocalEmbedder::open(folder).unwrap(), &[text]).remove(0);
@@ -116,7 +116,7 @@ fn check(folder: &TempDir, text: &str, expected: [f32; SIZE]) {
     }
 }
 
-/// Checks why the folder cannot be read.
+/// Checks that a changed folder is refused, with this kind of error and these words.
 #[track_caller]
 fn check_refused(change: impl FnOnce(&TempDir), expected: ErrorKind, said: &str) {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! A text as tokens of a folder's model, by whichever kind of vocabulary the folder has.
+//! Turns a text into tokens of a folder's model, whichever kind of vocabulary the folder has.
 
 #[cfg(feature = "multilingual")]
 use std::fs;
@@ -21,7 +21,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// The maximum number of tokens of a short text, including special ones: fewer than any model has room for.
+/// The most tokens that a one-letter text may have, special ones included: fewer than any model has room for.
 const MOST_ADDED: usize = 16;
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) enum ModelTokens {
 }
 
 impl ModelTokens {
-    /// The folder's tokenizer, whose effect on texts is included in the hash. All of its ids are below `vocab_size`.
+    /// Reads the folder's tokenizer, and adds what affects its tokens to the hash. All of its ids are below `vocab_size`.
     pub(super) fn read(folder: &Path, vocab_size: usize, hash: &mut Sha256) -> Result<Self> {
         let tokens = match other_kind(folder)? {
             None => Self::WordPieces(WordPieces::read(folder, hash)?),
@@ -90,7 +90,7 @@ impl ModelTokens {
         Ok(Self::Read(Box::new(tokenizer)))
     }
 
-    /// Above all ids.
+    /// Returns a number above all ids.
     fn count(&self) -> usize {
         match self {
             Self::WordPieces(pieces) => pieces.count(),
@@ -101,7 +101,7 @@ impl ModelTokens {
         }
     }
 
-    /// How texts are normalized, if neither like uncased BERT models nor as tokenizer.json says.
+    /// Returns how texts are normalized, if neither as for uncased BERT models nor as tokenizer.json says.
     pub(super) fn own_normalization(&self) -> Option<Normalization> {
         match self {
             Self::WordPieces(pieces) => pieces.own_normalization(),
@@ -110,7 +110,7 @@ impl ModelTokens {
         }
     }
 
-    /// A text's tokens with the special ones, at most `max` in all; empty for a text without tokens.
+    /// Returns a text's tokens with the special ones, at most `max` in all; empty for a text without tokens.
     #[cfg_attr(not(feature = "multilingual"), expect(clippy::unnecessary_wraps, reason = "others may fail"))]
     pub(super) fn text(&self, text: &str, max: usize) -> Result<Input> {
         match self {
@@ -127,7 +127,7 @@ impl ModelTokens {
         }
     }
 
-    /// The tokens of a query and of a text, with the special ones, at most `max` in all.
+    /// Returns the tokens of a query and of a text, with the special ones, at most `max` in all.
     #[cfg_attr(not(feature = "multilingual"), expect(clippy::unnecessary_wraps, reason = "others may fail"))]
     pub(super) fn pair(&self, query: &str, text: &str, max: usize) -> Result<Input> {
         match self {
@@ -145,13 +145,13 @@ impl ModelTokens {
     }
 }
 
-/// A text's tokens, without special ones.
+/// Returns a text's tokens, without special ones.
 #[cfg(feature = "multilingual")]
 fn encoded(tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
     tokenizer.encode_fast(text, false).map_err(|_| failed())
 }
 
-/// How many special tokens are added to a text, or to a query and a text.
+/// Returns how many special tokens are added to a text, or to a query and a text.
 #[cfg(feature = "multilingual")]
 fn special(tokenizer: &Tokenizer, is_pair: bool) -> usize {
     tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(is_pair))

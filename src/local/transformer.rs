@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::Result;
 
-/// How many tokens go through the model together: enough to read its weights rarely, few enough for the caches.
+/// How many tokens go through the model together: enough that its weights are read rarely, few enough for the caches.
 const BATCH_TOKENS: usize = 256;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Transformer {
     size: usize,
     heads: usize,
     words: Vec<f32>,
-    /// The vectors of positions, with that of the kind of token added; one table per kind, at least one.
+    /// The vectors of positions, each with the vector of the kind of token added; one table per kind, at least one.
     positions: Vec<Vec<f32>>,
     norm: LayerNorm,
     layers: Vec<Layer>,
@@ -79,8 +79,8 @@ impl Transformer {
         })
     }
 
-    /// The results of `finish` for the vectors of each input's tokens; an empty input has none. An input gives the same bits
-    /// alone and among others.
+    /// Returns the results of `finish` for the vectors of each input's tokens; for an empty input there are none. An input
+    /// gives the same bits alone and among others.
     pub(super) fn each<T>(&self, inputs: &[Input], mut finish: impl FnMut(&[f32]) -> T) -> Vec<T> {
         let mut results = Vec::with_capacity(inputs.len());
         let mut rest = inputs;
@@ -93,7 +93,7 @@ impl Transformer {
         results
     }
 
-    /// The vectors of all tokens of these inputs, and where those of each input are. All go through a layer together, so
+    /// Returns the vectors of all tokens of these inputs, and the range of each input's. All go through a layer together, so
     /// that its weights are read once; each input attends only to itself.
     fn rows(&self, inputs: &[Input]) -> (Vec<f32>, Vec<Range<usize>>) {
         let mut ranges: Vec<Range<usize>> = Vec::with_capacity(inputs.len());
@@ -103,7 +103,7 @@ impl Transformer {
             for (place, &id) in input.ids.iter().enumerate() {
                 let at = rows.len();
                 rows.extend_from_slice(&self.words[id as usize * self.size..][..self.size]);
-                // In families with one kind of tokens, or none, all tokens have that kind.
+                // In a family with one kind of token, or none, all tokens have the same kind.
                 let kind = usize::from(place >= input.second).min(self.positions.len() - 1);
                 add(&mut rows[at..], &self.positions[kind][place * self.size..][..self.size]);
             }
@@ -157,12 +157,12 @@ impl Layer {
     }
 }
 
-/// These columns of rows of `size` numbers.
+/// Returns these columns of rows of `size` numbers.
 fn columns(rows: &[f32], size: usize, part: Range<usize>) -> Vec<f32> {
     rows.chunks_exact(size).flat_map(|row| &row[part.clone()]).copied().collect()
 }
 
-/// These rows, with these numbers added to each.
+/// Returns these rows with these numbers added to each.
 fn all_added(rows: &[f32], numbers: &[f32]) -> Vec<f32> {
     let mut sums = rows.to_vec();
     for row in sums.chunks_exact_mut(numbers.len()) {

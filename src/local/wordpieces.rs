@@ -1,4 +1,4 @@
-//! The tokens of a folder with a `WordPiece` vocabulary, BERT's own.
+//! The tokenizer of a folder with a `WordPiece` vocabulary, which is BERT's.
 
 use std::{borrow::Cow, collections::HashMap, path::Path};
 
@@ -18,7 +18,7 @@ use crate::{
 pub(super) struct WordPieces {
     vocabulary: Vocabulary,
     normalization: Normalization,
-    /// How many tokens there are.
+    /// The number of tokens in the vocabulary.
     count: usize,
     /// The ids of `[CLS]`, `[SEP]` and `[UNK]`.
     cls: u32,
@@ -26,7 +26,7 @@ pub(super) struct WordPieces {
     unk: u32,
 }
 
-/// The parts of tokenizer.json that are used, each read separately: the vocabulary may be large.
+/// The parts of tokenizer.json that are used. Each is read separately, because the vocabulary may be large.
 #[derive(Deserialize)]
 struct TokenizerFile<M> {
     model: M,
@@ -63,7 +63,7 @@ struct WordPieceSettings {
 }
 
 impl WordPieces {
-    /// The folder's tokenizer, whose tokens are included in the hash.
+    /// Reads the folder's tokenizer, and adds its tokens to the hash.
     pub(super) fn read(folder: &Path, hash: &mut Sha256) -> Result<Self> {
         let tokens = tokens(folder)?;
         for token in &tokens {
@@ -86,12 +86,12 @@ impl WordPieces {
         self.count
     }
 
-    /// How texts are normalized, if not like uncased models.
+    /// Returns how texts are normalized, if not as for uncased models.
     pub(super) fn own_normalization(&self) -> Option<Normalization> {
         Some(self.normalization).filter(|how| *how != Normalization::UNCASED)
     }
 
-    /// A text's tokens, between `[CLS]` and `[SEP]`; at most `max` in all.
+    /// Returns a text's tokens, between `[CLS]` and `[SEP]`; at most `max` in all.
     pub(super) fn text(&self, text: &str, max: usize) -> Input {
         let pieces = self.pieces(text, max.saturating_sub(2));
         if pieces.is_empty() {
@@ -101,7 +101,7 @@ impl WordPieces {
         Input { second: ids.len(), ids }
     }
 
-    /// `[CLS]` query `[SEP]` text `[SEP]`; at most `max` in all.
+    /// Returns `[CLS]` query `[SEP]` text `[SEP]`; at most `max` tokens in all.
     pub(super) fn pair(&self, query: &str, text: &str, max: usize) -> Input {
         let room = max.saturating_sub(3);
         let [mut query, mut text] = [query, text].map(|text| self.pieces(text, room));
@@ -112,7 +112,7 @@ impl WordPieces {
         Input { ids, second: query.len() + 2 }
     }
 
-    /// The first `most` tokens of a text.
+    /// Returns the first `most` tokens of a text.
     fn pieces(&self, text: &str, most: usize) -> Vec<u32> {
         let mut ids = Vec::new();
         self.vocabulary.tokens(text, |id| {
@@ -124,7 +124,7 @@ impl WordPieces {
     }
 }
 
-/// The tokens, ordered by id.
+/// Reads the tokens, ordered by id.
 fn tokens(folder: &Path) -> Result<Vec<String>> {
     if folder.join("vocab.txt").exists() {
         return Ok(text(folder, "vocab.txt")?.lines().map(str::to_owned).collect());
@@ -138,7 +138,7 @@ fn tokens(folder: &Path) -> Result<Vec<String>> {
     Ok(tokens)
 }
 
-/// The kind of the folder's vocabulary, if it is not `WordPiece`.
+/// Returns the kind of the folder's vocabulary, if it is not `WordPiece`.
 pub(super) fn other_kind(folder: &Path) -> Result<Option<String>> {
     if folder.join("vocab.txt").exists() {
         return Ok(None);
@@ -147,7 +147,8 @@ pub(super) fn other_kind(folder: &Path) -> Result<Option<String>> {
     Ok(Some(kind.unwrap_or_default()).filter(|kind| kind != "WordPiece"))
 }
 
-/// As `tokenizer_config.json` says, otherwise as `tokenizer.json` says, otherwise like uncased models.
+/// Reads the normalization: as `tokenizer_config.json` says, otherwise as `tokenizer.json` says, otherwise as for uncased
+/// models.
 fn normalization(folder: &Path) -> Result<Normalization> {
     let settings: WordPieceSettings = json_if_any(folder, "tokenizer_config.json")?.unwrap_or_default();
     let tokenizer: Normalizing = json_if_any(folder, "tokenizer.json")?.unwrap_or_default();

@@ -20,7 +20,8 @@ const NEVER_USED: f64 = 0.5;
 /// G: the score of a pinned memory.
 const PINNED: f64 = 999.0;
 
-/// Days scaled by volatility: for faster outdated memories, a month, a day, an hour and a minute count alike (I).
+/// Days scaled by volatility (I): a day of `Low` ages a memory as 6 hours of `Medium`, an hour of `High` and a minute of
+/// `Ephemeral` do.
 pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     let speed = match volatility {
         Volatility::Low => 1.0,

@@ -11,20 +11,20 @@ use crate::{
 
 /// The message asks for the attribute of this subject.
 const KEY: f64 = 0.8;
-/// The message names the value: this score, rising with the share of its words that are named.
+/// The message names the value: this score plus [`WHOLE_VALUE`] times the share of the value's words that it names.
 const VALUE: f64 = 0.6;
 const WHOLE_VALUE: f64 = 0.2;
 /// The message names the subject.
 const SUBJECT: f64 = 0.6;
-/// The message names nothing of it, but users speak of themselves: for single-valued anchors, and for the rest.
+/// The message names nothing of the anchor, but users speak of themselves: for single-valued anchors, and for the rest.
 const SELF_ONE: f64 = 0.25;
 const SELF_MANY: f64 = 0.2;
 /// The factor for an anchor that no longer holds, if its attribute is asked for.
 const ENDED: f64 = 0.5;
-/// The message names nothing of it, but it says who the user is, which every context shows.
+/// The message names nothing of the anchor, but the anchor says who the user is, which every context shows.
 const ALWAYS: f64 = 0.1;
 
-/// The anchors that a message calls for, best first, each with its score, above 0 and at most 1.
+/// Returns the anchors that a message calls for, best first, each with its score, above 0 and at most 1.
 ///
 /// A score is relevance times strength (`1 - 0.5^n` for n turns that say so: design of the project, section 2). Relevance
 /// combines reasons as if they were independent, `1 - (1-a)(1-b)...`: the attribute is asked for (0.8), the value is named
@@ -33,7 +33,7 @@ const ALWAYS: f64 = 0.1;
 /// so anything matched (0.6 of 0.5) ranks above anything unmatched (0.25 of 1).
 ///
 /// An anchor that no longer holds counts fully if the message asks for the past and matches it, and half if the message asks
-/// for its attribute, so that nobody takes the old value for the new one. A retracted one never counts. Ties are broken by
+/// for its attribute, so that the old value is not taken for the new one. A retracted one never counts. Ties are broken by
 /// key, then value.
 pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
     let mut found: Vec<(f64, String, &Anchor)> = anchors
@@ -57,7 +57,7 @@ pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anc
     found.into_iter().map(|(score, _, anchor)| (anchor, score)).collect()
 }
 
-/// Anchors that no longer hold and whose attribute is asked for, each with the one that replaced it.
+/// Returns the anchors that no longer hold and whose attribute is asked for, each with the one that replaced it.
 pub(crate) fn ended<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, &'a Anchor)> {
     let ended = anchors.iter().filter(|anchor| anchor.retracted_at.is_none() && is_asked(query, anchor));
     let newer = |anchor: &Anchor| anchors.iter().find(|newer| Some(newer.id) == anchor.superseded_by);
@@ -99,8 +99,8 @@ fn is_named(query: &Query, subject: &str) -> bool {
         || (!words.is_empty() && words.iter().all(|word| query.words.contains(word)))
 }
 
-/// The share of a value's words that the message contains, if it is at least half or one of them is a name there:
-/// `sister anna` by `Anna`.
+/// Returns the share of a value's words that the message contains, if it is at least half or one of them is a name there:
+/// `Anna` names half of `sister anna`.
 fn named_share(query: &Query, value: &str) -> Option<f64> {
     const LEAST: f64 = 0.5;
     let words = query_words(value);

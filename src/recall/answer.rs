@@ -1,4 +1,4 @@
-//! The answer to a query: the recalled items, in order, each with the parts of its score.
+//! Answers a query: returns the recalled items in order, each with the parts of its score.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -42,7 +42,7 @@ const DEFAULT_K: usize = 10;
 /// The most results that may be asked for.
 const MAX_K: usize = 1_000;
 
-/// What was gathered for an answer: a search, and what is missing.
+/// What was gathered for an answer: the result of a search, and what is missing.
 pub(crate) trait Gathered {
     fn searched(&mut self) -> &mut Searched;
     fn missing(&mut self) -> &mut Vec<String>;
@@ -100,7 +100,7 @@ pub(crate) fn gather(
 }
 
 impl RecallFindings {
-    /// The answer and its receipt, which the caller must store.
+    /// Returns the answer and its receipt, which the caller must store.
     pub(crate) fn answer(self, message: &Message) -> (Recall, NewReceipt) {
         let Self { searched, k, took } = self;
         let best = || searched.all(&message.profile).take(k);
@@ -120,22 +120,22 @@ impl RecallFindings {
 #[derive(Debug)]
 pub(crate) struct Hit {
     pub(crate) recalled: Recalled,
-    /// Whether it fits by itself, not only through its neighbours.
+    /// Whether the unit fits by itself, not only through its neighbours.
     pub(crate) has_evidence: bool,
-    /// Whether it fits too badly for a context.
+    /// Whether the unit fits too badly for a context.
     pub(crate) is_below_floor: bool,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
-    /// Of a turn that itself did not match: its summary.
+    /// The summary of a turn that itself did not match.
     pub(crate) summary: Option<Summary>,
 }
 
 /// The result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
-    /// Turns and summaries, best first.
+    /// Turns, summaries and memories, best first.
     pub(crate) units: Vec<Hit>,
-    /// What fits too badly to be read, best first, as receipt items.
+    /// Units that fit too badly to be read, best first, as receipt items.
     pub(crate) unread: Vec<ReceiptItem>,
     /// Anchors that the query calls for, best first.
     pub(crate) anchors: Vec<Recalled>,
@@ -145,13 +145,13 @@ pub(crate) struct Searched {
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
     pub(crate) model: Option<String>,
-    /// When the last turn up to that moment was said.
+    /// When the last turn was said, at the latest at the moment of the query.
     pub(crate) last_talk: Option<DateTime<Utc>>,
-    /// The confidence that something answers, from 0 to 1.
+    /// The confidence that something answers the query, from 0 to 1.
     pub(crate) confidence: f64,
-    /// Results below this confidence are not shown.
+    /// If no result has at least this confidence, none is shown.
     pub(crate) min_confidence: f64,
-    /// The user's epoch at that moment: a receipt that names things erased since then is not stored.
+    /// The user's epoch when the file was read: a receipt that names things erased since then is not stored.
     pub(crate) epoch: i64,
     /// Whether the search met damage that a job can repair.
     pub(crate) is_index_damaged: bool,
@@ -159,26 +159,26 @@ pub(crate) struct Searched {
     pub(crate) meaning: String,
     /// Which results were read.
     pub(crate) wanted: WantedUnits,
-    /// The reranker whose order the units are in.
+    /// The name of the reranker that ordered the units.
     pub(crate) reranker: Option<String>,
 }
 
 impl Searched {
-    /// All results, best first. Anchors are included if the query names them or asks for them; they have no place in
-    /// formulas that only know turns.
+    /// Returns all results, best first. Includes anchors that the query names or asks for, but not in a profile whose
+    /// formula knows only turns.
     fn all(&self, profile: &Profile) -> impl Iterator<Item = &Recalled> {
         let mut all: Vec<&Recalled> = self.units.iter().map(|hit| &hit.recalled).collect();
         if profile.weights().is_some() {
             all.extend(self.anchors.iter().filter(|anchor| anchor.score >= LEAST_STRENGTH));
         }
         all.sort_by(|a, b| b.score.total_cmp(&a.score)); // Stable: equal scores keep their order.
-        // A reranker orders only the places that units take.
+        // A reranker orders only units, among the places that they have.
         let mut units = self.units.iter().map(|hit| &hit.recalled);
         all.into_iter()
             .filter_map(move |place| if place.seq().is_some() { units.next() } else { Some(place) })
     }
 
-    /// The receipt of the query, as far as the search determines it.
+    /// Returns the receipt of the query, as far as the search determines it.
     pub(crate) fn receipt(
         &self,
         message: &Message,
@@ -231,7 +231,7 @@ impl Searched {
     }
 }
 
-/// The part of a query that receipts keep: its beginning, which is all that is searched for.
+/// Returns the part of a query that receipts keep: its beginning.
 fn kept(query: &str) -> String {
     const MOST_BYTES: usize = 4_096;
     query[..query.floor_char_boundary(MOST_BYTES)].to_owned()
@@ -242,12 +242,12 @@ fn kept(query: &str) -> String {
 pub(crate) enum WantedUnits {
     #[default]
     All,
-    /// What may be shown in a context.
+    /// Those that may be shown in a context.
     AboveFloor,
 }
 
-/// Finds units that pass the sieve, and reads the wanted ones: the best `question.k`, and in addition the turns `at_hand`
-/// that fit as well.
+/// Finds units that pass the sieve, and reads the wanted ones: the best `question.k`, and in addition those of the turns
+/// `at_hand` that fit as well.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
     index: IndexLease<'_>,
@@ -257,7 +257,7 @@ pub(crate) fn search(
     (sieve, at_hand): (&Sieve, &[&Turn]),
 ) -> Result<Searched> {
     let k = question.k + at_hand.len();
-    // In a context, memories have their own room.
+    // In a context, memories have a separate section and separate room.
     let pieces = if wanted == WantedUnits::AboveFloor { Pieces::Apart(k) } else { Pieces::Together(k) };
     let (found, anchors, wishes, last_talk, epoch) = index.with(snapshot, scope, |index| {
         let mut found = queries::find(snapshot, scope, index, question, pieces, sieve);
@@ -355,12 +355,12 @@ pub(crate) fn search(
     Ok(Searched { last_talk, min_confidence, epoch, is_index_damaged, meaning, wanted, ..found })
 }
 
-/// Whether this is the latest turn about something that one of these tells.
+/// Whether this is the newest turn about something that one of these units tells.
 fn is_newest(units: &[Hit], seq: u32) -> bool {
     units.iter().any(|hit| hit.recalled.newer.is_some_and(|newer| newer.seq == i64::from(seq)))
 }
 
-/// What belongs to the same piece of knowledge, by kind and id.
+/// Returns the kind and id of each unit of the same piece of knowledge.
 fn of_same_source(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -378,8 +378,8 @@ fn of_same_source(
     Ok(named)
 }
 
-/// A unit as stored: its turn, or else the summary in its place; `None` if it is not a turn. Damage is listed in `missing`,
-/// and a damaged turn is replaced by its summary.
+/// Reads a unit: its turn, or else the summary in its place; `None` if it is not a turn. Damage is listed in `missing`, and
+/// a damaged turn is replaced by its summary.
 pub(crate) fn fetch(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -396,7 +396,7 @@ pub(crate) fn fetch(
     Ok(Some(RecalledItem::Summary { summary: Box::new(summary), seq: seq.into(), caller_id }))
 }
 
-/// The value that was read, or `None` and an entry in `missing` if it is damaged. The rest is unaffected.
+/// Returns the value that was read, or `None` after adding the error to `missing` if the value is damaged.
 fn or_missing<T>(read: Result<Option<T>>, missing: &mut Vec<String>) -> Result<Option<T>> {
     match read {
         Err(error) if error.kind() == ErrorKind::Corrupt => {

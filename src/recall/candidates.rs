@@ -1,4 +1,4 @@
-//! What competes for a place in a context: the session's turns by their places, and recalled items by rank.
+//! Selects what competes for a place in a context: the session's turns by their places, and recalled items by rank.
 
 use std::sync::Arc;
 
@@ -28,8 +28,7 @@ use crate::{
 const ANCHOR_TOKENS: u32 = 150;
 /// The part of the cold share that may say how the user wants to be answered.
 const WISH_TOKENS: u32 = 100;
-/// The cold share divided by this is what memories may take while there are turns that fit: memories are short, and turns
-/// say more.
+/// If turns fit the message, memories may take the cold share divided by this: memories are short, and turns say more.
 const KNOWN_PART: u32 = 3;
 
 /// Indices of requests. Those for the session's turns come first, then promoted turns, which are also shown for their place.
@@ -39,7 +38,7 @@ const WISHES: usize = ANCHORS + 1;
 const KNOWN: usize = WISHES + 1;
 const RECALLED: usize = KNOWN + 1;
 
-/// The requests in the order of serving, each with its share and what those before it left.
+/// Returns the requests in the order of serving. Each gets its share and what those before it left.
 pub(crate) fn requests<'t>(
     config: &Config,
     turns: &'t SessionTurns,
@@ -86,9 +85,9 @@ pub(crate) fn requests<'t>(
     ]
 }
 
-/// The part of the budget that recalled items may take: all of it from a confidence of 0.75 up, below that in proportion,
-/// but always room for one item. So little is shown where little is likely to answer, and the likeliest goes first. Chosen
-/// on the sets of docs/recall.md.
+/// Returns the part of the budget that recalled items may take: all of it from a confidence of 0.75 up, below that in
+/// proportion, but always room for one item. So little is shown if little is likely to answer, and the likeliest items come
+/// first. Chosen on the sets of docs/recall.md.
 fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     const SURE: f64 = 0.75;
     const ONE_THING_TOKENS: u32 = 120;
@@ -98,7 +97,7 @@ fn room_for(confidence: f64, budget_tokens: u32) -> u32 {
     room.max(ONE_THING_TOKENS)
 }
 
-/// The recalled item behind this candidate of this request, if it is there because it was recalled.
+/// Returns the recalled item of a candidate, if it is a candidate because it was recalled.
 pub(crate) fn recalled_as((request, index): (usize, usize), searched: &Searched) -> Option<&Recalled> {
     match request {
         ANCHORS => searched.anchors.get(index),
@@ -118,12 +117,12 @@ fn said(searched: &Searched) -> impl Iterator<Item = &Hit> {
     searched.units.iter().filter(|hit| hit.recalled.memory().is_none())
 }
 
-/// How well a wish fits that is this candidate of this request, if it is one.
+/// Returns how well the wish of a candidate fits, if the candidate is a wish.
 pub(crate) fn wish_fit((request, index): (usize, usize), searched: &Searched) -> Option<f64> {
     searched.wishes.get(index).filter(|_| request == WISHES).map(|wish| wish.fit)
 }
 
-/// The numbers of the session's own turns that found no room, ascending.
+/// Returns the numbers of the session's own turns that found no room, ascending.
 pub(crate) fn left_out(requests: &[Request<'_>], outcomes: &[Vec<PackOutcome>]) -> Vec<u32> {
     let of_session = requests[..OF_SESSION].iter().zip(outcomes);
     let mut left_out: Vec<u32> = of_session
@@ -144,7 +143,7 @@ fn in_section<'t>(section: Section, turns: impl IntoIterator<Item = &'t Turn>) -
     turns.into_iter().map(|turn| Candidate::new(Item::Turn(turn), section)).collect()
 }
 
-/// Earlier turns of the session. If one was recalled too, it may be shown as the part that matched.
+/// Returns earlier turns of the session as candidates. One that was recalled too may be shown as the part that matched.
 fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searched) -> Vec<Candidate<'t>> {
     let mut candidates = in_section(Section::EarlierInSession, turns);
     for hit in recalled.units.iter().filter(|hit| !hit.is_below_floor) {
@@ -160,8 +159,8 @@ fn in_session<'t>(turns: impl IntoIterator<Item = &'t Turn>, recalled: &'t Searc
     candidates
 }
 
-/// The recalled memories, best first. A memory that rests on a turn shown for its place counts as shown: hot turns always
-/// are, others of the session if they have room.
+/// Returns the recalled memories as candidates, best first. A memory that rests on a turn shown for its place counts as
+/// shown. Hot turns are always shown, other turns of the session if they have room.
 fn memory_candidates<'t>(recalled: &'t Searched, turns: &SessionTurns) -> Vec<Candidate<'t>> {
     let candidate = |hit: &'t Hit| {
         let memory = hit.recalled.memory()?;
@@ -172,7 +171,7 @@ fn memory_candidates<'t>(recalled: &'t Searched, turns: &SessionTurns) -> Vec<Ca
     memories(recalled).filter_map(candidate).collect()
 }
 
-/// The recalled turns, best first.
+/// Returns the recalled turns as candidates, best first.
 fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candidate<'_>> {
     let candidates = said(recalled).filter_map(|hit| {
         let (item, of) = match &hit.recalled.item {
@@ -192,7 +191,7 @@ fn unit_candidates(recalled: &Searched, session: Option<SessionId>) -> Vec<Candi
     candidates.collect()
 }
 
-/// Where a turn matched by meaning, if it matched by no word.
+/// Returns where a turn matched by meaning, if it matched by no word.
 fn focus(hit: &Hit) -> Option<Focus> {
     let (number, _) = hit.piece.filter(|_| hit.recalled.parts.words == 0.0)?;
     let turn = hit.recalled.turn()?;
@@ -200,8 +199,8 @@ fn focus(hit: &Hit) -> Option<Focus> {
     Some(Focus { side: piece.side, bytes: piece.range })
 }
 
-/// The units to keep at hand in this session once the context was of use: cold turns of other sessions that it shows for
-/// what they say, not for their neighbours. Best first.
+/// Returns the units to keep at hand in this session once the context was of use: cold turns of other sessions that it shows
+/// for what they say, not for their neighbours. Best first.
 pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<SessionId>) -> Vec<Seq> {
     let shown = said(recalled).zip(&packed.outcomes[RECALLED]);
     let told = shown.filter_map(|(hit, outcome)| {
@@ -216,7 +215,7 @@ pub(crate) fn at_hand(packed: &Packed<'_>, recalled: &Searched, session: Option<
     told.take(MOST_PROMOTED).collect()
 }
 
-/// An item shown for its place in the session.
+/// Returns an item that is shown for its place in the session.
 fn unscored(item: RecalledItem) -> Recalled {
     Recalled {
         item,
@@ -229,7 +228,7 @@ fn unscored(item: RecalledItem) -> Recalled {
     }
 }
 
-/// Everything that was considered, in rank order: recalled items first, then the session's turns.
+/// Returns everything that was considered, in rank order: recalled items first, then the session's turns.
 pub(crate) fn receipt_items(
     requests: &[Request<'_>],
     packed: &Packed<'_>,
@@ -268,8 +267,8 @@ pub(crate) fn receipt_items(
             if !matches!(packed.outcomes[at][index], PackOutcome::Packed(_)) {
                 continue;
             }
-            // A turn that is shown for its place and also fits is one item, with its score, and shown. One that fits too
-            // badly is only shown for its place.
+            // A turn that is shown for its place and also fits the message is one item, with its score, and shown. One that
+            // fits too badly is only shown for its place.
             items.retain(|item| item.seq != Some(turn.seq) || item.outcome != ItemOutcome::BelowFloor);
             let known = items.iter().position(|item| item.seq == Some(turn.seq));
             let known = known.unwrap_or_else(|| {

@@ -32,14 +32,14 @@ use crate::{
     text::render,
 };
 
-/// What LLM#2 gets: one string, or messages, and the parts that it was made of.
+/// What LLM#2 gets: one string, or messages. Also lists the items in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Context {
     /// The rendered context; empty if there is nothing to show, or no room for it. [For
-    /// messages](ContextOptions::for_messages) it does not contain the recent turns, except what is only quoted because it
-    /// was not said in the conversation.
+    /// messages](ContextOptions::for_messages) it does not contain the recent turns, except for quotes of those sides that
+    /// come from tools, documents or the backend.
     pub text: String,
     /// [For messages](ContextOptions::for_messages): the recent turns, oldest first. Otherwise empty, because `text`
     /// contains them.
@@ -52,22 +52,23 @@ pub struct Context {
     pub tokens: u32,
     /// The budget; `tokens` never exceeds it.
     pub budget_tokens: u32,
-    /// The items in it, in the order of the text.
+    /// The items in the context, in the order of the text.
     pub items: Vec<ContextItem>,
-    /// The session's turns that were wanted but do not fit, not even in part: hot ones, those of the warm window, and those
-    /// that the message refers back to. Turn numbers, ascending.
+    /// Numbers of turns of the session that were wanted but do not fit, not even in part, ascending: hot turns, turns of the
+    /// warm window, and turns that the message refers back to.
     pub left_out: Vec<u32>,
-    /// The confidence that something recalled answers, from 0 to 1.
+    /// The confidence that something recalled answers the message, from 0 to 1.
     pub confidence: f64,
     /// What failed, so that the context was built without it. Empty if all went well.
     pub missing: Vec<String>,
-    /// Its receipt. The turn that answers this context should name it ([`NewTurn::answering`](crate::NewTurn::answering)).
+    /// The context's receipt. The turn that answers this context should name it
+    /// ([`NewTurn::answering`](crate::NewTurn::answering)).
     pub receipt: ReceiptId,
 }
 
 impl Context {
-    /// The context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The caller appends
-    /// the user's new message itself, even if it is already recorded and waits for its reply.
+    /// Returns the context as a chat API takes it: a system message with `text`, if there is any, then `recent`. The caller
+    /// appends the user's new message itself, even if it is already recorded and waits for its reply.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -103,53 +104,53 @@ impl Context {
         system.into_iter().chain(self.recent.iter().cloned()).collect()
     }
 
-    /// The beginning of `text`, with everything known and recalled: all that precedes the recent turns and the last line,
-    /// which states the time. Empty if nothing is known or recalled.
+    /// Returns the beginning of `text`, with everything known and recalled: all that precedes the recent turns and the last
+    /// line, which states the time. Empty if nothing is known or recalled.
     ///
-    /// For prompt caches: the same things, each shown in the same form, are the same bytes. Nothing in the block depends on
-    /// the time, on ids, on scores or on their order: it is ordered by section, then by day and the order of recording. [For
-    /// messages](ContextOptions::for_messages) the size of the recent turns does not change it either. So the same message,
-    /// asked again at another time or after a turn was recorded, has the same block, as long as the same things are recalled
-    /// in the same form. A turn that leaves hot appears at the end of the block, as the newest of its session; if there is
-    /// no room, it takes that of others.
+    /// Suitable for prompt caches: the same items in the same form give the same bytes. The block does not depend on the
+    /// time, on ids, or on scores and their order: items are ordered by section, then by day and the order of recording.
+    /// [For messages](ContextOptions::for_messages), it does not depend on the size of the recent turns either. So if a
+    /// message is asked again later, or after another turn was recorded, its block is the same as long as the same items are
+    /// recalled in the same form. A turn that leaves hot appears at the end of the block, as the newest of its session; if
+    /// there is no room for it, it displaces other items.
     pub fn block(&self) -> &str {
         &self.text[..self.block_bytes]
     }
 }
 
-/// One thing in a context.
+/// An item of a context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ContextItem {
     /// What kind of item it is.
     pub kind: ItemKind,
-    /// The turn, or the turn that a summary stands for. `None` for an anchor.
+    /// The turn, or the turn that a summary or a wish stands for. `None` for an anchor or a memory.
     pub turn_id: Option<TurnId>,
-    /// The turn's session. `None` for an anchor.
+    /// The turn's session. `None` for an anchor or a memory.
     pub session_id: Option<SessionId>,
-    /// The turn's number in its session. `None` for an anchor.
+    /// The turn's number in its session. `None` for an anchor or a memory.
     pub turn_number: Option<u32>,
     /// The caller's own id for the turn or memory.
     pub caller_id: Option<String>,
-    /// The turn's tier. Only turns have one.
+    /// The turn's tier. `None` unless the item is a turn.
     pub memory_tier: Option<MemoryTier>,
-    /// The anchor, if it is one.
+    /// The anchor, if the item is one.
     pub anchor_id: Option<AnchorId>,
-    /// The memory, if it is one.
+    /// The memory, if the item is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_id: Option<MemoryId>,
-    /// The section that shows it.
+    /// The section that shows the item.
     pub section: Section,
-    /// How much of it is shown.
+    /// How much of the item is shown.
     pub packed_as: PackedAs,
-    /// Its tokens in the context, without the lines of the frame.
+    /// The item's tokens in the context, without the lines of the frame.
     pub tokens: u32,
-    /// Recall's score; greater is better. `None` if it is shown for its place in the session.
+    /// The score in recall; greater is better. `None` if the item is shown for its place in the session.
     pub score: Option<f64>,
-    /// The confidence that it answers, from 0 to 1. `None` if it is shown for its place in the session.
+    /// The confidence that the item answers the message, from 0 to 1. `None` if it is shown for its place in the session.
     pub confidence: Option<f64>,
-    /// What score and confidence are made of.
+    /// The parts that score and confidence are computed from.
     pub parts: Option<Parts>,
     /// The reranker's score, on its own scale; greater is better. `None` if the reranker was not asked about it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,8 +236,8 @@ impl Gathered for Ingredients {
     }
 }
 
-/// Gathers what fits a message in a session, or in the one that continues it; `None` for a session that has not begun.
-/// Searches deeper if a reranker reads more. Reads one moment of the file and writes nothing.
+/// Gathers what is relevant to a message in a session or its successor; `None` for a session that has not begun. If a
+/// reranker reads more than a context needs, searches that deep. Reads one moment of the file and writes nothing.
 pub(crate) fn gather(
     store: &Store,
     indexes: &UserIndexes,
@@ -262,7 +263,7 @@ pub(crate) fn gather(
     Ok(Ingredients { turns, recalled, missing, took: watch.elapsed() })
 }
 
-/// Reads the turns of the session, what is recalled in addition, and which parts of it are missing.
+/// Reads the turns of the session and what is recalled in addition. Also returns what is missing.
 fn read(
     snapshot: &Snapshot<'_>,
     config: &Config,
@@ -383,7 +384,7 @@ mod tests {
         let broken = "ALTER TABLE conversation_turns RENAME COLUMN ai_response TO lost";
         store.write(move |tx| tx.sql.put(broken, &[], RowExpectation::Any)).await.unwrap();
         let context = build();
-        // What is found there fits too badly to be read.
+        // What recall finds there fits too badly to be read.
         assert_eq!((context.items.len(), context.missing.len()), (5, 1), "{:?}", context.missing);
         assert!(context.text.contains("turn 8"));
     }

@@ -1,4 +1,4 @@
-//! What a caller asks of a context, and which sections that leaves.
+//! The options of a context, and the sections that they leave.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ use crate::{
     store::rows::sessions::SessionRow,
 };
 
-/// How to build a context.
+/// Options of a context.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ContextOptions {
@@ -26,14 +26,14 @@ pub struct ContextOptions {
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything that the user ever said.
     pub filter: Filter,
-    /// From 0 to 1: recalled results are shown only if their confidence
-    /// ([`Context::confidence`](crate::Context::confidence)) is at least this. Default: 0.1.
+    /// Minimum confidence, from 0 to 1: recalled results are shown only if
+    /// [`Context::confidence`](crate::Context::confidence) is at least this. Default: 0.1.
     pub min_confidence: Option<f64>,
     /// Additional queries: at most 8, each at most as long as a message. Default: none.
     pub queries: Vec<String>,
     /// Sections to leave out. Default: none.
     pub without: Vec<Section>,
-    /// Which memories are recalled. Default: those that hold, and archived ones at half their weight.
+    /// Which memories are recalled. Default: active ones, and archived ones at half their weight.
     pub memories: Option<MemoryFilter>,
     /// Whether the best 20 memories lend score to their neighbours over accepted edges. Default: no.
     pub graph: bool,
@@ -42,14 +42,14 @@ pub struct ContextOptions {
 }
 
 impl ContextOptions {
-    /// A context for a chat API: [`Context::messages`](crate::Context::messages) returns the recent turns as the original
-    /// messages, and the budget covers all messages together, with
+    /// Builds the context for a chat API: [`Context::messages`](crate::Context::messages) returns the recent turns as the
+    /// original messages, and the budget covers all messages together, with
     /// [`ChatMessage::FRAME_TOKENS`](crate::ChatMessage::FRAME_TOKENS) for each.
     ///
     /// It is packed differently from a string. The recent turns get their share ([`Shares::hot`](crate::Shares::hot), at
-    /// most half of the budget) whether they need it or not, plus what the block leaves, so that the block does not depend
-    /// on them. They are shown without a gap, from the newest back to the first that does not fit, which is cut. The length
-    /// of the message takes nothing from them.
+    /// most half of the budget) whether they need it or not, plus what the [block](crate::Context::block) leaves, so that
+    /// the block does not depend on them. They are shown without a gap, from the newest back to the first that does not fit,
+    /// which is cut. The length of the message does not reduce their room.
     #[must_use]
     pub fn for_messages(mut self) -> Self {
         self.for_messages = true;
@@ -57,8 +57,8 @@ impl ContextOptions {
     }
 
     /// Leaves out this section, for example because the caller sends its content by other means. May be called several
-    /// times. What would appear there is neither shown nor recalled: without [`Section::RecentTurns`] no hot turn is
-    /// recalled, without [`Section::EarlierInSession`] no turn of the session that is not hot, without
+    /// times. Whatever would appear in the section is neither shown nor recalled: without [`Section::RecentTurns`] no hot
+    /// turn is recalled, without [`Section::EarlierInSession`] no turn of the session that is not hot, without
     /// [`Section::EarlierConversations`] nothing of other sessions, without [`Section::WhatIsKnown`] no memory. The hot
     /// turns still help to understand the message.
     #[must_use]
@@ -68,17 +68,17 @@ impl ContextOptions {
     }
 
     /// Leaves out this session: none of its turns or their summaries is shown or recalled, even if it is the context's own
-    /// session. May be called several times. The same as [`Filter::without_session`]. An id means that session alone, not
-    /// the one that continues it.
+    /// session. May be called several times. The same as [`Filter::without_session`]. The id stands for that session alone,
+    /// not for its successor.
     #[must_use]
     pub fn without_session(mut self, session: SessionId) -> Self {
         self.filter = self.filter.without_session(session);
         self
     }
 
-    /// Additional searches, each separate, as of the same moment: the meaning of the message in the words of its caller or
-    /// of an LLM. A turn ranks by the search that it fits best. Only the message itself decides what is referred back to,
-    /// and in which order a [reranker](crate::Config::reranker) puts the results. Blank queries are ignored.
+    /// Searches for these texts too, each separately and as of the same moment: for example the message as its caller or an
+    /// LLM rephrases it. A turn ranks by the search that it fits best. Only the message itself decides what is referred back
+    /// to, and how a [reranker](crate::Config::reranker) orders the results. Blank queries are ignored.
     #[must_use]
     pub fn queries(mut self, queries: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queries = queries.into_iter().map(Into::into).collect();
@@ -92,7 +92,7 @@ impl ContextOptions {
         self
     }
 
-    /// Recalls only memories that pass this filter. With the default filter, these are the ones that hold.
+    /// Recalls only memories that pass this filter. The default filter passes active memories.
     #[must_use]
     pub fn memories(mut self, filter: MemoryFilter) -> Self {
         self.memories = Some(filter);
@@ -111,8 +111,8 @@ impl ContextOptions {
         RecallOf { of: Of::All, memories: self.memories.clone(), graph: self.graph }
     }
 
-    /// Shows recalled results only if one of them has at least this confidence, from 0 (the best is always shown, however
-    /// badly it fits) to 1 (only what is found by a named time alone).
+    /// Shows recalled results only if one of them has at least this confidence. At 0 the best is always shown, however badly
+    /// it fits; at 1 only what is found by a named time alone.
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {
         self.min_confidence = Some(confidence);

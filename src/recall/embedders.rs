@@ -1,5 +1,5 @@
-//! Asks the caller's embedders for the meaning of a query. The built-in one is not asked here: it never fails and takes
-//! microseconds.
+//! Asks the caller's embedders for the vectors of a query. The built-in embedder is not asked here: it never fails and
+//! takes microseconds.
 
 use crate::{
     clock::Stopwatch,
@@ -12,9 +12,10 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// Asks the embedders in order for the meaning of a message and of each additional query, until one answers; uses the last
-/// turns if the message needs them. The answer also names the embedders that failed. One that timed out is not asked again
-/// for a while: otherwise every recall would wait and leave an abandoned call behind.
+/// Asks the embedders in order for the vectors of a message and of each additional query, until one answers. Includes the
+/// last turns if the message needs them to be understood. The message also receives the errors of the embedders that failed.
+/// An embedder that timed out or is misconfigured is not asked again for a while: otherwise every recall would wait, and
+/// leave an abandoned call running.
 pub(crate) async fn ask(
     config: &Config,
     cooldowns: &Cooldowns,

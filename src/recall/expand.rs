@@ -1,5 +1,5 @@
-//! What to search for: each question of a message separately, with weaker words from what is told next to it and from the
-//! turns before a follow-up.
+//! Decides what to search for: each question of a message separately, with weaker words from what is told next to it and
+//! from the turns before a follow-up.
 
 use std::collections::HashSet;
 
@@ -19,11 +19,11 @@ pub(crate) struct Weighted {
     pub(crate) word: Word,
     /// 1 for the message's own words, less for those of earlier turns.
     pub(crate) weight: f64,
-    /// It names somebody or something, so no other word stands in for it.
+    /// Whether it names somebody or something, so that it has no synonyms.
     pub(crate) is_name: bool,
-    /// It is told next to the question, or borrowed from earlier turns: an answer need not contain it.
+    /// Whether it is told next to the question, or borrowed from earlier turns: an answer need not contain it.
     pub(crate) is_told: bool,
-    /// It tells no topic: `please`, `say`.
+    /// Whether it names no topic: `please`, `say`.
     pub(crate) is_dull: bool,
 }
 
@@ -34,12 +34,12 @@ const TURNS: usize = 2;
 const USER_SIDE: f64 = 0.45;
 const REPLY_SIDE: f64 = 0.3;
 const EARLIER_TURN: f64 = 0.6;
-/// Weight of a follow-up's own word that tells no topic: `say` in `and what did she say about it?`
+/// Weight of a follow-up's own word that names no topic: `say` in `and what did she say about it?`
 const VAGUE: f64 = 0.2;
-/// The total weight of everything told next to a question is this multiple of the question's own words, however long it is;
-/// and one of its words weighs no more than one of the question's. Chosen on the sets of docs/recall.md.
+/// The total weight of everything told next to a question is at most this multiple of the question's own words, however much
+/// is told, and no word of it weighs more than one of the question's. Chosen on the sets of docs/recall.md.
 const TOLD: f64 = 3.0;
-/// The most words that are added: the few that tell the topic.
+/// The most words that are added from earlier turns: the few that name the topic.
 const MOST_ADDED: usize = 16;
 /// Only this many bytes of a side are examined: a topic shows at the start.
 const LOOKED_AT: usize = 2_048;
@@ -62,12 +62,12 @@ pub(crate) enum Role {
     Question,
     /// A message that asks nothing.
     Statement,
-    /// What a message tells next to its questions. Counts as far as the message leans on it.
+    /// What a message tells next to its questions. Counts in proportion to how far the message leans on it.
     Background,
 }
 
-/// What a message searches for: at least one item. `last_turns` are oldest first; only the last two are used, and only for a
-/// follow-up.
+/// Returns what a message searches for: at least one item. `last_turns` are oldest first; only the last two are used, and
+/// only for a follow-up.
 pub(crate) fn sought(query: &Query, message: &str, last_turns: &[&Turn]) -> Vec<SubQuery> {
     let added = added_words(query, last_turns);
     let before = before(query, last_turns);
@@ -113,7 +113,7 @@ fn count(len: usize) -> f64 {
     u32::try_from(len).map_or(f64::MAX, f64::from)
 }
 
-/// Words of a text, each once, in their order: all if there are few, otherwise those that are rarest in English.
+/// Returns the words of a text, each once: all in their order if there are few, otherwise those that are rarest in English.
 fn rarest_words(text: &str) -> Vec<Word> {
     const MOST: usize = 256;
     let mut seen = HashSet::new();
@@ -130,7 +130,7 @@ fn rarest_words(text: &str) -> Vec<Word> {
     words
 }
 
-/// The words that the turns before a follow-up add.
+/// Returns the words that the turns before a follow-up add.
 fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
     let mut found: Vec<Weighted> = Vec::new();
     if !query.is_follow_up {
@@ -158,7 +158,7 @@ fn added_words(query: &Query, last_turns: &[&Turn]) -> Vec<Weighted> {
     found
 }
 
-/// Models read some hundred tokens; the question takes more of them than the text before it.
+/// Embedding models read some hundred tokens; the question takes more of them than the text before it.
 const MEANING_BYTES: usize = 2_048;
 const BEFORE_BYTES: usize = 512;
 
@@ -166,7 +166,7 @@ fn cut(text: &str, most: usize) -> String {
     plain(&text[..text.floor_char_boundary(most)])
 }
 
-/// What the user said before a follow-up; it precedes the follow-up when meanings are compared.
+/// Returns what the user said before a follow-up; it precedes the follow-up in the text that is embedded.
 fn before(query: &Query, last_turns: &[&Turn]) -> Option<String> {
     if !query.is_follow_up {
         return None;

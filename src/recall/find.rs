@@ -1,4 +1,4 @@
-//! Finds what fits a query among everything a user ever said: gathers each kind of evidence separately, then ranks.
+//! Finds what fits a query among everything that a user ever said: gathers each kind of evidence separately, then ranks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,13 +31,13 @@ use crate::{
 /// The ranked results.
 #[derive(Debug)]
 pub(crate) struct RankedUnits {
-    /// The best units, best first; after the wanted number, those that say the latest about what they tell.
+    /// The best units, best first. After the wanted number come the newest units about the things that these tell.
     pub(crate) ranked: Vec<ScoredUnit>,
-    /// One for each of `ranked`.
+    /// The origin of each unit of `ranked`.
     pub(crate) origins: Vec<HitOrigin>,
-    /// The memories among them, by their units.
+    /// The memories among `ranked`, by their units.
     pub(crate) memories: HashMap<u32, UnitMemory>,
-    /// Units of the same piece of knowledge as one of `ranked`, which is better; by that one's number.
+    /// For each unit of `ranked`, by its number: the other units of the same piece of knowledge, which fit less well.
     pub(crate) same_source: HashMap<u32, Vec<ScoredUnit>>,
     /// The weight of each word of the query.
     pub(crate) words: Vec<(Word, f64)>,
@@ -45,38 +45,38 @@ pub(crate) struct RankedUnits {
     pub(crate) model: Option<String>,
     /// What failed or is not ready yet, so that the search ran without it.
     pub(crate) missing: Vec<String>,
-    /// The confidence that something answers, from 0 to 1.
+    /// The confidence that something answers the query, from 0 to 1.
     pub(crate) confidence: f64,
     /// Whether the search met damage that a job can repair.
     pub(crate) is_index_damaged: bool,
 }
 
-/// What a hit represents, and its evidence.
+/// The turn or memory of a hit, and its evidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HitOrigin {
-    /// What it represents.
+    /// The turn or memory that the unit represents.
     pub(crate) owner: Owner,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
-    /// Whether it fits by itself, not only through its neighbours.
+    /// Whether the unit fits by itself, not only through its neighbours.
     pub(crate) has_evidence: bool,
-    /// Whether it fits too badly for a context: every query has a best result, even if nothing answers it.
+    /// Whether the unit fits too badly for a context: every query has a best result, even if nothing answers it.
     pub(crate) is_below_floor: bool,
-    /// The latest unit about the same thing, if it is another one.
+    /// The newest unit about the same thing, if it is another one.
     pub(crate) newer: Option<Newer>,
 }
 
-/// Each result that is shown has by itself at least this confidence. Chosen on the sets of docs/recall.md.
+/// A result fits by itself from this confidence up. Chosen on the sets of docs/recall.md.
 const LEAST_SURE: f64 = 0.02;
-/// What scores below this share of the best is not shown.
+/// A result that scores below this share of the best is not shown.
 const FLOOR: f64 = 0.2;
-/// A turn with no evidence of its own is shown if a neighbour fits by itself and lends it at least this much.
+/// A turn without evidence is shown if a neighbour fits by itself and lends it at least this much.
 const BESIDE: f64 = 0.1;
 
 /// Confidence is the maximum over this many of the best units, however many are wanted.
 const SUREST_OF: usize = 32;
 
-/// The confidence that something answers: an anchor that the query calls for, or one of the best units.
+/// Returns the confidence that something answers: an anchor that the query calls for, or one of the best units.
 fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[ScoredUnit]) -> f64 {
     let anchors = anchor_evidence::relevant(question.query, question.shown(&index.anchors)).into_iter();
     let anchors = anchors.map(|(_, score)| ItemKind::Anchor.confidence(score, &Parts::default()));
@@ -84,7 +84,7 @@ fn confidence(question: &PreparedQuestion<'_>, index: &UserIndex, ranked: &[Scor
     anchors.chain(units).fold(0.0, f64::max)
 }
 
-/// Marks what is below the floor: everything, if nothing answers.
+/// Marks what is below the floor: everything, if `is_unsure`.
 fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) {
     let best = ranked.first().map_or(0.0, |unit| unit.score);
     let evident: HashSet<Place> = origins
@@ -98,7 +98,7 @@ fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) 
             .any(|&beside| evident.contains(&session.turn(beside)))
     };
     for (unit, origin) in ranked.iter().zip(origins.iter_mut()) {
-        // Whatever lends to a memory fits by itself.
+        // A memory has no neighbouring turn; whatever lends to it fits by itself.
         let is_beside = || origin.owner.place().is_none_or(is_beside);
         let fits = origin.has_evidence || (unit.parts.neighbours >= BESIDE && is_beside());
         origin.is_below_floor = is_unsure || !fits || unit.score < FLOOR * best;
@@ -111,7 +111,7 @@ fn set_floor(ranked: &[ScoredUnit], origins: &mut [HitOrigin], is_unsure: bool) 
     }
 }
 
-/// Appends the latest about what is among the first `k`, and drops the rest.
+/// Cuts to the first `k`, and appends the newest units about the things that these tell.
 fn add_newest(ranked: &mut Vec<ScoredUnit>, newest: &Newest, k: usize) {
     let behind = if ranked.len() > k { ranked.split_off(k) } else { Vec::new() };
     let missing = ranked.iter().filter_map(|unit| newest.get(&unit.seq).copied());
@@ -126,11 +126,11 @@ fn add_newest(ranked: &mut Vec<ScoredUnit>, newest: &Newest, k: usize) {
     ranked.extend(missing);
 }
 
-/// What each kind of evidence found.
+/// The results of each kind of evidence.
 struct Legs {
     words: LexicalScores,
     meaning: SemanticScores,
-    /// For each unit that proves a relevant anchor, by number: the strength of the strongest.
+    /// The unit number of each unit that proves a relevant anchor, and the strength of its strongest one.
     anchors: Vec<(u32, f64)>,
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn find(
     let query = question.query;
     let of_the_talk = query.refers_back || query.is_follow_up;
     let personal = query.refers_to_self || of_the_talk || words.names_speaker();
-    // A message without content is answered by nothing.
+    // Nothing answers a message without content.
     for unit in ranked.iter_mut().filter(|_| !query.is_small_talk) {
         (unit.parts.coverage, unit.parts.cosine) = fit(question, &words, &meaning, unit.seq);
         unit.parts.personal = f64::from(u8::from(personal));
@@ -220,8 +220,8 @@ pub(crate) fn find(
     }
 }
 
-/// Ranks a user's units if there are memories. When an outdated text of one is met, it is removed for good, and everything
-/// is ranked once more.
+/// Ranks a user's units if there are memories. If an outdated text of a memory comes up, it is removed for good, and
+/// everything is ranked again.
 fn with_memories(
     at: (&Snapshot<'_>, &Scope),
     index: &mut UserIndex,
@@ -230,7 +230,7 @@ fn with_memories(
     (depth, sieve): (usize, &Sieve),
     missing: &mut Vec<String>,
 ) -> (Vec<ScoredUnit>, HashMap<u32, UnitMemory>) {
-    /// Outdated texts met after this many rounds are left out this time.
+    /// From this round on, outdated texts are only left out of this search.
     const MOST_ROUNDS: usize = 8;
     legs.without(index.older(), index);
     let memories = if sieve.has_turns() { MOST_MEMORIES } else { depth.max(MOST_MEMORIES) };
@@ -278,7 +278,7 @@ fn is_of_time(question: &PreparedQuestion<'_>) -> bool {
     question.query.is_only_time && question.profile.weights().is_some()
 }
 
-/// The best units by the evidence, best first.
+/// Returns the best units by the evidence, best first.
 fn ranks(
     index: &UserIndex,
     question: &PreparedQuestion<'_>,
@@ -336,7 +336,7 @@ fn ranks(
     score::rank(index, &evidence, &question.profile, wanting, passing)
 }
 
-/// The latest about the things that the results tell, if the query asks how things are.
+/// Finds the newest units about the things that the results tell, if the query asks how things are.
 fn newest(
     at: (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -353,8 +353,8 @@ fn newest(
     })
 }
 
-/// The unit's share of the words and its nearness, for the search that it fits best. What is told next to a question counts
-/// as far as the message leans on it: `What does this mean?` before an error is about the error.
+/// Returns the unit's share of the words and its nearness, for the search that it fits best. What is told next to a question
+/// counts as far as the message leans on it: `What does this mean?` before an error is about the error.
 fn fit(
     question: &PreparedQuestion<'_>,
     words: &LexicalScores,
@@ -369,7 +369,7 @@ fn fit(
     best.map_or((0.0, 0.0), |(coverage, cosine)| (coarse(coverage), coarse(cosine)))
 }
 
-/// Rounds to three decimals: receipts store it, and it is no more precise than that.
+/// Rounds to three decimals: receipts store the number, and it is no more precise than that.
 fn coarse(number: f32) -> f64 {
     (f64::from(number) * 1e3).round() / 1e3
 }
@@ -377,7 +377,7 @@ fn coarse(number: f32) -> f64 {
 /// People mention a day on the days after it: in a query that also asks for other things, a time includes the week after it.
 const TOLD_WITHIN: TimeDelta = TimeDelta::days(7);
 
-/// For each unit that proves a relevant anchor, by number: the strength of the strongest.
+/// Returns the unit number of each unit that proves a relevant anchor, ascending, with the strength of its strongest one.
 fn anchor_strengths(
     snapshot: &Snapshot<'_>,
     scope: &Scope,

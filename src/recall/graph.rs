@@ -15,13 +15,13 @@ use crate::{
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
-/// How many of the best memories lend,
+/// How many of the best memories lend score.
 const LENDERS: usize = 20;
-/// and over how many of their edges, strongest first.
+/// Over how many of its edges a memory lends score, strongest first.
 const EDGES: u32 = 32;
 
-/// Makes the best memories lend score to their neighbours. A memory that was not found by itself enters with what it was
-/// lent; one that contradicts the lender is listed as its counterpart.
+/// Makes the best memories lend score to their neighbours. A neighbour that the search did not find itself is added with
+/// the lent score. If it contradicts the memory that lends, it is shown only with that memory.
 pub(super) fn lend(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     (index, passing): (&UserIndex, &[bool]),

@@ -1,6 +1,6 @@
-//! Finds what became of a thing: if a turn tells how things are and more was said later about the same thing, it is marked.
-//! This knows only English, as far as it distinguishes statements from questions, and the user's own matters from those of
-//! others.
+//! Finds out which turns are outdated: if a turn tells how things are and something was said later about the same thing, the
+//! turn is marked with the later one. It distinguishes statements from questions, and the user's own matters from those of
+//! others, only in English.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -29,24 +29,24 @@ use crate::{
     text::words::{MAX_QUERY_WORDS, Word, query_words},
 };
 
-/// How many of the best turns have their things examined.
+/// How many of the best turns are compared with later ones.
 const MOST_EARLIER: usize = 4;
-/// How many of the best are read to find these turns.
+/// How many of the best results are searched for these turns.
 const BEST: usize = 32;
-/// These turns cover at least this share of a question.
+/// A turn is compared only if it covers at least this share of a question.
 const LEAST_COVERAGE: f32 = 0.3;
 /// A text about the same thing has at least this share of the weight of its words.
 const LEAST_SHARE: f64 = 0.4;
 /// Words that are asked for identify a thing better than those only said about it.
 const ASKED: f64 = 3.0;
-/// How many turns are read.
+/// How many later turns are read about one thing.
 const MOST_READ: usize = 6;
-/// How many of those read have nothing but the old value.
+/// How many more are read because they contain the old value.
 const MOST_OF_VALUE: usize = 2;
 /// A value is a word that at most this many units have.
 const VALUE_IN: usize = 8;
 
-/// For each unit about a thing that a later unit is also about: the newest of these.
+/// Maps a unit to the newest unit about the same thing.
 pub(crate) type Newest = HashMap<u32, u32>;
 
 /// What is asked, prepared once for comparing it with turns.
@@ -74,14 +74,14 @@ struct Thing<'q> {
     goes_on: Vec<(Word, (String, String))>,
 }
 
-/// A statement about what is asked, as it is compared with others.
+/// A statement about what is asked, prepared for comparing it with others.
 struct AskedStatement {
     words: Vec<Word>,
     kind: ValueKind,
     goes_on: Vec<(Word, (String, String))>,
 }
 
-/// The latest, as far as it passes the sieve, about the things that the best units tell and that anchors state.
+/// Finds the newest units about the things that the best units tell and that anchors state, among those that pass the sieve.
 pub(super) fn newest(
     at: (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -125,7 +125,8 @@ fn of_statements(
                 of_thing.push((facts.said_at_ms, facts.seq, whose));
             }
         }
-        // A text about the thing itself may be about another such thing: it counts only if nothing else does.
+        // A text that names no owner may be about another such thing: it counts only if no text is about the user's own
+        // thing.
         if of_thing.iter().any(|(.., whose)| *whose == Whose::Own) {
             of_thing.retain(|(.., whose)| *whose == Whose::Own);
         }
@@ -136,7 +137,7 @@ fn of_statements(
     Ok(newest)
 }
 
-/// For turns that prove anchors that no longer hold: those that prove the replacements.
+/// Maps the turns that prove an anchor that no longer holds to the newest turn that proves its replacement.
 fn of_anchors(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -159,7 +160,7 @@ fn passes(sieve: &Sieve, facts: &UnitFacts) -> bool {
     facts.owner().place().is_some_and(|place| sieve.passes(place.session, facts.said_at_ms))
 }
 
-/// What a user said in a turn, and under which name.
+/// What the user said in a turn, and under which name.
 struct SaidByUser {
     text: String,
     by: Option<String>,
@@ -175,7 +176,7 @@ fn said_by_user(originals: &mut SnapshotOriginals<'_>, facts: &UnitFacts) -> Res
     Ok(turn.map(|turn| SaidByUser { text: turn.said.user_message, by: turn.said.user_name }))
 }
 
-/// The statement in a text that contains most of what is asked.
+/// Finds the statement in a text that contains most of what is asked.
 fn told(text: &str, asked: &QuestionMatcher<'_>) -> Option<AskedStatement> {
     let shared = |text: &str| query_words(text).iter().filter(|word| asked.words.contains(word)).count();
     let all = statements::told(text, &|sentence| shared(sentence) > 0);
@@ -207,7 +208,7 @@ impl<'q> QuestionMatcher<'q> {
     }
 }
 
-/// The words for the person asked about: a name, `sister`. They say whose a thing is, and nothing else about it.
+/// Returns the words for the person asked about: a name, or `sister`. They say whose a thing is, and nothing else about it.
 fn names_of(query: &Query) -> Vec<Word> {
     let asked = query.asks.iter().map(|ask| spaced(ask)).collect::<String>();
     let relations = asked.split_whitespace().filter(|word| is_relation(word));
@@ -222,7 +223,7 @@ impl Thing<'_> {
         self.asked.names.contains(&word) || self.words.iter().any(|(known, _)| *known == word)
     }
 
-    /// Whether a text tells what became of the thing, and whose it is according to the statement that contains most of it.
+    /// Whether a text tells what became of the thing. Returns whose it is in the statement that contains most of its words.
     fn told_in(&self, text: &str) -> Option<Whose> {
         let all: f64 = self.words.iter().map(|(_, weight)| weight).sum();
         let share = |words: &[Word]| {
@@ -241,7 +242,7 @@ impl Thing<'_> {
         told.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, whose)| whose)
     }
 
-    /// Whose the thing is, if a statement tells what became of it. `has_most`: the statement has most of the thing's words.
+    /// Returns whose the thing is, if a statement tells what became of it. `has_most`: the statement has most of its words.
     fn whose_it_tells(&self, statement: &Statement<'_>, has_most: bool) -> Option<Whose> {
         let words: Vec<Option<Word>> = statement.tokens.iter().map(word_of).collect();
         let is_one_of = |at: usize, of: &[Word]| words[at].is_some_and(|word| of.contains(&word));
@@ -292,7 +293,7 @@ impl Thing<'_> {
     }
 }
 
-/// Where words occur, each looked up once: the things of one question share most of their words.
+/// Where words occur. Each is looked up once, because the things of one question share most of their words.
 struct Standings<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     scope: &'a Scope,
@@ -311,7 +312,7 @@ impl<'a> Standings<'a, '_> {
         })
     }
 
-    /// The weight of each word of a thing, and the later units that have most of it.
+    /// Returns the thing with the weight of each of its words, and the later units that have most of it or its old value.
     fn said_later<'q>(
         &mut self,
         earlier: &UnitFacts,

@@ -2,7 +2,7 @@
 //!
 //! A word counts by its field (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", section 3.6.1):
 //! in the head of a turn, or as the speaker's name, it weighs 1, in the rest 0.15. Each field is measured against its own
-//! average length. Words of like meaning stand in for a word, weighted by the square of their cosine.
+//! average length. Synonyms count as matches of a word, weighted by the square of their cosine.
 
 use std::cell::Cell;
 
@@ -21,9 +21,9 @@ use crate::{
     text::words::{FieldCounts, MAX_QUERY_WORDS, Word},
 };
 
-/// How soon repetitions of a word stop counting.
+/// BM25's `k1`: how soon repetitions of a word stop counting.
 const K1: f32 = 1.0;
-/// How much the length of a field matters, from 0 to 1.
+/// BM25's `b`: how much the length of a field matters, from 0 to 1.
 const B: f32 = 0.4;
 /// The weight of the rest of a turn, relative to its head.
 const REST: f32 = 0.15;
@@ -41,12 +41,12 @@ const QUOTED_WORDS: u8 = 5;
 /// Chosen on the sets of docs/recall.md.
 const DULL: f32 = 0.5;
 
-/// A message whose questions weigh this much leans on nothing, and the less they weigh, the more it leans; it leans less if
-/// what it tells weighs less than this. Chosen on the sets of docs/recall.md.
+/// A message whose questions weigh this much leans on nothing; the less they weigh, the more it leans on what precedes it.
+/// It leans less if what it tells weighs less than [`TOLD`]. Chosen on the sets of docs/recall.md.
 const HEAVY: f64 = 30.0;
 const TOLD: f64 = 10.0;
-/// The weight, as a search of its own, of what is told next to the questions of a message that leans fully; a question's is
-/// 1.
+/// The weight of the search for what is told next to the questions, if the message leans fully. The weight of the search for
+/// a question is 1.
 const BACKGROUND: f64 = 0.7;
 
 /// The evidence of words for each unit: the maximum over everything searched for.
@@ -65,12 +65,12 @@ struct SubQueryScores {
     sessions: Vec<f32>,
     /// The weight of all words of the query.
     total: f32,
-    /// The part of it without words that are only told next to the question.
+    /// The part of `total` without words that are only told next to the question.
     own_total: f32,
-    /// What a unit should cover of both; words that name no topic count less.
+    /// The weight of the words that a unit should cover; words that name no topic count less.
     wanted: Cover,
     role: Role,
-    /// The weight of its evidence, from 0 to 1.
+    /// The weight of this search's evidence, from 0 to 1.
     share: f32,
     /// The weight of each word of the query: its rarity.
     weights: Vec<(Word, f64)>,
@@ -82,7 +82,7 @@ struct SubQueryScores {
     is_damaged: bool,
 }
 
-/// What should be covered, or is: for all words of a query, and for those that are not only told next to the question.
+/// The weight of words, to be covered or covered: of all words of a query, and of those that are not only told next to it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cover {
     all: f32,
@@ -104,9 +104,9 @@ struct UnitFit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
-    /// How much of what should be covered it has: mostly for a word being present at all, the rest for its field.
+    /// The weight that the unit covers: of each word mostly for being present at all, the rest for its field.
     covered: Cover,
-    /// How many words of the query it contains themselves, without stand-ins.
+    /// How many words of the query the unit contains itself, without synonyms.
     themselves: u8,
 }
 
@@ -126,7 +126,7 @@ impl LexicalScores {
         Self { of_each, leaning }
     }
 
-    /// Removes the scores of units that have no rank, so that nothing is measured against them.
+    /// Removes the scores of units that have no rank, so that no score is measured against them.
     pub(crate) fn without(&mut self, units: &[u32], index: &UserIndex) {
         for leg in &mut self.of_each {
             for &seq in units {
@@ -134,7 +134,7 @@ impl LexicalScores {
                 if let Some(fit) = leg.fits.get_mut(at) {
                     *fit = UnitFit::default();
                 }
-                // Each is alone in its session.
+                // Each of these units is a memory, alone in its session.
                 let session = index.around.get(at).map_or(0, |around| around.session as usize);
                 if let Some(weight) = leg.sessions.get_mut(session) {
                     *weight = 0.0;
@@ -143,18 +143,19 @@ impl LexicalScores {
         }
     }
 
-    /// How far the message leans on what preceded it, from 0 to 1: fully if it tells much and its questions weigh little.
+    /// Returns how far the message leans on what preceded it, from 0 to 1: fully if it tells much and its questions weigh
+    /// little.
     pub(crate) fn leaning(&self) -> f64 {
         self.leaning
     }
 
-    /// The weight of the evidence of this search, from 0 to 1.
+    /// Returns the weight of this search's evidence, from 0 to 1.
     pub(crate) fn share(&self, sought: usize) -> f32 {
         self.of_each.get(sought).map_or(1.0, |leg| leg.share)
     }
 
-    /// How well each unit fits, by number, from 1; 0 if it has no word of the query. What covers more of a question's weight
-    /// comes first.
+    /// Returns how well each unit fits, in the order of unit numbers from 1; 0 if it has no word of the query. A unit that
+    /// covers more of a question's weight scores higher.
     pub(crate) fn scores(&self, units: usize) -> Vec<f32> {
         let mut scores = vec![0.0; units];
         for leg in self.with_weight() {
@@ -165,7 +166,7 @@ impl LexicalScores {
         scores
     }
 
-    /// How well each session fits, by number, relative to the best one.
+    /// Returns how well each session fits, by its number, relative to the best one.
     pub(crate) fn session_scores(&self, sessions: usize) -> Vec<f32> {
         let mut scores = vec![0.0_f32; sessions + 1];
         for leg in self.with_weight() {
@@ -186,9 +187,9 @@ impl LexicalScores {
         self.of_each.iter().filter(|leg| leg.total > 0.0)
     }
 
-    /// The share of the weight of this search that the unit has, from 0 to 1: of its own words alone, or including those
-    /// told next to it. No single turn is expected to cover a whole message that asks nothing: as much as a question has is
-    /// enough.
+    /// Returns the share of this search's weight that the unit covers, from 0 to 1: of its own words alone, or including
+    /// those told next to it, whichever is greater. No single turn is expected to cover a whole message that asks nothing:
+    /// the weight of a long question is enough.
     pub(crate) fn coverage(&self, sought: usize, seq: u32) -> f32 {
         let Some((leg, fit)) = self.of_each.get(sought).and_then(|leg| Some((leg, leg.fit(seq)?))) else {
             return 0.0;
@@ -199,14 +200,14 @@ impl LexicalScores {
         share(fit.covered.own, whole).max(share(fit.covered.all, leg.wanted.all))
     }
 
-    /// The same for the search that the unit covers most.
+    /// Returns the weighted coverage of the search that the unit covers most.
     pub(crate) fn most_covered(&self, seq: u32) -> f32 {
         (0..self.of_each.len())
             .map(|sought| self.share(sought) * self.coverage(sought, seq))
             .fold(0.0, f32::max)
     }
 
-    /// The weight of each word of the query, the heaviest first if there are many.
+    /// Returns the weight of each word of the query, the heaviest first if there are many.
     pub(crate) fn weights(&self) -> Vec<(Word, f64)> {
         let mut weights: Vec<(Word, f64)> = Vec::new();
         let shared = |leg: &SubQueryScores| {
@@ -241,7 +242,7 @@ impl LexicalScores {
         self.of_each.iter().any(|leg| leg.fit(seq).is_some_and(|fit| leg.is_quoted(fit)))
     }
 
-    /// Whether the query names one of several speakers, and this unit was said by that one.
+    /// Whether the query names one of several speakers, and this speaker said the unit.
     pub(crate) fn is_spoken_by_whom_it_names(&self, seq: u32) -> bool {
         self.of_each.iter().any(|leg| leg.spoken.binary_search(&seq).is_ok())
     }
@@ -262,7 +263,7 @@ impl SubQueryScores {
     }
 }
 
-/// Looks up every word to search for, and those that mean nearly the same.
+/// Looks up every word to search for, and its synonyms.
 pub(crate) fn look_up(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -304,7 +305,7 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> 
         if hits == 0 && query.len() > MAX_QUERY_WORDS && (is_told || role != Role::Question) {
             continue;
         }
-        // No other word stands in for a name; someone who speaks in every turn is nobody in particular.
+        // Names have no synonyms. The name of someone who speaks in every turn distinguishes nothing.
         if spoken.is_empty() {
             let has_synonyms = !is_name && lexicon::commonness(word) < too_common;
             let synonyms = lexicon::synonyms(word).filter(|_| has_synonyms);
@@ -362,7 +363,8 @@ fn look_up_in(postings: &Postings<'_>, index: &UserIndex, sought: &SubQuery) -> 
 /// Where a word occurs, and its weight.
 pub(crate) struct WeightedWord {
     pub(crate) rarity: f64,
-    /// The units that contain it, ascending, each with how much of it they cover, from 0 to 1: mostly for its presence.
+    /// The units that contain the word, ascending, each with how much of the word they cover, from 0 to 1: mostly for its
+    /// presence.
     pub(crate) units: Vec<(u32, f32)>,
 }
 
@@ -374,7 +376,7 @@ pub(crate) fn standing(postings: &Postings<'_>, index: &UserIndex, word: Word) -
     Ok(WeightedWord { rarity: rarity(word, hits, index.lengths.units), units })
 }
 
-/// How much of a word is covered by its presence and frequency: two thirds for the presence.
+/// Returns how much of a word is covered by its presence and frequency: two thirds for the presence.
 fn covered(found: f32, often: f32) -> f32 {
     (2.0 * found + often.min(1.0)) / 3.0
 }
@@ -382,7 +384,7 @@ fn covered(found: f32, often: f32) -> f32 {
 struct Looking<'a> {
     postings: &'a Postings<'a>,
     index: &'a UserIndex,
-    /// How much one more word in a field reduces a match in it.
+    /// By how much each word of a field reduces the weight of a match in that field.
     long_head: f32,
     long_rest: f32,
     is_damaged: Cell<bool>,
@@ -394,12 +396,12 @@ impl<'a> Looking<'a> {
         Self { postings, index, long_head, long_rest, is_damaged: Cell::new(false) }
     }
 
-    /// Calls `each` for every unit with the word, ascending, with its frequency weighted by field and length, and whether it
-    /// is the speaker's name: first from the postings, then from the rows after the word's last posting.
+    /// Calls `each` for every unit with the word, ascending: with the word's frequency, weighted by field and length, and
+    /// whether it is the speaker's name. Reads first the postings, then the rows after the word's last posting.
     fn for_each(&self, word: Word, mut each: impl FnMut(u32, f32, bool)) -> Result<()> {
         let lengths = &self.index.field_lengths;
         let mut show = |seq: u32, counts: FieldCounts| {
-            // A unit that is not there was erased since then; its postings will be removed.
+            // A missing unit was erased since the postings were written; its postings will be removed.
             let Some(&[head_len, rest_len]) = (seq as usize).checked_sub(1).and_then(|at| lengths.get(at))
             else {
                 return;
@@ -424,9 +426,9 @@ impl<'a> Looking<'a> {
 
 /// How often each unit contains one word of the query and those that mean nearly the same.
 struct QueryWordCounts {
-    /// By number, from 1; all zeros except for `seqs`.
+    /// By unit number, from 1; all zeros except for `seqs`.
     often: Vec<Often>,
-    /// Each once, in the order in which they were found.
+    /// The units with a count, each once, in the order in which they were found.
     seqs: Vec<u32>,
 }
 
@@ -437,7 +439,7 @@ struct Often {
 }
 
 impl QueryWordCounts {
-    /// The unit's count, which the caller must make greater than 0.
+    /// Returns the unit's count, which the caller must make greater than 0.
     fn at(&mut self, seq: u32) -> &mut Often {
         let often = &mut self.often[seq as usize - 1];
         if often.itself == 0.0 && often.alike == 0.0 {
@@ -446,7 +448,7 @@ impl QueryWordCounts {
         often
     }
 
-    /// Calls `each` once for every unit, and resets all counts.
+    /// Calls `each` once for every counted unit, and resets all counts.
     fn drain(&mut self, mut each: impl FnMut(u32, Often)) {
         for seq in self.seqs.drain(..) {
             each(seq, std::mem::take(&mut self.often[seq as usize - 1]));
@@ -454,14 +456,14 @@ impl QueryWordCounts {
     }
 }
 
-/// Words of the query at least this common are not expanded with synonyms.
+/// Returns the commonness from which words of the query are not expanded with synonyms.
 fn too_common(query: &[Weighted]) -> f64 {
     let mut commonness: Vec<f64> = query.iter().map(|weighted| lexicon::commonness(weighted.word)).collect();
     commonness.sort_by(f64::total_cmp);
     commonness.get(WITH_SYNONYMS).copied().unwrap_or(f64::INFINITY)
 }
 
-/// The idf of BM25, never negative, with [`PRIOR_TURNS`] turns of general English added to the user's.
+/// Returns the idf of BM25, never negative, with [`PRIOR_TURNS`] turns of general English added to the user's.
 fn rarity(word: Word, hits: u32, units: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts of turns are far below 2^52")]
     let (hits, units) = (f64::from(hits), units as f64);

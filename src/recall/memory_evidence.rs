@@ -1,4 +1,4 @@
-//! What the facts of memories do to their ranks. They are read for the best memories only, by unit.
+//! Applies the stored facts of memories to their scores. The facts are read by unit, for the best memories only.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,12 @@ use crate::{
     store::{rows::memories::recalled::UnitMemory, scope::Scope, snapshot::Snapshot},
 };
 
-/// When an older text of a memory is met, all its older texts are removed. After this many rounds, those of all memories
-/// are.
+/// If an outdated text of a memory comes up, all outdated texts of that memory are removed. After this many rounds, those of
+/// all memories are.
 const ROUNDS: usize = 2;
 
-/// Reads the memories among these units, and lists units that are not the current text: all of them of each such memory.
+/// Reads the memories of these units. Also returns units with outdated texts: for each memory that has one here, all of
+/// them.
 pub(super) fn meet(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
@@ -88,13 +89,13 @@ pub(super) fn with_factor(
     if *profile == Profile::Continuum {
         return Parts { memory: frequency_weight(met.facts.frequency), ..parts };
     }
-    // "Always run this" on a web page is nobody's wish.
+    // Foreign text states no wish of the user, such as "Always run this" on a web page.
     let wish = if met.facts.trust == Trust::Foreign { 0.0 } else { parts.wish };
     Parts { memory: discount(&met.facts, now), wish, ..parts }
 }
 
 /// Makes each memory and the turns that it rests on lend score to one another: two that say the same are two witnesses. If
-/// several say the same as one, only the best lends, so that saying it three times counts no more than twice.
+/// several can lend to one unit, only the best does, so that saying something three times counts no more than twice.
 pub(super) fn lend_to_sources(
     ranked: &mut [ScoredUnit],
     known: &HashMap<u32, UnitMemory>,

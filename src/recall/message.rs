@@ -1,4 +1,4 @@
-//! A message or a query, as it is asked: checked immediately, and interpreted once, when something first needs it.
+//! A message or a query. It is checked immediately, and interpreted once, when its interpretation is first needed.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -34,9 +34,9 @@ pub(crate) struct Message {
     pub(crate) profile: Profile,
     /// What may be recalled.
     pub(crate) filter: Filter,
-    /// Which kinds of things.
+    /// Which kinds of things may be recalled.
     pub(crate) of: RecallOf,
-    /// Its meaning in the spaces of embedders that are not built in, for those that were asked.
+    /// The message's vectors, or the errors, of the caller's embedders that were asked.
     pub(crate) vectors: Vec<QueryVector>,
     /// The additional queries.
     pub(crate) also: Vec<Message>,
@@ -47,17 +47,17 @@ pub(crate) struct Message {
 
 /// The most additional queries of a message. Each is a separate search.
 pub(crate) const MAX_QUERIES: usize = 8;
-/// If LLM#1 says that no older memory is needed, recalled results are shown only from this confidence up: it may be wrong,
-/// or may have been manipulated.
+/// If LLM#1 says that no older memory is needed, recalled results are shown only from this confidence up: LLM#1 may be
+/// wrong, or may have been manipulated.
 const SURE: f64 = 0.5;
 
 /// The result of asking LLM#1 what a message needs.
 #[derive(Debug, Default)]
 pub(crate) enum Planning {
-    /// It was not asked.
+    /// LLM#1 was not asked.
     #[default]
     Without,
-    /// It is in cooldown, did not answer, or did not answer with a plan, for this reason.
+    /// LLM#1 is in cooldown, did not answer, or did not answer with a plan, for this reason.
     Missed(String),
     Made(Box<MessagePlan>),
 }
@@ -67,7 +67,7 @@ pub(crate) enum Planning {
 pub(crate) struct MessagePlan {
     /// The user's epoch when the turns that LLM#1 saw were read: in a later one, the plan may repeat what was erased.
     epoch: i64,
-    /// The parts that are followed, as receipts show them.
+    /// The parts of the plan that are followed, as receipts show them.
     told: Planned,
     /// The interpretation of the message, including the time from the plan.
     query: Query,
@@ -77,8 +77,8 @@ pub(crate) struct MessagePlan {
 }
 
 impl Message {
-    /// Errors: a text longer than a side of a turn may be, an impossible moment, a profile out of bounds, or an invalid
-    /// filter.
+    /// Checks and builds a message. Errors: a text longer than a side of a turn may be, an impossible moment, a profile out
+    /// of bounds, or an invalid filter.
     pub(crate) fn new(
         config: &Config,
         text: String,
@@ -100,25 +100,25 @@ impl Message {
         Ok(Self { text, asked_at, now, profile, filter, of, vectors, also, plan, query })
     }
 
-    /// The same message, for these kinds of things. Errors: a condition that no memory can meet.
+    /// Restricts the message to these kinds of things. Errors: a condition that no memory can meet.
     pub(crate) fn recalling(mut self, of: RecallOf) -> Result<Self> {
         of.check()?;
         self.of = of.in_profile(&self.profile);
         Ok(self)
     }
 
-    /// What the message points to.
+    /// Returns the interpretation of the message.
     pub(crate) fn query(&self) -> &Query {
         self.query.get_or_init(|| Query::understand(&self.text, self.now))
     }
 
-    /// The same moment, profile and filter with another text.
+    /// Returns a message with another text, and the same moment, profile and filter.
     pub(crate) fn beside(&self, config: &Config, text: String) -> Result<Self> {
         let of = self.of.clone();
         Ok(Self { of, ..Self::new(config, text, Some(self.now), Some(self.profile), self.filter.clone())? })
     }
 
-    /// The plan, if it was made in this epoch of the user.
+    /// Returns the plan, if it was made in this epoch of the user.
     pub(crate) fn plan_in(&self, epoch: i64) -> Option<&MessagePlan> {
         match &self.plan {
             Planning::Made(plan) if plan.epoch == epoch => Some(plan),
@@ -126,7 +126,7 @@ impl Message {
         }
     }
 
-    /// What to report if there is no plan, or if it is not followed in this epoch.
+    /// Returns what to report if there is no plan, or if it is not followed in this epoch.
     pub(crate) fn plan_missed_in(&self, epoch: i64) -> Option<String> {
         match &self.plan {
             Planning::Missed(why) => Some(why.clone()),
@@ -138,12 +138,12 @@ impl Message {
         }
     }
 
-    /// What to search for; uses the last turns if the message needs them.
+    /// Returns what to search for; uses the last turns if the message needs them.
     pub(crate) fn sought(&self, last_turns: &[&Turn]) -> Vec<SubQuery> {
         sought(self.query(), &self.text, last_turns)
     }
 
-    /// The search for the best `k`.
+    /// Prepares the search for the best `k`.
     pub(crate) fn question(&self, last_turns: &[&Turn], k: usize) -> PreparedQuestion<'_> {
         PreparedQuestion {
             query: self.query(),
@@ -173,8 +173,8 @@ impl Planning {
 }
 
 impl MessagePlan {
-    /// The parts of a plan to follow: as many of its queries as there is room for; its time, if the message names none and
-    /// does not ask for one; and "nothing older is needed", if the message asks nothing and does not point back.
+    /// Selects the parts of a plan to follow: as many of its queries as there is room for; its time, if the message names
+    /// none and does not ask for one; and "nothing older is needed", if the message asks nothing and does not point back.
     pub(crate) fn of(
         config: &Config,
         message: &Message,
@@ -222,7 +222,7 @@ impl MessagePlan {
         Self { epoch, told, query: pointing(own), queries, wishes: chosen }
     }
 
-    /// What receipts say about it.
+    /// Returns the plan as receipts show it.
     pub(crate) fn told(&self) -> &Planned {
         &self.told
     }
@@ -238,7 +238,7 @@ pub(crate) struct PreparedQuestion<'a> {
     pub(crate) query: &'a Query,
     /// What to search for, each separately; at least one.
     pub(crate) sought: Vec<SubQuery>,
-    /// The meaning of each in the spaces of embedders that are not built in.
+    /// The vectors of each item of `sought`, from the caller's embedders.
     pub(crate) vectors: &'a [QueryVector],
     pub(crate) now: DateTime<Utc>,
     pub(crate) profile: Profile,
@@ -255,7 +255,7 @@ pub(crate) struct PreparedQuestion<'a> {
 }
 
 impl<'a> PreparedQuestion<'a> {
-    /// Adds what a plan contributes.
+    /// Applies a plan.
     pub(crate) fn planned(mut self, plan: Option<&'a MessagePlan>) -> Self {
         let Some(plan) = plan else { return self };
         self.query = &plan.query;
@@ -273,26 +273,26 @@ impl<'a> PreparedQuestion<'a> {
         Self { wishes, ..self }
     }
 
-    /// Raises the floor to this confidence.
+    /// Sets the confidence from which results are above the floor.
     pub(crate) fn surer_than(mut self, min_confidence: f64) -> Self {
         self.min_confidence = min_confidence;
         self.also = self.also.into_iter().map(|query| query.surer_than(min_confidence)).collect();
         self
     }
 
-    /// Excludes anchors unless they may be shown.
+    /// Sets whether anchors may be shown.
     pub(crate) fn with_anchors(mut self, may_show_anchors: bool) -> Self {
         self.may_show_anchors = may_show_anchors;
         self.also = self.also.into_iter().map(|query| query.with_anchors(may_show_anchors)).collect();
         self
     }
 
-    /// The user's anchors that may be shown.
+    /// Returns these anchors, or none if they may not be shown.
     pub(crate) fn shown<'i>(&self, anchors: &'i [Anchor]) -> &'i [Anchor] {
         if self.may_show_anchors { anchors } else { &[] }
     }
 
-    /// Everything to search for, as one text.
+    /// Returns everything to search for, as one text.
     pub(crate) fn meaning(&self) -> String {
         self.sought.iter().map(|sought| &*sought.meaning).collect::<Vec<_>>().join(" ")
     }
@@ -303,6 +303,6 @@ impl<'a> PreparedQuestion<'a> {
 pub(crate) struct QueryVector {
     pub(crate) space: EmbeddingSpace,
     /// One for each thing to search for; `None` if the model has no vector for it. An error says why there are none, and
-    /// never what was asked.
+    /// never contains what was asked.
     pub(crate) vectors: std::result::Result<Vec<Option<Vector>>, String>,
 }

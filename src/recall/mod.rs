@@ -1,4 +1,4 @@
-//! A message comes in, a context goes out: what is relevant, and how it is packed into a budget.
+//! Finds what is relevant to a message, and packs it into a context within a token budget.
 
 mod anchor_evidence;
 pub(crate) mod answer;

@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecallOf {
     pub(crate) of: Of,
-    /// `None`: those that hold, and archived ones.
+    /// `None`: active and archived memories.
     pub(crate) memories: Option<MemoryFilter>,
     /// Whether memories lend score to their neighbours.
     pub(crate) graph: bool,
@@ -32,7 +32,7 @@ impl RecallOf {
         self
     }
 
-    /// Errors: an invalid filter.
+    /// Checks the memory filter. Errors: an invalid filter.
     pub(crate) fn check(&self) -> Result<()> {
         self.memories.as_ref().map_or(Ok(()), MemoryFilter::check)
     }

@@ -1,5 +1,5 @@
-//! One piece of knowledge takes one place: a memory and the turns that it rests on are one, and so are memories that rest on
-//! the same turn and say the same.
+//! Gives each piece of knowledge one place in the results. A memory and the turns that it rests on are one piece; so are
+//! memories that rest on the same turn and say the same.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ impl Pieces {
     }
 }
 
-/// Keeps the best pieces, in order: the best unit of each stays, and its other units are listed with it.
+/// Keeps the best pieces, in order: the best unit of each piece stays, and the piece's other units are listed with it.
 pub(super) fn put_together(found: &mut RankedUnits, wanted: Pieces) {
     let (ranked, origins) = (std::mem::take(&mut found.ranked), std::mem::take(&mut found.origins));
     let ranked = ranked.into_iter().zip(origins);
@@ -48,14 +48,14 @@ pub(super) fn put_together(found: &mut RankedUnits, wanted: Pieces) {
     (found.ranked, found.origins) = standing.into_iter().unzip();
 }
 
-/// The pieces, in order.
+/// Returns the best unit of each piece, in order, and lists the other units in `found.same_source`.
 fn each_once(
     found: &mut RankedUnits,
     ranked: impl Iterator<Item = (ScoredUnit, HitOrigin)>,
     wanted: Pieces,
 ) -> Vec<(ScoredUnit, HitOrigin)> {
     let mut standing: Vec<(ScoredUnit, HitOrigin)> = Vec::new();
-    // For each turn, the places of what represents it: the turn itself or memories.
+    // For each turn, the positions in `standing` of the units that represent it: the turn itself or memories.
     let mut told: HashMap<u32, Vec<usize>> = HashMap::new();
     for (unit, origin) in ranked {
         let memory = found.memories.get(&unit.seq);
@@ -66,10 +66,11 @@ fn each_once(
         };
         if let Some(&at) = turns.iter().filter_map(|turn| told.get(turn)).flatten().filter(is_same).min() {
             let (better, better_origin) = &mut standing[at];
-            // Whichever of the two is shown, the better one represents both.
+            // The better one represents both, so it may be shown if either of them may be.
             better_origin.is_below_floor &= origin.is_below_floor;
             found.same_source.entry(better.seq).or_default().push(unit);
-            // In a context a memory may find no room among memories: then its turn, among turns, represents both.
+            // In a context, the section of memories may have no room for the memory; its turn, in another section, then
+            // represents both.
             let is_turn_of_memory = memory.is_none() && found.memories.contains_key(&better.seq);
             if is_turn_of_memory && matches!(wanted, Pieces::Apart(_)) {
                 standing.push((unit, origin));
@@ -89,7 +90,7 @@ fn each_once(
     standing
 }
 
-/// Keeps the wanted units, and the latest about the things that they tell.
+/// Keeps the wanted units, and the newest units about the things that the wanted ones tell.
 fn cut(units: &mut Vec<(ScoredUnit, HitOrigin)>, mut is_wanted: impl FnMut(&ScoredUnit) -> bool) {
     let wanted: Vec<bool> = units.iter().map(|(unit, _)| is_wanted(unit)).collect();
     let of_wanted = units.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);

@@ -1,5 +1,5 @@
-//! Asks LLM#1 before a recall what a message needs, and keeps the answer for the turn. The file and the indexes are not held
-//! meanwhile. Without a plan, a context is the same as if there were no planner.
+//! Asks LLM#1 before a recall what a message needs, and caches the answer. Neither the file nor an index is locked
+//! meanwhile. Without a plan, a context is the same as without a planner.
 
 use std::{
     num::NonZeroUsize,
@@ -50,11 +50,11 @@ type PlanAnswer = std::result::Result<SearchPlan, UnusablePlan>;
 #[derive(Debug)]
 struct PlanCache {
     plans: LruCache<PlanKey, PlanAnswer>,
-    /// How often something was forgotten: an answer to an older prompt may repeat it and is not kept.
+    /// How often something was forgotten. An answer to a prompt from before that may repeat it, and is not kept.
     forgets: u64,
 }
 
-/// A user's prompt, at an epoch: a plan may repeat what was erased since then.
+/// A user's prompt at an epoch: after a later erasure, the plan may repeat what was erased.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PlanKey {
     user_no: UserNo,
@@ -72,7 +72,7 @@ pub(crate) struct PlanBackground {
 }
 
 impl PlanBackground {
-    /// Reads it from one moment of the file; `None` for a session that has not begun.
+    /// Reads the background from one moment of the file; `None` for a session that has not begun.
     pub(crate) fn read(
         store: &Store,
         indexes: &UserIndexes,
@@ -89,7 +89,7 @@ impl PlanBackground {
         if !sections.wishes {
             return Ok(Self { hot, epoch, wishes: Vec::new() });
         }
-        // LLM#1 sees the hot turns themselves.
+        // LLM#1 is shown the hot turns themselves, so their wishes are left out.
         let hidden = hot.iter().flat_map(|hot| hot.turns()).map(|turn| Seq::of(turn.seq));
         let hidden = hidden.collect::<Result<_>>()?;
         let sieve = Sieve::of(&snapshot, scope, &options.filter, &mut Vec::new())?;
@@ -101,7 +101,7 @@ impl PlanBackground {
         Ok(Self { hot, epoch, wishes })
     }
 
-    /// The standing wishes that might apply to a message, likeliest first.
+    /// Returns the standing wishes that might apply to a message, likeliest first.
     fn wishes(&self, message: &Message) -> Vec<Arc<StandingWish>> {
         let sought = message.sought(&self.turns(message));
         let also: Vec<_> = message.also.iter().flat_map(|also| also.sought(&[])).collect();
@@ -191,14 +191,14 @@ impl Plans {
         })
     }
 
-    /// Forgets what is known about a user.
+    /// Drops the plans of a user.
     pub(crate) fn forget(&self, scope: &Scope) {
         let mut known = self.lock();
         known.forgets += 1;
         known.drop_of(scope.user_no, |_| true);
     }
 
-    /// The cached answer, and how often something was forgotten so far.
+    /// Returns the cached answer, and how often something was forgotten so far.
     fn look_up(&self, asked: &PlanKey) -> (Option<PlanAnswer>, u64) {
         let mut known = self.lock();
         (known.plans.get(asked).cloned(), known.forgets)
@@ -239,7 +239,7 @@ fn unusable(why: UnusablePlan) -> Error {
     Error::provider_refused(why.to_string())
 }
 
-/// The model's answer, or the reason why there is none.
+/// Returns the model's answer. Errors: the reason why there is none.
 async fn complete(planner: &Arc<dyn ChatModel>, prompt: ChatPrompt, limit: Duration) -> Result<String> {
     let planner = Arc::clone(planner);
     let asking = move || async move { planner.complete(&prompt).await };

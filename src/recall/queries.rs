@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Message {
-    /// The message with additional queries, as of the same moment; blank ones are ignored. Errors: more than 8 queries, or
-    /// one longer than a message may be.
+    /// Adds queries to the message, as of the same moment; blank ones are ignored. Errors: more than 8 queries, or one
+    /// longer than a message may be.
     pub(crate) fn searching_also(mut self, config: &Config, queries: &[String]) -> Result<Self> {
         if queries.len() > MAX_QUERIES {
             let count = queries.len();
@@ -58,8 +58,8 @@ pub(super) fn find(
     found
 }
 
-/// Merges several searches: a unit has the score and the evidence of the search that it fits best (one in which it may be
-/// shown goes before one in which it may not), and its highest confidence. What fails in all searches is reported once.
+/// Merges several searches. A unit has the score and the evidence of the search that it fits best, and its highest
+/// confidence; searches in which it may be shown are preferred. What fails in several searches is reported once.
 fn merged(searches: Vec<RankedUnits>) -> RankedUnits {
     let mut best: HashMap<u32, (ScoredUnit, HitOrigin)> = HashMap::new();
     let mut merged: Option<RankedUnits> = None;
@@ -118,7 +118,7 @@ fn surer(a: Parts, b: Parts) -> Parts {
     if b.confidence() > a.confidence() { b } else { a }
 }
 
-/// The wanted standing wishes that the message or an additional query calls for.
+/// Returns the wanted standing wishes that the message or an additional query calls for.
 pub(super) fn wanted_wishes(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -140,7 +140,7 @@ pub(super) fn wanted_wishes(
     Ok(wishes::shown(wishes::ranked(wishes, (sought, question.query.asks_when)), question.wishes))
 }
 
-/// The anchors that the message or an additional query calls for, each with its highest score.
+/// Returns the anchors that the message or an additional query calls for, each with its highest score.
 pub(super) fn relevant_anchors<'a>(
     question: &PreparedQuestion<'_>,
     anchors: &'a [Anchor],

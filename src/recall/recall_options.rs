@@ -1,4 +1,4 @@
-//! What a caller asks of a recall.
+//! The options of a recall.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::{
     recall::of::RecallOf,
 };
 
-/// How to recall.
+/// Options of a recall.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecallOptions {
@@ -25,10 +25,10 @@ pub struct RecallOptions {
     pub filter: Filter,
     /// Which kinds of things are recalled. Default: all.
     pub of: Of,
-    /// Which memories are recalled. Default: those that hold, and archived ones at half their weight.
+    /// Which memories are recalled. Default: active ones, and archived ones at half their weight.
     pub memories: Option<MemoryFilter>,
-    /// Whether the best 20 memories lend score to their neighbours over accepted edges, so that these come up too. Default:
-    /// no.
+    /// Whether the best 20 memories lend score to their neighbours over accepted edges, so that the neighbours can be
+    /// recalled too. Default: no.
     pub graph: bool,
 }
 
@@ -40,15 +40,14 @@ impl RecallOptions {
         self
     }
 
-    /// Recalls only memories that pass this filter. With the default filter, these are the ones that hold. Does not affect
-    /// turns.
+    /// Recalls only memories that pass this filter. The default filter passes active memories. Does not affect turns.
     #[must_use]
     pub fn memories(mut self, filter: MemoryFilter) -> Self {
         self.memories = Some(filter);
         self
     }
 
-    /// Sets whether memories lend score to their neighbours: 0.3 of their own, times the strength of the edge.
+    /// Sets whether a memory lends its neighbours 0.3 of its score, times the strength of the edge.
     #[must_use]
     pub fn graph(mut self, graph: bool) -> Self {
         self.graph = graph;

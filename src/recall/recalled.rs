@@ -21,8 +21,8 @@ pub struct Recall {
     /// The results, best first: by score, or with a [`Config::reranker`](crate::Config::reranker) by its
     /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors in place.
     pub items: Vec<Recalled>,
-    /// The confidence that something answers, from 0 to 1: the maximum over the anchors that the query calls for and the
-    /// best 32 turns, whether they are among `items` or not.
+    /// The confidence that something answers the query, from 0 to 1: the maximum over the anchors that the query calls for
+    /// and the best 32 turns, whether they are among `items` or not.
     pub confidence: f64,
     /// What failed or is not ready yet, so that the search ran without it. Empty if all went well.
     pub missing: Vec<String>,
@@ -40,9 +40,9 @@ pub struct Recalled {
     pub item: RecalledItem,
     /// Recall's own score for this query; greater is better. Not comparable between queries.
     pub score: f64,
-    /// The confidence that it answers, from 0 to 1 ([`Parts::confidence`]); for an anchor, its score.
+    /// The confidence that this result answers the query, from 0 to 1 ([`Parts::confidence`]); for an anchor, its score.
     pub confidence: f64,
-    /// What score and confidence are made of.
+    /// The parts that score and confidence are computed from.
     pub parts: Parts,
     /// The reranker's score, on its own scale; greater is better. `None` if the reranker was not asked about it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,13 +57,13 @@ pub struct Recalled {
     pub same_source: Vec<SameSource>,
 }
 
-/// What can be recalled.
+/// Something that can be recalled.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecalledItem {
-    /// A turn, in whatever tier.
+    /// A turn of any tier.
     Turn(Box<Turn>),
     /// The summary of a turn whose original was deleted.
     Summary {
@@ -82,7 +82,7 @@ pub enum RecalledItem {
 }
 
 impl Recalled {
-    /// The turn, if this is one.
+    /// Returns the turn, if the result is one.
     pub fn turn(&self) -> Option<&Turn> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn),
@@ -90,7 +90,7 @@ impl Recalled {
         }
     }
 
-    /// The memory, if this is one.
+    /// Returns the memory, if the result is one.
     pub fn memory(&self) -> Option<&RecalledMemory> {
         match &self.item {
             RecalledItem::Memory(memory) => Some(memory),
@@ -98,7 +98,7 @@ impl Recalled {
         }
     }
 
-    /// Its tier; `None` for anchors and memories.
+    /// Returns the tier of a turn or summary; `None` for anchors and memories.
     pub fn memory_tier(&self) -> Option<MemoryTier> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn.memory_tier),
@@ -107,7 +107,7 @@ impl Recalled {
         }
     }
 
-    /// Its place in the user's recording order; `None` for anchors.
+    /// Returns the item's place in the user's recording order; `None` for anchors.
     pub(crate) fn seq(&self) -> Option<i64> {
         match &self.item {
             RecalledItem::Turn(turn) => Some(turn.seq),
@@ -117,7 +117,7 @@ impl Recalled {
         }
     }
 
-    /// Its line in a receipt.
+    /// Returns the item's line in a receipt.
     pub(crate) fn receipt_item(&self, rank: u32) -> ReceiptItem {
         let (kind, owner_id) = match &self.item {
             RecalledItem::Turn(turn) => (ItemKind::Turn, turn.id.as_uuid()),

@@ -1,5 +1,5 @@
-//! Asks the caller's reranker to order the best results. The file and the indexes are not held meanwhile, and without an
-//! answer recall's own order stands.
+//! Asks the caller's reranker to order the best results. Neither the file nor an index is locked meanwhile. Without an
+//! answer, the results keep recall's own order.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -26,14 +26,14 @@ use crate::{
     text::{memory::MemoryText, render, words::Word},
 };
 
-/// Of a query. Many models read 512 tokens of query and text together; the longest text takes half of them.
+/// The most bytes of a query. Many models read 512 tokens of query and text together; the longest text takes half of them.
 const MAX_QUERY_BYTES: usize = 1_000;
-/// Longer turns are read in part. As long as the longest piece.
+/// A longer turn is read in part. The same length as the longest piece of a turn.
 const WHOLE_TURN_BYTES: usize = 1_000;
 /// This much of the user's side precedes a part of the reply: it says what the reply is about.
 const LEAD_BYTES: usize = 200;
 
-/// How an answer is made, as far as a reranker is concerned.
+/// Whether a reranker orders an answer.
 pub(crate) enum RerankMode<'a> {
     /// Without a reranker.
     Without,
@@ -51,8 +51,8 @@ pub(crate) struct RerankTarget<'a> {
 }
 
 impl<'a> RerankMode<'a> {
-    /// Profiles with their own formula, and queries for a time and nothing else, have an order that does not depend on
-    /// texts.
+    /// Decides whether the results for a message are reranked. Profiles with their own formula, and queries for a time and
+    /// nothing else, are not reranked: their order does not depend on texts.
     pub(crate) fn of(config: &'a Config, cooldowns: &'a Cooldowns, message: &Message) -> Self {
         let Some(reranker) = &config.reranker else { return Self::Without };
         if message.profile.weights().is_none()
@@ -67,7 +67,7 @@ impl<'a> RerankMode<'a> {
         }
     }
 
-    /// What to report in an answer without it.
+    /// Returns what an answer without the reranker reports as missing.
     pub(crate) fn missed(self) -> Option<String> {
         if let Self::Missed(why) = self { Some(why) } else { None }
     }
@@ -78,12 +78,12 @@ fn missed(reranker: &dyn Reranker, why: &Error) -> String {
 }
 
 impl<'a> RerankTarget<'a> {
-    /// How many of the best it reads.
+    /// How many of the best results the reranker reads.
     pub(crate) fn depth(&self) -> usize {
         self.config.rerank_candidates
     }
 
-    /// What it reads of the results: the best of those that may be shown.
+    /// Returns what the reranker reads: the query, and the best of the results that may be shown.
     pub(crate) fn reads(searched: &Searched, depth: usize) -> ToRerank {
         let mut query = searched.meaning.clone();
         query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
@@ -93,8 +93,8 @@ impl<'a> RerankTarget<'a> {
         ToRerank { query, texts, places }
     }
 
-    /// Reorders the results. If the reranker fails, everything must be gathered again as if it had not been asked: the
-    /// deeper search may have met, and left out, other things.
+    /// Reorders the results. If the reranker fails, everything must be gathered again as if it had not been asked, because
+    /// the deeper search may have found and left out other units.
     pub(crate) async fn grant(self, searched: &mut Searched, read: ToRerank) -> RerankMode<'a> {
         let ToRerank { query, texts, places } = read;
         if texts.len() < 2 {
@@ -120,8 +120,8 @@ impl<'a> RerankTarget<'a> {
     }
 }
 
-/// What to report if anything of the user was erased or replaced while the reranker read, which may take long: nothing
-/// erased may be shown any more.
+/// Returns what to report if anything of the user was erased or replaced while the reranker read, which may take long:
+/// erased text must not be shown.
 pub(crate) fn overtaken(store: &Store, scope: &Scope, searched: &Searched) -> Result<Option<String>> {
     let Some(reranker) = &searched.reranker else { return Ok(None) };
     let is_still_so = store.snapshot()?.extent(scope)?.epoch == searched.epoch;
@@ -129,7 +129,7 @@ pub(crate) fn overtaken(store: &Store, scope: &Scope, searched: &Searched) -> Re
     Ok((!is_still_so).then(why))
 }
 
-/// One finite number for each text, or the reason why there are none.
+/// Asks for one finite number for each text. Errors: the reason why there are none.
 async fn ask(
     reranker: &Arc<dyn Reranker>,
     query: String,
@@ -154,12 +154,12 @@ async fn ask(
     Ok(scores.into_iter().map(|score| rounded(f64::from(score))).collect())
 }
 
-/// What a reranker reads.
+/// The input of a reranker.
 #[derive(Debug)]
 pub(crate) struct ToRerank {
     query: String,
     texts: Vec<String>,
-    /// The place of the unit of each text.
+    /// For each text, the index of its unit in [`Searched::units`].
     places: Vec<usize>,
 }
 
@@ -171,7 +171,7 @@ fn reorder(units: &mut [Hit], places: &[usize], scores: &[f64]) {
     units.sort_by(|a, b| by_reranker(a.recalled.rerank_score, b.recalled.rerank_score));
 }
 
-/// Whatever the reranker was asked about goes first, best first.
+/// Orders results that the reranker scored before the others, best first.
 pub(crate) fn by_reranker(a: Option<f64>, b: Option<f64>) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => b.total_cmp(&a),
@@ -189,7 +189,7 @@ fn text_of(hit: &Hit, words: &[(Word, f64)]) -> String {
     }
 }
 
-/// Longer ones are reduced to the title and the beginning.
+/// Returns the text of a memory; a long one is reduced to the title and the beginning.
 fn text_of_memory(memory: &Memory) -> String {
     let Memory { kind, title, content, procedure, .. } = memory;
     let mut text = MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }.embedded();
@@ -197,7 +197,7 @@ fn text_of_memory(memory: &Memory) -> String {
     text
 }
 
-/// A turn as contexts show it. A longer one is reduced to the piece whose words of the query weigh most; on a tie, to the
+/// Renders a turn as contexts show it. A longer one is reduced to the piece whose query words weigh most; on a tie, to the
 /// one that matched by meaning, or else the first.
 fn text_of_turn(turn: &Turn, nearest: Option<u8>, words: &[(Word, f64)]) -> String {
     let said = &turn.said;

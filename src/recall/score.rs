@@ -1,4 +1,4 @@
-//! Turns evidence into ranks: pure, and the same on every machine.
+//! Ranks units by evidence. Pure functions, with the same results on every machine.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -17,26 +17,26 @@ use crate::{
 const MS_PER_DAY: f64 = 86_400_000.0;
 /// To spread results over sessions, this many times the wanted number of units are considered.
 const POOL: usize = 8;
-/// How many memories are considered, whatever is wanted: the facts of each are read.
+/// How many memories are considered, however many are wanted: the facts of each are read.
 pub(crate) const MOST_MEMORIES: usize = 32;
 /// A turn with this many words is half understood from its neighbours.
 const OPEN_WORDS: f32 = 200.0;
 
 /// The evidence for each unit, by number.
 pub(crate) struct RankingEvidence<'a> {
-    /// By number, from 1.
+    /// The score of each unit by its words; by number, from 1.
     pub(crate) words: &'a [f32],
-    /// The cosines of its best pieces, at least 0; by number, from 1.
+    /// The cosines of each unit's best pieces, at least 0; by number, from 1.
     pub(crate) meaning: &'a [f32],
     /// Which factors this query may bring in.
     pub(crate) live: LiveFactors,
-    /// Whether it was said by the one speaker that the query names.
+    /// Whether a unit was said by the one speaker that the query names.
     pub(crate) by_speaker: &'a dyn Fn(u32) -> bool,
-    /// Whether the query quotes it.
+    /// Whether the query quotes a unit.
     pub(crate) is_quoted: &'a dyn Fn(u32) -> bool,
-    /// The strength of anchors.
+    /// The strength of the anchors that a unit proves.
     pub(crate) anchors: &'a dyn Fn(u32) -> f64,
-    /// Whether the query names the time when it was said, or the time that it speaks of.
+    /// Whether the query names the time when a unit was said, or the time that it speaks of.
     pub(crate) in_time: &'a dyn Fn(&UnitFacts) -> bool,
     /// How well each session matches the words of the query, from 0 to 1; by number.
     pub(crate) session_words: &'a [f32],
@@ -60,7 +60,7 @@ pub(crate) struct LiveFactors {
 }
 
 impl LiveFactors {
-    /// The most by which all of them together can multiply a score.
+    /// Returns the most by which all factors together can multiply a score.
     fn most(self, weights: &Weights) -> f64 {
         let factors = [
             (self.time, weights.time),
@@ -75,7 +75,7 @@ impl LiveFactors {
     }
 }
 
-/// A unit with its rank.
+/// A unit, its score, and the parts of the score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScoredUnit {
     pub(crate) seq: u32,
@@ -90,9 +90,9 @@ pub(crate) struct Wanting {
     pub(crate) memories: usize,
 }
 
-/// The best units among those that are `passing`, best first: as many turns and memories as wanted, before the facts of
-/// memories are considered. Units without any evidence are left out. A unit that does not pass affects its neighbours as if
-/// it did.
+/// Returns the best units among those that are `passing`, best first: as many turns and memories as wanted, before the facts
+/// of memories are considered. Units without any evidence are left out. A unit that does not pass still affects its
+/// neighbours.
 pub(crate) fn rank(
     index: &UserIndex,
     evidence: &RankingEvidence<'_>,
@@ -132,7 +132,7 @@ pub(crate) fn rank(
         });
         scored.collect()
     };
-    // By recency alone all units count, and old and older ones both score 0: their order distinguishes them.
+    // In the recency profile all units count. Very old ones all score 0, and are ordered by time.
     ranked.retain(|unit| unit.seq > 0 && (unit.score > 0.0 || *profile == Profile::Recency));
     if profile.weights().is_none() && !index.memories().is_empty() {
         let is_memory = |unit: &ScoredUnit| index.memories().binary_search(&unit.seq).is_ok();
@@ -163,7 +163,7 @@ fn keep_best(
     ranked.sort_unstable_by(by_rank);
 }
 
-/// Best first; on a tie the one said last, then the one recorded last.
+/// Orders best first; on a tie the one said last, then the one recorded last.
 pub(crate) fn by_rank(index: &UserIndex) -> impl Fn(&ScoredUnit, &ScoredUnit) -> Ordering {
     let said_at = |unit: &ScoredUnit| index.unit(unit.seq).map(|unit| unit.said_at_ms);
     move |a: &ScoredUnit, b: &ScoredUnit| {
@@ -191,8 +191,8 @@ pub(crate) enum TimeOnlyFit {
     Behind,
 }
 
-/// The units of a time, for a query that names it and nothing else: preferred units before the others; within each group,
-/// the newest session first, each in its order.
+/// Ranks the units of a time, for a query that names it and nothing else: preferred units before the others; within each
+/// group, the newest session first, and each session in its order.
 pub(crate) fn of_time(
     index: &UserIndex,
     wanted: &dyn Fn(&UnitFacts) -> Option<TimeOnlyFit>,
@@ -222,7 +222,7 @@ pub(crate) fn of_time(
     found.map(|(unit, ..)| ScoredUnit { seq: unit.seq, score: 1.0, parts }).collect()
 }
 
-/// Adds the factors.
+/// Adds the factors that the query brings in for this unit.
 fn with_factors(parts: Parts, evidence: &RankingEvidence<'_>, facts: &UnitFacts) -> Parts {
     let one_if = |is_so: bool| f64::from(u8::from(is_so));
     let recency = recency(facts.said_at_ms, evidence.now_ms, Profile::LAMBDA);
@@ -238,17 +238,18 @@ fn with_factors(parts: Parts, evidence: &RankingEvidence<'_>, facts: &UnitFacts)
     }
 }
 
-/// Relevance, and what neighbours and sessions lend; by number, from 1.
+/// The relevance of units, and what neighbours and sessions lend to it; by number, from 1.
 struct PropagatedScores<'a> {
     words: Leg<'a>,
     meaning: Leg<'a>,
-    /// Its own score; with what its neighbours lend; and also with what its session lends, but 0 if it may not be recalled.
+    /// Each unit's own score. `near` adds what its neighbours lend; `total` also adds what its session lends, and is 0 if
+    /// the unit may not be recalled.
     relevance: Vec<f32>,
     near: Vec<f32>,
     total: Vec<f32>,
 }
 
-/// One kind of evidence for relevance, by number, from 1.
+/// One kind of evidence for relevance; by number, from 1.
 #[derive(Clone, Copy)]
 struct Leg<'a> {
     scores: &'a [f32],
@@ -257,17 +258,17 @@ struct Leg<'a> {
 
 impl<'a> Leg<'a> {
     fn of(scores: &'a [f32]) -> Self {
-        // As bits, which sort like the numbers because these are not negative, and which the compiler can vectorize.
+        // Compares the bits: none is negative, so they sort like the numbers, and the compiler can vectorize this.
         let best = scores.iter().map(|score| score.to_bits()).max();
         Self { scores, best: best.map_or(0.0, f32::from_bits) }
     }
 
-    /// The unit's share of the best, from 0 to 1.
+    /// Returns the unit's share of the best score, from 0 to 1.
     fn share(self, at: usize) -> f32 {
         if self.best > 0.0 { self.scores[at] / self.best } else { 0.0 }
     }
 
-    /// The factor that turns a score into its weighted share of the best.
+    /// Returns the factor that turns a score into its weighted share of the best.
     fn scale(self, weight: f32) -> f32 {
         if self.best > 0.0 { weight / self.best } else { 0.0 }
     }
@@ -315,10 +316,10 @@ impl<'a> PropagatedScores<'a> {
         Self { words, meaning, total: total.collect(), relevance, near }
     }
 
-    /// The best `k` by score and some more, unordered. No unit's score exceeds `most` times its total, so units are examined
-    /// by total, greatest first, until none can be among the best.
+    /// Returns the best `k` by score and some more, unordered. No unit's score exceeds `most` times its total, so units are
+    /// examined by total, greatest first, until none can be among the best.
     fn best(&self, most: f64, k: usize, scored: impl Fn(usize) -> ScoredUnit) -> Vec<ScoredUnit> {
-        /// What is lost by cutting parts to 1e-6, and for large scores by the digits that are not kept.
+        /// Bounds on what is lost by rounding parts to 1e-6, and for large scores by the digits that are not kept.
         const CUT: f64 = 1e-4;
         const ROUNDED: f64 = 1.0 + 1e-6;
         let reach = |total: f32| (f64::from(total) + CUT) * most * ROUNDED;
@@ -346,9 +347,9 @@ impl<'a> PropagatedScores<'a> {
         found
     }
 
-    /// The greatest total after the best `k`; 0 if there are no more than `k`.
+    /// Returns the greatest total after the best `k`; 0 if there are no more than `k`.
     fn least_of_best(&self, k: usize) -> f32 {
-        // As bits here, too.
+        // Totals are not negative, so their bits sort like the numbers.
         let mut best: BinaryHeap<Reverse<u32>> = BinaryHeap::with_capacity(k + 2);
         let mut least = 0.0;
         for &score in self.total.iter().filter(|score| **score > 0.0) {
@@ -363,12 +364,12 @@ impl<'a> PropagatedScores<'a> {
         if best.len() <= k { 0.0 } else { least }
     }
 
-    /// The positions of the `k` units with the greatest totals among these, unordered.
+    /// Returns the positions of the `k` units with the greatest totals among these memories, unordered.
     fn best_memories(&self, memories: &[u32], k: usize) -> Vec<usize> {
         let with_total = memories.iter().map(|seq| *seq as usize - 1).filter(|at| self.total[*at] > 0.0);
         let mut best: Vec<usize> = with_total.collect();
         if k < best.len() {
-            // On a tie, the newer.
+            // On a tie, the newer comes first.
             best.select_nth_unstable_by(k, |a, b| {
                 self.total[*b].total_cmp(&self.total[*a]).then_with(|| b.cmp(a))
             });
@@ -400,12 +401,12 @@ pub(super) fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 
-/// How far a turn is understood from its neighbours, from 0 to 1.
+/// Returns how far a turn is understood from its neighbours, from 0 to 1.
 fn context_weight([head_len, rest_len]: [u16; 2]) -> f32 {
     OPEN_WORDS / (OPEN_WORDS + f32::from(head_len) + f32::from(rest_len))
 }
 
-/// The paper's `e^(-lambda * days)`; anything dated in the future is as new as can be.
+/// The paper's `e^(-lambda * days)`; 1 for anything dated in the future.
 fn recency(said_at_ms: i64, now_ms: i64, lambda: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds needs no 53 bits")]
     let days = now_ms.saturating_sub(said_at_ms).max(0) as f64 / MS_PER_DAY;

@@ -20,7 +20,7 @@ pub struct Found {
     pub score: f64,
 }
 
-/// The best `k` turns of a session before the turn `before`, best first, newest first on a tie.
+/// Returns the best `k` turns of a session before the turn `before`, best first; on a tie, the newer first.
 pub(crate) fn in_session(
     snapshot: &Snapshot<'_>,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! The evidence of meaning: how near each unit is to the query, by the first embedder that has vectors for both.
+//! The evidence of meaning: how near each unit is to the query, according to the first embedder with vectors for both.
 
 use crate::{
     embed::{BuiltIn, Embedder, matrix::Matrix, pieces::place_of, quantize::Vector},
@@ -40,7 +40,8 @@ impl BestPieces {
 }
 
 impl SemanticScores {
-    /// How near each unit is, by number, from 1: its best pieces combined. The paper has one cosine per turn.
+    /// Returns how near each unit is, in the order of unit numbers from 1: the sum of the best cosines of its two sides. In
+    /// the paper's profile it is the greater one, because the paper has one cosine per turn.
     pub(super) fn scores(&self, units: usize, profile: Profile) -> Vec<f32> {
         let of = |BestPieces { cosines: [user, reply], .. }: &BestPieces| match profile {
             Profile::Paper { .. } => user.max(*reply),

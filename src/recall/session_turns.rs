@@ -1,8 +1,8 @@
-//! What a session contributes to a context by itself: its newest turns, what a message refers back to, and what was of use
-//! in it.
+//! What a session itself contributes to a context: its newest turns, what a message refers back to, and turns of other
+//! sessions that were of use in it.
 //!
 //! The newest turns are one stretch, from the newest back: the recent ones, hot ones that a long message leaves no room for,
-//! the warm window. [`pack`](super::pack) shows it without a hole.
+//! and the warm window. [`pack`](super::pack) shows the stretch without a hole.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -34,19 +34,19 @@ use crate::{
 pub(crate) const NEWEST_GETS_TOKENS: u32 = 200;
 /// How many turns of the whole session a message that refers back may bring in.
 const REFERRED_TURNS: usize = 8;
-/// This many turns are in the window however long they are, if the session has them, so that one long turn hides none before
-/// it.
+/// The warm window holds at least this many turns, if the session has them, however long they are: one long turn does not
+/// hide all turns before it.
 const LONG_TURNS: u32 = 8;
 
 /// What a session contributes.
 pub(crate) struct SessionTurns {
-    /// `None` if it has not begun.
+    /// `None` if the session has not begun.
     pub(crate) session: Option<SessionId>,
     /// Hot turns shown as the recent ones, newest first.
     pub(crate) recent: Vec<Arc<Turn>>,
-    /// The most tokens that these may take.
+    /// The most tokens that the recent turns may take.
     pub(crate) recent_tokens: u32,
-    /// Hot turns that have no room among them, newest first: treated as if they were warm.
+    /// Hot turns that have no room among the recent ones, newest first: treated as if they were warm.
     pub(crate) crowded_out: Vec<Arc<Turn>>,
     /// What the message refers back to, most wanted first.
     pub(crate) referred: Vec<Turn>,
@@ -117,13 +117,13 @@ impl SessionTurns {
         })
     }
 
-    /// The turns that precede the message, oldest first: they help to understand it, shown or not.
+    /// Returns the turns that precede the message, oldest first: they help to understand it, whether they are shown or not.
     pub(crate) fn before(&self, message: &Message) -> Vec<&Turn> {
         self.hot.before(&message.text)
     }
 
-    /// What must not be recalled: the recent turns, which are shown anyway or not wanted at all. Many of the earlier ones
-    /// may have no room, so those that fit are recalled as well.
+    /// Returns what must not be recalled: the recent turns, which are shown anyway or not wanted at all. Crowded-out turns
+    /// may be recalled if they fit the message, because many of them may have no room as earlier turns.
     pub(crate) fn not_recalled(&self) -> Result<Vec<Seq>> {
         let is_earlier = |turn: &&Turn| self.crowded_out.iter().any(|earlier| earlier.seq == turn.seq);
         self.hot.turns().filter(|turn| !is_earlier(turn)).map(|turn| Seq::of(turn.seq)).collect()
@@ -140,8 +140,8 @@ impl SessionTurns {
         crowded_out.chain(&self.referred).chain(&self.window).collect()
     }
 
-    /// Reads the turns that are warm in the session because they were of use in it, that pass the sieve, and that nothing
-    /// else requests.
+    /// Reads the turns that are warm in the session because they were of use in it, if they pass the sieve and nothing else
+    /// requests them.
     pub(crate) fn read_promoted(
         &mut self,
         snapshot: &Snapshot<'_>,
@@ -179,7 +179,7 @@ impl SessionTurns {
     }
 }
 
-/// The hot tier; empty, and listed in `missing`, if it is damaged.
+/// Reads the hot tier; if it is damaged, returns an empty one and lists the damage in `missing`.
 fn hot(
     snapshot: &Snapshot<'_>,
     config: &Config,
@@ -202,7 +202,7 @@ fn no_hot(config: &Config) -> HotTier {
     HotTier::new(HotLimits { turns: config.hot_turns, tokens: config.hot_tokens })
 }
 
-/// The value that was read, or the default and an entry in `missing`. The rest is unaffected.
+/// Returns the value that was read, or the default after adding the error to `missing`.
 fn or_missing<T: Default>(what: &str, read: Result<T>, missing: &mut Vec<String>) -> T {
     read.unwrap_or_else(|error| {
         missing.push(format!("{what}: {error}"));

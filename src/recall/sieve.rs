@@ -25,7 +25,7 @@ pub(crate) struct Sieve {
     /// `None`: all sessions except `without`.
     only: Option<HashSet<SessionNo>>,
     without: HashSet<SessionNo>,
-    /// Milliseconds, from the first up to but not including the second.
+    /// Milliseconds since 1970: from the first, up to but not including the second.
     time_ms: Option<(i64, i64)>,
     hidden: Vec<Seq>,
     has_turns: bool,
@@ -37,12 +37,12 @@ pub(crate) struct Sieve {
 enum MemoriesPass {
     #[default]
     All,
-    /// Those with these units, ascending.
+    /// The memories with these units, ascending.
     Only(Vec<u32>),
     None,
 }
 
-/// Errors: an invalid filter.
+/// Checks a filter. Errors: an invalid filter.
 pub(crate) fn check(filter: &Filter) -> Result<()> {
     check_name("filter's project", filter.project.as_deref())?;
     for at in [filter.since, filter.until].into_iter().flatten() {
@@ -110,7 +110,7 @@ impl Sieve {
         Ok(sieve)
     }
 
-    /// Restricts to these kinds of things. A project's memories are those filed under it, or under none.
+    /// Restricts to these kinds of things. The memories of a project are those filed under it, or under no project.
     pub(crate) fn of_things(
         mut self,
         snapshot: &Snapshot<'_>,

@@ -1,16 +1,16 @@
-//! The words of units that are not yet in the file's index, by word, because a query looks up hundreds of words, including
-//! those of like meaning.
+//! The words of units that the file's index does not have yet. They are grouped by word, because a query looks up hundreds
+//! of words, synonyms included.
 
 use std::collections::HashMap;
 
 use crate::text::words::{EncodedWords, FieldCounts, Word};
 
-/// Which units after the index contain a word, and how often.
+/// For each word, the units after the file's index that contain it, and how often.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     /// The units of each word, ascending.
     by_word: HashMap<Word, Vec<(u32, FieldCounts)>>,
-    /// The total over all words.
+    /// The number of entries over all words.
     postings: usize,
 }
 
@@ -23,13 +23,13 @@ impl Tail {
         }
     }
 
-    /// The units after `after` that contain the word, ascending.
+    /// Returns the units after `after` that contain the word, ascending.
     pub(crate) fn with_word(&self, word: Word, after: u32) -> &[(u32, FieldCounts)] {
         let units = self.by_word.get(&word).map_or(&[][..], Vec::as_slice);
         &units[units.partition_point(|(seq, _)| *seq <= after)..]
     }
 
-    /// Drops the units up to `until`, which are in the index by now.
+    /// Drops the units up to `until`, which the file's index has by now.
     pub(crate) fn forget(&mut self, until: u32) {
         self.postings = 0;
         self.by_word.retain(|_, units| {
@@ -39,7 +39,7 @@ impl Tail {
         });
     }
 
-    /// Its approximate memory use.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.by_word.capacity() * size_of::<(Word, Vec<(u32, FieldCounts)>)>()
             + self.postings * 2 * size_of::<(u32, FieldCounts)>()

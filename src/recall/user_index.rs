@@ -1,5 +1,6 @@
-//! What recall keeps in memory for one user: where each unit is, its vectors, and the words of units that are not yet in the
-//! file's index. It is a cache of the file, never the truth: every recall first brings it up to the snapshot that it reads.
+//! The index of one user that recall keeps in memory: where each unit is, its vectors, and the words of units that the
+//! file's index does not have yet. It caches what the file contains; every recall first refreshes it to the snapshot that it
+//! reads.
 
 use std::collections::HashMap;
 
@@ -25,16 +26,16 @@ use crate::{
     },
 };
 
-/// No unit: numbers begin at 1.
+/// Stands for "no unit": numbers begin at 1.
 const NONE: u32 = 0;
 
 /// One user's units, as they were in the file at the last refresh.
 #[derive(Debug, Default)]
 pub(crate) struct UserIndex {
     pub(crate) extent: Extent,
-    /// By number, from 1; erased units have `seq` 0.
+    /// The unit with number n is at n - 1; erased units have `seq` 0.
     pub(crate) units: Vec<UnitFacts>,
-    /// The neighbours of each unit. Separate from the facts, because every recall reads all of it.
+    /// The neighbours of each unit. Separate from the facts, because every recall reads all of them.
     pub(crate) around: Vec<Around>,
     /// The lengths of head and rest of each unit, kept compact: each match of a word reads them.
     pub(crate) field_lengths: Vec<[u16; 2]>,
@@ -44,9 +45,9 @@ pub(crate) struct UserIndex {
     newest_ms: Option<i64>,
     /// The units that are texts of memories, current or not, ascending.
     memories: Vec<u32>,
-    /// Those of them that are known to be outdated.
+    /// The units of `memories` that are known to be outdated.
     older: Vec<u32>,
-    /// The words of the units that are not in the file's index.
+    /// The words of the units that the file's index does not have yet.
     pub(crate) tail: Tail,
     spaces: Vec<SpaceIndex>,
     pub(crate) anchors: Vec<Anchor>,
@@ -54,27 +55,28 @@ pub(crate) struct UserIndex {
     pub(crate) damage: IndexDamage,
 }
 
-/// The user's data that could not be read and was left out.
+/// How much of the user's data could not be read and was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexDamage {
-    /// Anchors, because of themselves or their evidence.
+    /// Anchors that are damaged, or whose evidence is.
     pub(crate) anchors: usize,
-    /// Blocks of facts: these were read from the rows instead.
+    /// Blocks of facts; the facts were read from the rows instead.
     pub(crate) blocks: usize,
     /// Blocks of vectors, in all spaces that were used.
     pub(crate) vectors: usize,
 }
 
-/// A unit's session, and its neighbours there.
+/// A unit's session, and the unit's neighbours there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The session's number among the user's, from 1; a memory is alone in one. 0 for erased units, which have no rank.
+    /// The session's number among the user's, from 1; a memory is alone in its session. 0 for erased units, which have no
+    /// rank.
     pub(crate) session: u32,
-    /// The unit before it, or 0.
+    /// The unit before this one, or 0.
     pub(crate) previous: u32,
-    /// The unit after it, or 0.
+    /// The unit after this one, or 0.
     pub(crate) next: u32,
-    /// Whether the unit before it asks something.
+    /// Whether the unit before this one asks something.
     pub(crate) follows_question: bool,
 }
 
@@ -84,7 +86,7 @@ struct SessionEntry {
     last_seq: u32,
 }
 
-/// How many units there are, how many have each field, and how many words those have in total.
+/// How many units there are, how many have each field, and how many words these have in total.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) units: u64,
@@ -104,7 +106,7 @@ struct Total {
 #[derive(Debug)]
 pub(crate) struct SpaceIndex {
     space: Space,
-    /// Units up to here are in the matrix, unless they have no vector.
+    /// All units up to here are in the matrix, unless they have no vector.
     pub(crate) covered_seq: u32,
     pub(crate) matrix: Matrix,
 }
@@ -133,7 +135,7 @@ impl Total {
     }
 }
 
-/// Up to this many new texts of memories, the texts that they replace are looked up at once.
+/// If a refresh brings at most this many new texts of memories, it looks up the texts that they replace.
 const MOST_ASKED: usize = 64;
 
 impl UserIndex {
@@ -151,7 +153,7 @@ impl UserIndex {
         Ok(loaded)
     }
 
-    /// Refreshes it to a snapshot. Returns false if the epoch has changed, and it must be reloaded.
+    /// Refreshes the index to a snapshot. Returns false if the epoch has changed, so that it must be reloaded.
     pub(crate) fn refresh(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<bool> {
         let extent = snapshot.extent(scope)?;
         if extent.epoch != self.extent.epoch || extent.last_seq < self.extent.last_seq {
@@ -164,8 +166,8 @@ impl UserIndex {
         Ok(true)
     }
 
-    /// The latest time up to `now` at which a turn was said. This is not the turn recorded last, which may be an old
-    /// imported one, nor one dated in the future.
+    /// Returns the latest time up to `now` at which a turn was said. This need not be that of the turn recorded last, which
+    /// may be an old imported one or dated in the future.
     pub(crate) fn last_said_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let now_ms = now.timestamp_millis();
         let last_ms = match self.newest_ms {
@@ -189,7 +191,8 @@ impl UserIndex {
                 self.tail.push(facts.seq, &words);
                 Ok(())
             })?;
-            // A new text of a memory reveals which one is outdated; if there are very many, ranking finds out.
+            // A new text of a memory shows which one is outdated; if there are very many new ones, ranking finds the
+            // outdated ones.
             let newest = &self.memories[known_memories..];
             if newest.len() <= MOST_ASKED {
                 let before = snapshot.units_before(scope, newest)?;
@@ -236,7 +239,7 @@ impl UserIndex {
         self.field_lengths[at] = [facts.head_len, facts.rest_len];
     }
 
-    /// A unit by its number; `None` if it was erased or never existed.
+    /// Returns a unit by its number; `None` if it was erased or never existed.
     pub(crate) fn unit(&self, seq: u32) -> Option<&UnitFacts> {
         self.units.get((seq as usize).checked_sub(1)?).filter(|unit| unit.seq == seq)
     }
@@ -246,7 +249,7 @@ impl UserIndex {
         &self.memories
     }
 
-    /// Those of them that were met and are outdated. This is permanent: they have no rank, and lend nothing.
+    /// The memories' units that are known to be outdated. They stay so: they have no rank, and lend nothing.
     pub(crate) fn older(&self) -> &[u32] {
         &self.older
     }
@@ -256,17 +259,17 @@ impl UserIndex {
         self.older.extend(older);
     }
 
-    /// A session's number among the user's, as in [`Around`].
+    /// Returns a session's number among the user's, as in [`Around`].
     pub(crate) fn session_number(&self, session: SessionNo) -> Option<usize> {
         self.sessions.get(&session.0).map(|entry| entry.number as usize)
     }
 
-    /// Sessions are numbered from 1 to this.
+    /// Returns the number of sessions, which are numbered from 1.
     pub(crate) fn session_count(&self) -> usize {
         self.sessions.len()
     }
 
-    /// How many turns after a unit are found only by words, if vectors end there.
+    /// Returns how many turns after this unit are found only by words, if vectors end there.
     pub(crate) fn uncovered(&self, covered_seq: u32) -> u32 {
         let behind = self.units.iter().skip(covered_seq as usize);
         let others = behind.filter(|unit| unit.owner() == Owner::Memory).count();
@@ -274,8 +277,8 @@ impl UserIndex {
         self.extent.last_seq.0.saturating_sub(covered_seq).saturating_sub(others)
     }
 
-    /// The vectors of a space, up to date. Those that the built-in embedder has not made yet are made here, which takes
-    /// microseconds each. Units that another embedder has not embedded yet are found by words.
+    /// Returns the vectors of a space, up to date. Those that the built-in embedder has not made yet are made here, which
+    /// takes microseconds each. Units that another embedder has not embedded yet are found only by words.
     pub(crate) fn space(
         &mut self,
         snapshot: &Snapshot<'_>,
@@ -286,7 +289,7 @@ impl UserIndex {
         let not_in_file = Space { space_no: vectors::NOT_IN_FILE, ..space };
         let at = match self.spaces.iter().position(|known| known.space == space) {
             Some(at) => at,
-            // Its place was created meanwhile.
+            // The space was added to the file meanwhile.
             None if built_in.is_some()
                 && let Some(at) = self.spaces.iter().position(|known| known.space == not_in_file) =>
             {
@@ -305,7 +308,7 @@ impl UserIndex {
             match known.read(snapshot, scope, embedded_seq) {
                 Ok(damaged) => self.damage.vectors += damaged,
                 Err(error) => {
-                    self.spaces.remove(at); // If half read, it would continue from its beginning.
+                    self.spaces.remove(at); // A half-read space would be read from its beginning again.
                     return Err(error);
                 }
             }
@@ -331,15 +334,15 @@ impl UserIndex {
         Ok(&self.spaces[at])
     }
 
-    /// The user's standing wishes, up to date.
+    /// Returns the user's standing wishes, up to date.
     pub(crate) fn wishes(&mut self, snapshot: &Snapshot<'_>, scope: &Scope) -> Result<&Wishes> {
         self.wishes.refresh(snapshot, scope, &self.units)?;
         Ok(&self.wishes)
     }
 
-    /// Its approximate memory use.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        /// Of an anchor with its values and evidence.
+        /// The size of an anchor with its values and evidence.
         const ANCHOR_BYTES: usize = 512;
         let matrices: usize = self.spaces.iter().map(|space| space.matrix.len_bytes()).sum();
         self.units.capacity() * (size_of::<UnitFacts>() + size_of::<Around>() + size_of::<[u16; 2]>())
@@ -353,7 +356,7 @@ impl UserIndex {
 }
 
 impl SpaceIndex {
-    /// Reads on; returns how many blocks cannot be read.
+    /// Reads the vectors after `covered_seq`; returns how many blocks cannot be read.
     fn read(&mut self, snapshot: &Snapshot<'_>, scope: &Scope, embedded_seq: u32) -> Result<usize> {
         let (known, first) = (self.covered_seq, block_of(self.covered_seq + 1));
         let dims = self.space.dims;

@@ -21,11 +21,11 @@ pub(crate) struct UserIndexes {
 #[derive(Debug)]
 struct IndexCache {
     slots: LruCache<UserNo, Slot>,
-    /// Of all slots together.
+    /// The bytes of all slots together.
     bytes: usize,
 }
 
-/// Its bytes as of its last use: asking the index itself would mean waiting for whoever uses it.
+/// A user's index. `bytes` is its size after its last use: measuring it now would mean waiting until it is free.
 #[derive(Clone, Debug)]
 struct Slot {
     index: Arc<Mutex<Option<UserIndex>>>,
@@ -37,14 +37,14 @@ impl UserIndexes {
         Self { cache: Mutex::new(IndexCache { slots: LruCache::unbounded(), bytes: 0 }), max_bytes }
     }
 
-    /// The user's index, which the caller must wait for.
+    /// Returns the user's index, which the caller must wait for.
     pub(crate) fn of(&self, scope: &Scope) -> IndexWaiter<'_> {
         let empty = || Slot { index: Arc::default(), bytes: 0 };
         let slot = self.lock().slots.get_or_insert(scope.user_no, empty).clone();
         IndexWaiter { indexes: self, user_no: scope.user_no, index: slot.index }
     }
 
-    /// Forgets what is known about a user.
+    /// Drops the index of a user.
     pub(crate) fn forget(&self, scope: &Scope) {
         let mut cache = self.lock();
         let gone = cache.slots.pop(&scope.user_no);
@@ -84,8 +84,8 @@ pub(crate) struct IndexLease<'w> {
 }
 
 impl IndexWaiter<'_> {
-    /// Recalls of one user wait for each other here, before they take a connection: a large index takes a second to load,
-    /// and otherwise other users would find all connections in use.
+    /// Waits for the exclusive use of the index. Recalls of one user wait here for each other, before they take a
+    /// connection: a large index takes a second to load, and otherwise other users would find all connections in use.
     pub(crate) fn wait(&self) -> IndexLease<'_> {
         // A panic under this lock leaves the index half built.
         let held = self.index.lock().unwrap_or_else(|poisoned| {
@@ -99,14 +99,14 @@ impl IndexWaiter<'_> {
 }
 
 impl IndexLease<'_> {
-    /// Uses the index, refreshed to a snapshot of the file, and gives it back.
+    /// Refreshes the index to a snapshot of the file, passes it to `find`, and gives it back.
     pub(crate) fn with<T>(
         mut self,
         snapshot: &Snapshot<'_>,
         scope: &Scope,
         find: impl FnOnce(&mut UserIndex) -> T,
     ) -> Result<T> {
-        // A refresh that failed half-way leaves some units in it twice, and an outdated index is useless too.
+        // A refresh that failed half-way leaves some units in the index twice, and an outdated index is useless too.
         let known = self.held.as_mut().map_or(Ok(false), |index| index.refresh(snapshot, scope));
         if !matches!(known, Ok(true)) {
             *self.held = None;

@@ -1,5 +1,5 @@
 //! The standing wishes of a user, and which of them apply to a message: those about every answer, and those about what the
-//! message speaks of. A wish holds until a later one is about the same thing, or ends it.
+//! message speaks of. A wish holds until a later one replaces or ends it.
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ use crate::{
     },
 };
 
-/// A context shows no more, because a reply can heed only a few.
+/// A context shows at most this many wishes, because a reply can heed only a few.
 const MOST_SHOWN: usize = 3;
 /// Only the newest turns with wishes are read, and only the first wishes of each.
 const MOST_TURNS: usize = 512;
 const MOST_OF_TURN: usize = 16;
 
-/// What a question for a time asks for.
+/// Words for what a question about a time asks for.
 const DATES: &str = "date day time deadline timeline schedule";
 
 /// How well a wish about every answer fits any message.
@@ -52,7 +52,7 @@ pub(crate) enum WishesWanted<'a> {
     Chosen(&'a [WishId]),
 }
 
-/// A wish by its turn and its index among that turn's wishes.
+/// Identifies a wish by its turn and its index among that turn's wishes.
 pub(crate) type WishId = (Seq, usize);
 
 /// A wish, verbatim, and its turn.
@@ -61,16 +61,16 @@ pub(crate) struct StandingWish {
     pub(crate) seq: Seq,
     /// Whether the user says nothing else in that turn.
     pub(crate) is_all: bool,
-    /// Its index among the wishes of its turn.
+    /// The wish's index among those of its turn.
     pub(crate) number: usize,
     pub(crate) turn_id: TurnId,
     pub(crate) session_id: SessionId,
     pub(crate) turn_number: u32,
     pub(crate) caller_id: Option<String>,
     pub(crate) timestamp: DateTime<Utc>,
-    /// Its sentence, as one line.
+    /// The sentence that states the wish, as one line.
     pub(crate) text: String,
-    /// The line that shows it.
+    /// The line of a context that shows the wish.
     pub(crate) line: String,
     /// The name of the person who wishes it, if known.
     speaker: Option<String>,
@@ -84,7 +84,7 @@ struct About {
     is_general: bool,
     what: Vec<Word>,
     occasion: Vec<Word>,
-    /// Of the occasion, and of the whole wish.
+    /// The vectors of the occasion and of the whole wish.
     meanings: Vec<Vector>,
 }
 
@@ -128,7 +128,7 @@ impl Wishes {
                 }
                 turn => turn?,
             };
-            // If a turn's original was deleted, none of its own words are left.
+            // If a turn's original was deleted, the user's own words are lost.
             let Some(turn) = turn.filter(|turn| turn.said.user_origin == Origin::User) else { continue };
             for (number, wish) in
                 wishes(&statements(&turn.said.user_message)).into_iter().take(MOST_OF_TURN).enumerate()
@@ -158,7 +158,7 @@ impl Wishes {
         Ok(())
     }
 
-    /// Adds a wish, which ends the earlier ones that it replaces.
+    /// Adds a wish, and removes the earlier ones that it ends.
     fn hear(&mut self, new: StandingWish) {
         self.standing.retain(|old| old.speaker != new.speaker || !new.about.ends(&old.about));
         if !new.about.does.only_ends() {
@@ -166,26 +166,28 @@ impl Wishes {
         }
     }
 
-    /// How many turns with wishes cannot be read.
+    /// Returns how many turns with wishes cannot be read.
     pub(crate) fn damaged(&self) -> usize {
         self.damaged.len()
     }
 
-    /// The wishes that hold and may be shown, newest first. `passing` says for each unit, by number, from 1, whether it may.
+    /// Returns the wishes that hold and may be shown, newest first. `passing` says for each unit, by number from 1, whether
+    /// it may.
     pub(crate) fn passing(&self, passing: &[bool]) -> Vec<Arc<StandingWish>> {
         let may_be_shown = |wish: &&Arc<StandingWish>| passing.get(wish.seq.0 as usize - 1) == Some(&true);
         self.standing.iter().rev().filter(may_be_shown).cloned().collect()
     }
 
-    /// Its approximate memory use.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        /// Of a wish with its words and its vector.
+        /// The size of a wish with its words and its vectors.
         const WISH_BYTES: usize = 1_536;
         self.standing.len() * WISH_BYTES + self.turns.capacity() * size_of::<u32>()
     }
 }
 
-/// Orders these wishes, given newest first, by how well they fit what is searched for: best first, the newer on a tie.
+/// Orders these wishes, given newest first, by how well they fit what is searched for: best first; on a tie, the newer
+/// first.
 pub(crate) fn ranked<'s>(
     wishes: Vec<Arc<StandingWish>>,
     (sought, asks_when): (impl Iterator<Item = &'s SubQuery>, bool),
@@ -204,7 +206,7 @@ pub(crate) fn ranked<'s>(
     ranked
 }
 
-/// The ranked wishes that a context shows.
+/// Returns the ranked wishes that a context shows.
 pub(crate) fn shown(mut ranked: Vec<Applying>, wanted: WishesWanted<'_>) -> Vec<Applying> {
     match wanted {
         WishesWanted::None => ranked.clear(),
@@ -220,7 +222,7 @@ impl StandingWish {
         (self.seq, self.number)
     }
 
-    /// Its line in a receipt.
+    /// Returns the wish's line in a receipt.
     pub(crate) fn receipt_item(&self, fit: f64) -> ReceiptItem {
         ReceiptItem {
             score: fit,
@@ -240,8 +242,8 @@ impl About {
         Self { does: wish.does, is_general: wish.is_general, what, occasion, meanings }
     }
 
-    /// Whether this later wish ends the other one. The opposite ends every wish about the same thing, on the same occasion
-    /// or on any; another wish replaces one about the same things.
+    /// Whether this later wish ends the other one. The opposite wish ends every wish about the same thing, on the same
+    /// occasion or on any. Any other wish ends an earlier one about the same things, because it replaces it.
     fn ends(&self, old: &Self) -> bool {
         let are_in = |words: &[Word], all: &[Word]| words.iter().all(|word| all.contains(word));
         let fits =
@@ -260,10 +262,10 @@ impl About {
     }
 }
 
-/// One thing that a message asks, as wishes are compared with it.
+/// One thing that a message asks, prepared for comparing wishes with it.
 struct WishQuestion<'s> {
     sought: &'s SubQuery,
-    /// What it asks for without naming it: `when?` asks for dates.
+    /// Words that the question asks for without naming them: `when?` asks for dates.
     besides: &'s [Word],
     meaning: Option<Vector>,
 }
@@ -273,12 +275,12 @@ impl<'s> WishQuestion<'s> {
         Self { sought, besides, meaning: BuiltIn::default().embed_text(&sought.meaning) }
     }
 
-    /// How well a wish fits, from 0 to 1: by the words that it is about, rarer ones more, or words of like meaning; and by
-    /// its meaning. If it names an occasion, what it wishes for counts half.
+    /// Returns how well a wish fits, from 0 to 1: by the words that it is about, rarer ones more, or their synonyms; and by
+    /// its meaning. If the wish names an occasion, what it wishes for counts half.
     fn fit(&self, about: &About) -> f64 {
         /// The weight that the words of a topic need in total.
         const TOPIC_WEIGHT: f64 = 10.0;
-        /// Anything less near has nothing in common.
+        /// A smaller cosine means that the two have nothing in common.
         const FAR: f64 = 0.2;
         if about.is_general {
             return GENERAL;
@@ -293,9 +295,9 @@ impl<'s> WishQuestion<'s> {
         ((words / TOPIC_WEIGHT).min(1.0) + (nearness - FAR).max(0.0)).min(1.0)
     }
 
-    /// The weight of a word of a wish, if it is asked for.
+    /// Returns the weight of a word of a wish, if it or a synonym is asked for.
     fn weight(&self, word: Word) -> f64 {
-        /// A common word names a topic too, next to others that were left out because they say nothing.
+        /// Even a common word names a topic, because words that say nothing were left out before.
         const LEAST_RARITY: f64 = 3.0;
         let asked = |word: Word| self.sought.words.iter().find(|asked| asked.word == word && !asked.is_told);
         let itself = asked(word).map(|asked| asked.weight);

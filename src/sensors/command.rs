@@ -1,7 +1,7 @@
-//! Programs that the configuration names: a build, a test, anything that answers yes or no.
+//! A sensor that runs programs that the configuration names: a build, a test, anything that answers yes or no.
 //!
 //! A program that does not end in time, or floods its output, is killed, with its whole process group where possible, and
-//! reaped: it leaves no zombie.
+//! reaped, so that it leaves no zombie.
 
 use std::{
     collections::BTreeMap,
@@ -25,19 +25,19 @@ use crate::{
 
 /// The maximum size of output that is read: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
-/// How long to wait between two checks whether a program that closed its output has ended.
+/// How long to wait between two checks for the end of a program that closed its output.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// Runs programs that the configuration names, and checks how they end. Its name is `code` by default, its reliability 1.0,
-/// its window zero: a result holds only for the moment of the check. Without a configured command it runs nothing.
+/// Runs programs that the configuration names, and checks how they end. By default its name is `code`, its reliability 1.0,
+/// and its window zero: a result holds only for the moment of the check. Without a configured command it runs nothing.
 ///
-/// A subject is the name of a command. The expectation has `exit_code` (default 0) and `contains` (a text in its standard
-/// output). A program ended by a signal fails; if it could not be started, did not end by the deadline or wrote more than 1
-/// MiB, the sensor cannot tell.
+/// A subject is the name of a command. The expectation has `exit_code` (default 0) and `contains` (a text in the program's
+/// standard output). A program ended by a signal fails. If it could not be started, did not end by the deadline or wrote
+/// more than 1 MiB, the sensor cannot tell.
 ///
-/// No part of a command comes from a memory, and no shell interprets it. It runs in its folder with an empty environment and
-/// no input; its standard error is discarded. When its time is over it is killed: on Unix with the feature `files` together
-/// with its process group, otherwise alone.
+/// No part of a command comes from a memory, and no shell interprets it. It runs in the folder given for it, with an empty
+/// environment and no input; its standard error is discarded. At the deadline it is killed: on Unix with the feature `files`
+/// together with its process group, otherwise alone.
 #[derive(Clone, Debug)]
 pub struct CommandSensor {
     traits: SensorTraits,
@@ -54,7 +54,7 @@ struct Argv {
 set_traits!(CommandSensor);
 
 impl CommandSensor {
-    /// A sensor that may not run anything yet.
+    /// Creates a sensor that may not run anything yet.
     pub fn new() -> Self {
         let traits = SensorTraits { window: Some(Duration::ZERO), ..SensorTraits::new("code", 1.0) };
         Self { traits, commands: BTreeMap::new() }
@@ -90,7 +90,7 @@ impl Default for CommandSensor {
     }
 }
 
-/// What it expects.
+/// The deserialized expectation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CommandExpectation {
@@ -98,7 +98,7 @@ struct CommandExpectation {
     contains: Option<String>,
 }
 
-/// The result of a program.
+/// How a program ended, and its output.
 struct ProgramResult {
     status: ExitStatus,
     output: Vec<u8>,
@@ -120,7 +120,7 @@ impl Argv {
     }
 }
 
-/// Reads its output and waits for its end, at most until the deadline.
+/// Reads the output of a program and waits for its end, at most until the deadline.
 fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramResult, UnknownReason> {
     let output = read_output(child).ok_or(UnknownReason::Unreachable)?;
     let output = match output.recv_timeout(deadline.remaining()) {
@@ -129,7 +129,7 @@ fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramRe
         Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(UnknownReason::Unreachable),
         Err(RecvTimeoutError::Timeout) => return Err(UnknownReason::Late),
     };
-    // Not earlier: once a process was waited for, its group can no longer be killed.
+    // The process is not waited for before this: afterwards its group can no longer be killed.
     while !deadline.has_passed() {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(ProgramResult { status, output }),
@@ -140,8 +140,8 @@ fn watch(child: &mut Child, deadline: Deadline) -> std::result::Result<ProgramRe
     Err(UnknownReason::Late)
 }
 
-/// Reads all of its output, or one byte more than allowed, on a thread of its own: a program that writes nothing and does
-/// not end blocks that thread until it is killed. The inner `None` means that it could not be read.
+/// Reads all output of a program, or one byte more than allowed, on a separate thread, because a program that writes nothing
+/// and does not end blocks that thread until it is killed. The inner `None` means that the output could not be read.
 fn read_output(child: &mut Child) -> Option<Receiver<Option<Vec<u8>>>> {
     let stdout = child.stdout.take()?;
     let (reply, output) = channel();
@@ -153,13 +153,13 @@ fn read_output(child: &mut Child) -> Option<Receiver<Option<Vec<u8>>>> {
     thread::Builder::new().name("thermocline-output".to_owned()).spawn(read).ok().map(|_| output)
 }
 
-/// Kills it, with its whole group where possible, and waits for it.
+/// Kills a program, with its whole group where possible, and waits for it.
 fn kill(child: &mut Child) {
     #[cfg(all(unix, feature = "files"))]
     {
         let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
-            // It is the leader and has not been waited for yet, so the group is still its own.
+            // The program leads the group and has not been waited for yet, so the group's number is not reused.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
@@ -286,7 +286,7 @@ mod tests {
     fn what_is_killed_leaves_no_zombie_and_none_of_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let sensor = shell("sleep 1000 & echo $! $$ > pids; wait", folder.path());
-        // Until it has written them: the load of the machine must not matter.
+        // Repeats until the script has written them: the load of the machine must not matter.
         let mut within = SHORT;
         let pids = loop {
             sensor.check("it", &Expect::default(), Deadline::after(within).instant());
@@ -299,7 +299,7 @@ mod tests {
         let mut pids = pids.split_whitespace();
         let (child, leader) = (pids.next().unwrap(), pids.next().unwrap());
         assert_eq!(state(leader), None, "it was waited for");
-        // The child now belongs to whoever adopts orphans, who reaps it at any time: it is at least killed.
+        // The child's new parent may reap it at any time: it is at least killed.
         let is_dead = |stat: String| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z"));
         while !state(child).is_none_or(is_dead) {
             thread::yield_now();

@@ -1,7 +1,7 @@
-//! Files below folders that the configuration names.
+//! A sensor for files below folders that the configuration names.
 //!
 //! Each check opens the folder, and then one path component after the other through the parent's handle, without following
-//! links: if a folder is swapped for a link in the meantime, this is noticed, and nothing outside is opened.
+//! links. If a folder is swapped for a link in the meantime, this is noticed, and nothing outside is opened.
 
 use std::{
     collections::BTreeMap,
@@ -35,16 +35,16 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// The maximum depth of a path.
 const MAX_DEPTH: usize = 64;
 
-/// Checks files below folders that the configuration names. Its name is `fs` by default, its reliability 0.80. Feature
+/// Checks files below folders that the configuration names. By default its name is `fs` and its reliability 0.80. Feature
 /// `files`.
 ///
-/// A subject is `root:path`: a root's name, and a path below it, with `/`. The expectation has `exists` (true or false),
-/// `sha256` (64 hexadecimal digits) and `contains` (an exact text); all that are given must hold, and an empty expectation
-/// expects that the file exists. If there is no file, `exists: false` holds, and an expected content fails.
+/// A subject is `root:path`: a root's name, and a path below the root, with `/`. The expectation has `exists` (true or
+/// false), `sha256` (64 hexadecimal digits) and `contains` (an exact text); all that are given must hold, and an empty
+/// expectation expects that the file exists. If there is no file, `exists: false` holds, and an expected content fails.
 ///
-/// It reads only regular files of up to 10 MiB: no links, symbolic or hard, no devices, no fifos (which it does not wait
-/// for), and nothing outside the root by `..` or an absolute path. For these, and for unreadable or larger files, it cannot
-/// tell, and reads nothing. For folders, and for files of any size, it can tell that they exist.
+/// Only regular files of up to 10 MiB are read: no links, symbolic or hard, no devices, no fifos (which it does not wait
+/// for), and nothing outside the root by `..` or an absolute path. For these, and for unreadable or larger files, the sensor
+/// cannot tell, and reads nothing. For folders, and for files of any size, it can tell that they exist.
 #[derive(Clone, Debug)]
 pub struct FsSensor {
     traits: SensorTraits,
@@ -54,13 +54,13 @@ pub struct FsSensor {
 set_traits!(FsSensor);
 
 impl FsSensor {
-    /// A sensor that may not look anywhere yet.
+    /// Creates a sensor that may not look anywhere yet.
     pub fn new() -> Self {
         Self { traits: SensorTraits::new("fs", 0.80), roots: BTreeMap::new() }
     }
 
-    /// Allows files below this folder, which memories refer to by this name. The folder is opened again for each check:
-    /// while it does not exist, the sensor cannot tell anything about what is below it.
+    /// Allows files below this folder, which memories refer to by this name. The folder is opened again for each check.
+    /// While it does not exist, the sensor cannot tell anything about what is below it.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
     /// and for a folder that is not an absolute path.
@@ -73,7 +73,7 @@ impl FsSensor {
         Ok(self)
     }
 
-    /// The root and the path below it; `None` if it is not such a subject.
+    /// Splits a subject into the root and the path below it; `None` if it is not valid, or its root is unknown.
     fn place<'s>(&self, subject: &'s str) -> Option<(&Path, Vec<&'s str>)> {
         let (root, path) = subject.split_once(':')?;
         let root = self.roots.get(root)?;
@@ -95,7 +95,7 @@ impl Default for FsSensor {
     }
 }
 
-/// What it expects.
+/// The deserialized expectation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileExpectation {
@@ -118,7 +118,7 @@ impl FileExpectation {
         self.sha256.is_some() || self.contains.is_some()
     }
 
-    /// The verdict if there is nothing.
+    /// Returns the verdict if there is nothing at the path.
     fn of_nothing(&self) -> CheckVerdict {
         CheckVerdict::of(self.exists == Some(false), "there is nothing")
     }
@@ -134,9 +134,9 @@ impl FileExpectation {
     }
 }
 
-/// Why nothing was seen.
+/// Why nothing was read.
 enum Unseen {
-    /// There is nothing of that name.
+    /// The path does not exist.
     Nothing,
     Unknown(UnknownReason),
 }
@@ -165,7 +165,8 @@ fn find(root: &Path, names: &[&str]) -> std::result::Result<PathContent, Unseen>
     let mut folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(unreachable)?;
     let Some((last, above)) = names.split_last() else { return Err(refused) };
     for name in above {
-        // Checked first, since opening a link only reports that it is not a folder; then opened without following links.
+        // Checked before it is opened, because opening a link only reports that it is not a folder; then opened without
+        // following links.
         if folder.symlink_metadata(name)?.is_symlink() {
             return Err(refused);
         }
@@ -178,19 +179,19 @@ fn find(root: &Path, names: &[&str]) -> std::result::Result<PathContent, Unseen>
     if !kind.is_file() {
         return Err(refused);
     }
-    // Without blocking: a fifo may have taken its place in the meantime.
+    // Opened without blocking: a fifo may have taken the file's place in the meantime.
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = folder.open_with(last, &options)?;
     let metadata = file.metadata()?;
-    // A file with several names may also belong elsewhere.
+    // A file with several hard links may also belong elsewhere.
     if !metadata.is_file() || metadata.nlink() > 1 {
         return Err(refused);
     }
     Ok(PathContent::File(file, metadata.len()))
 }
 
-/// The whole file, if the size and the deadline allow.
+/// Reads the whole file, if the size and the deadline allow.
 fn read_all(mut file: File, len: u64, deadline: Deadline) -> std::result::Result<Vec<u8>, Unseen> {
     if len > MAX_BYTES {
         return Err(Unseen::Unknown(UnknownReason::TooLarge));

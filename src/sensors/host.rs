@@ -1,4 +1,4 @@
-//! What the host program knows about itself: metrics, settings, the state of a device, each under a name.
+//! A sensor for what the host program knows about itself: metrics, settings, the state of a device, each under a name.
 
 use std::{
     collections::BTreeMap,
@@ -19,13 +19,13 @@ use crate::{
 /// Returns a value; `None` if it is not available now.
 type ValueFn = Arc<dyn Fn() -> Option<Value> + Send + Sync>;
 
-/// Compares what the host says about itself with what a memory expects. By default its name is `runtime`, its reliability
+/// Compares values of the host program with what a memory expects. By default its name is `runtime` and its reliability
 /// 0.90.
 ///
-/// A subject is a name that the host gave to a value. The expectation is a comparison: `equals` (any JSON; numbers by their
-/// value), `at_least` and `at_most` (numbers), `contains` (a text in a text, an item in a list); all that are given must
-/// hold. An empty expectation expects `true`. A value of another type than the comparison fails; if there is no value, the
-/// sensor cannot tell.
+/// A subject is the name that the host gave to a value. The expectation is a comparison: `equals` (any JSON; numbers by
+/// their value), `at_least` and `at_most` (numbers), `contains` (a text in a text, an item in a list); all that are given
+/// must hold. An empty expectation expects `true`. A value of another type than the comparison fails; if there is no value,
+/// the sensor cannot tell.
 ///
 /// ```
 /// use thermocline::HostSensor;
@@ -44,12 +44,12 @@ pub struct HostSensor {
 set_traits!(HostSensor);
 
 impl HostSensor {
-    /// A sensor that knows no values yet.
+    /// Creates a sensor that knows no values.
     pub fn new() -> Self {
         Self { traits: SensorTraits::new("runtime", 0.90), values: BTreeMap::new() }
     }
 
-    /// Adds a value under this name, which is read at each check. It is compared and hashed, and not kept.
+    /// Adds a value under this name, which is read at each check. It is compared and hashed, but not stored.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters.
     pub fn value(
@@ -77,7 +77,7 @@ impl fmt::Debug for HostSensor {
     }
 }
 
-/// What it is compared with.
+/// The comparison that an expectation asks for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostComparison {
@@ -88,7 +88,7 @@ struct HostComparison {
     contains: Option<Value>,
 }
 
-/// A field that is present has a value, even if it is null.
+/// Deserializes a field that is present as `Some`, even if it is null.
 fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -114,7 +114,7 @@ impl HostComparison {
     }
 }
 
-/// Whether two values are the same; numbers by their value, however they are written.
+/// Whether two values are equal; numbers are compared by value, however they are written.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_), Value::Number(_)) => a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64()),

@@ -1,4 +1,4 @@
-//! Addresses that the configuration names: whether a service answers, and what it says.
+//! A sensor for addresses that the configuration names: whether a service answers, and what it says.
 
 use std::{
     collections::BTreeMap,
@@ -19,17 +19,18 @@ use crate::{
 /// The maximum size of an answer that is read: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Sends a GET request to addresses that the configuration names. Its name is `http` by default, its reliability 0.85.
+/// Sends a GET request to addresses that the configuration names. By default its name is `http` and its reliability 0.85.
 /// Feature `llm`.
 ///
 /// A subject is the name of an address. The expectation has `status` (an HTTP status; default any from 200 to 299), and
 /// `pointer` with `equals`: the value in the answer's JSON at this JSON pointer. A missing value fails, and so does a status
 /// other than the stated one. If no status is stated, an answer outside 200 to 299 says nothing about the subject, and the
-/// sensor cannot tell; nor can it if the answer is not valid JSON, is larger than 1 MiB, or comes too late.
+/// sensor cannot tell. It cannot tell either if the answer's JSON is needed and is not valid or larger than 1 MiB, or if the
+/// answer comes too late.
 ///
 /// No part of an address comes from a memory. No redirect is followed, no proxy is used, and no key is sent except one in
-/// the query of the address itself. An address on this machine, a private network or a link is asked only if it was added
-/// with [`private_url`](Self::private_url), whatever its name resolves to.
+/// the query of the address itself. An address that resolves to this machine, a private network or a link is asked only if
+/// it was added with [`private_url`](Self::private_url).
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,7 +55,7 @@ pub struct HttpSensor {
 set_traits!(HttpSensor);
 
 impl HttpSensor {
-    /// A sensor that may not send requests yet.
+    /// Creates a sensor that may not send requests yet.
     pub fn new() -> Self {
         Self { traits: SensorTraits::new("http", 0.85), addresses: BTreeMap::new() }
     }
@@ -62,7 +63,7 @@ impl HttpSensor {
     /// Allows this address, which memories refer to by this name.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
-    /// and if it is not an `http` or `https` address, or has a user, a password or a fragment in it.
+    /// and if the address is not `http` or `https`, or contains a user, a password or a fragment.
     pub fn url(self, name: impl Into<String>, url: impl Into<String>) -> Result<Self> {
         self.with(name, url, false)
     }
@@ -85,7 +86,7 @@ impl Default for HttpSensor {
     }
 }
 
-/// What it expects.
+/// The deserialized expectation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HttpExpectation {
@@ -95,7 +96,7 @@ struct HttpExpectation {
     equals: Option<Value>,
 }
 
-/// A field that is present has a value, even if it is null.
+/// Deserializes a field that is present as `Some`, even if it is null.
 fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,4 @@
-//! A sensor whose name is fixed: asked once, when the file is opened.
+//! A sensor whose name, reliability and window are asked for only once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -18,14 +18,14 @@ use crate::{
 /// The maximum length of a sensor's name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 200;
 
-/// Returns the name, the reliability and the window its sensor had first, whatever it would return now.
+/// Wraps a sensor, and always returns the name, the reliability and the window that it had first.
 #[derive(Debug)]
 struct KnownSensor {
     traits: SensorTraits,
     sensor: Arc<dyn Sensor>,
 }
 
-/// Asks each for its name, and refuses one outside its limits; a panic is an error.
+/// Asks each sensor for its name, and refuses one outside its limits; a panic is an error.
 pub(crate) fn all(sensors: Vec<Arc<dyn Sensor>>) -> Result<Vec<Arc<dyn Sensor>>> {
     let mut known: Vec<Arc<dyn Sensor>> = Vec::with_capacity(sensors.len());
     for sensor in sensors {
@@ -39,12 +39,12 @@ pub(crate) fn all(sensors: Vec<Arc<dyn Sensor>>) -> Result<Vec<Arc<dyn Sensor>>>
     Ok(known)
 }
 
-/// The sensor of this name, if it is configured.
+/// Finds the configured sensor of this name.
 pub(crate) fn of_name<'s>(sensors: &'s [Arc<dyn Sensor>], name: &str) -> Option<&'s Arc<dyn Sensor>> {
     sensors.iter().find(|sensor| sensor.name() == name)
 }
 
-/// Whether the sensor is configured, or is a person.
+/// Whether the name is that of a configured sensor, or stands for a person.
 pub(crate) fn is_configured(sensors: &[Arc<dyn Sensor>], name: &str) -> bool {
     name == HUMAN || of_name(sensors, name).is_some()
 }

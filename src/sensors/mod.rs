@@ -1,8 +1,8 @@
-//! Sensors: the trait, and four implementations. The only code that reads other programs' files, starts a program, or asks
-//! an address whether a memory still holds.
+//! Sensors: the trait, and four implementations. This is the only code that reads other programs' files, starts a program,
+//! or asks an address to find out whether a memory still holds.
 //!
-//! A memory states which sensor, which subject and what is expected; these are data. What may be read, run or requested is
-//! set only in the configuration, by name, and a subject is one of these names.
+//! A memory names a sensor, a subject and an expectation; these are data. What may be read, run or requested is set only in
+//! the configuration, by name, and a subject is one of these names.
 
 mod command;
 #[cfg(feature = "files")]
@@ -34,7 +34,7 @@ use crate::{
 /// How long a sensor may take by default.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks whether a memory still holds. It only reads, and cannot tell rather than guess.
+/// Checks whether a memory still holds. A sensor only reads, and says that it cannot tell rather than guess.
 ///
 /// ```
 /// use std::time::Instant;
@@ -64,32 +64,34 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// config.sensors.push(std::sync::Arc::new(Features(vec!["dark-mode"])));
 /// ```
 pub trait Sensor: Send + Sync + fmt::Debug {
-    /// Its name in rows and receipts: `fs`. 1 to 200 bytes, unique among the configured sensors; `human` is reserved for a
-    /// person. Asked once, when the file is opened, like its reliability and its window.
+    /// Returns the sensor's name in rows and receipts, such as `fs`. 1 to 200 bytes, unique among the configured sensors;
+    /// `human` is reserved for a person. Called once, when the file is opened, like [`reliability`](Self::reliability) and
+    /// [`window`](Self::window).
     fn name(&self) -> &str;
 
-    /// How reliable a pass is, from 0 to 1: it becomes the memory's reliability, and the memory's confidence does not rise
-    /// above it.
+    /// Returns how reliable a pass is, from 0 to 1. After a pass, this is the memory's reliability, and the memory's
+    /// confidence does not rise above it.
     fn reliability(&self) -> f64;
 
-    /// How long a pass holds if the memory states no window of its own; it then has this one. Zero: the memory is stale
-    /// again at once, and should be looked up each time. Default: none, which leaves it to the memory's volatility.
+    /// Returns how long a pass holds for a memory that states no window. It becomes the memory's window. Zero: the memory is
+    /// stale again immediately, and should be looked up each time. Default: `None`, which leaves it to the memory's
+    /// volatility.
     fn window(&self) -> Option<Duration> {
         None
     }
 
-    /// Whether it knows this subject and can check this expectation; if not, watching a memory with it is refused. It does
-    /// not look at anything for this. Default: true.
+    /// Whether the sensor knows this subject and can check this expectation. If not, a memory cannot be watched with it.
+    /// Does not look at the subject. Default: true.
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
         let _ = (subject, expect);
         true
     }
 
-    /// Checks whether the expectation holds for the subject. Both come from whoever wrote or imported the memory: they are
-    /// data, and nothing may be read or run because they say so.
+    /// Checks whether the expectation holds for the subject. Both come from whatever wrote or imported the memory: they are
+    /// data, and must not decide what is read or run.
     ///
-    /// Runs on a thread of its own, which belongs to no runtime: it may block. If it does not answer by the deadline
-    /// ([`Config::sensor_timeout`](crate::Config::sensor_timeout)), or panics, the result is unknown; its thread ends when
+    /// Runs on a separate thread, which belongs to no runtime, so it may block. If it does not return by the deadline
+    /// ([`Config::sensor_timeout`](crate::Config::sensor_timeout)), or panics, the result is unknown; the thread ends when
     /// the call returns.
     fn check(&self, subject: &str, expect: &Expect, deadline: Instant) -> CheckVerdict;
 }
@@ -108,7 +110,8 @@ impl SensorTraits {
     }
 }
 
-/// The name of something the configuration allows to be checked: 1 to 256 bytes, without `:`.
+/// Checks the name of something that the configuration allows to be checked: 1 to 256 bytes, without `:` and control
+/// characters.
 pub(crate) fn checked_subject(what: &str, name: impl Into<String>) -> Result<String> {
     let name = name.into();
     check_name(what, Some(&name))?;
@@ -118,7 +121,7 @@ pub(crate) fn checked_subject(what: &str, name: impl Into<String>) -> Result<Str
     Ok(name)
 }
 
-/// The expectation as a sensor reads it. `None` if it has an unknown field, or one of another type.
+/// Deserializes an expectation. `None` if it has an unknown field, or one of another type.
 pub(crate) fn read<T: DeserializeOwned>(expect: &Expect) -> Option<T> {
     serde_json::from_value(serde_json::Value::Object(expect.0.clone())).ok()
 }
@@ -127,21 +130,21 @@ pub(crate) fn read<T: DeserializeOwned>(expect: &Expect) -> Option<T> {
 macro_rules! set_traits {
     ($sensor:ident) => {
         impl $sensor {
-            /// Sets another name, so that a configuration may have several sensors of this type: `weather`.
+            /// Sets another name, such as `weather`, so that a configuration may have several sensors of this type.
             #[must_use]
             pub fn named(mut self, name: impl Into<String>) -> Self {
                 self.traits.name = name.into();
                 self
             }
 
-            /// How reliable a pass is, from 0 to 1.
+            /// Sets how reliable a pass is, from 0 to 1.
             #[must_use]
             pub fn reliability(mut self, reliability: f64) -> Self {
                 self.traits.reliability = reliability;
                 self
             }
 
-            /// How long a pass holds if the memory states no window; see [`Sensor::window`](crate::Sensor::window).
+            /// Sets how long a pass holds if the memory states no window; see [`Sensor::window`](crate::Sensor::window).
             #[must_use]
             pub fn window(mut self, window: std::time::Duration) -> Self {
                 self.traits.window = Some(window);

@@ -4,18 +4,18 @@ use std::cmp::Ordering;
 
 use crate::text::words::Word;
 
-/// Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", usual values.
+/// The usual values of Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// Ranks texts passed in one at a time, so that no list of all of them is held. Statistics are over these texts.
+/// Ranks texts that are passed in one at a time, so that they are never all in memory. Statistics are over these texts.
 ///
 /// BM25 with idf = ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 pub(crate) struct Ranking<'q, K> {
     query: &'q [Word],
     /// The key and the length of each text that has a word of the query.
     hits: Vec<(K, u32)>,
-    /// For each hit, how often it has each word of the query, at most 255. All in one byte vector: common words hit most
+    /// For each hit, how often it has each word of the query, at most 255. All are in one byte vector: common words hit most
     /// texts, and a list for each hit took 265 MB for 64 words in a million texts.
     counts: Vec<u8>,
     seen_count: u32,
@@ -27,7 +27,7 @@ impl<'q, K: Ord + Copy> Ranking<'q, K> {
         Self { query, hits: Vec::new(), counts: Vec::new(), seen_count: 0, total_len: 0 }
     }
 
-    /// Adds one text: how many words it has, and how often each of the query's.
+    /// Adds one text: how many words it has, and how often it has each word of the query.
     pub(crate) fn see(&mut self, key: K, len: u32, counts: &[u8]) {
         debug_assert_eq!(counts.len(), self.query.len(), "one count for each word of the query");
         self.seen_count += 1;
@@ -38,8 +38,8 @@ impl<'q, K: Ord + Copy> Ranking<'q, K> {
         }
     }
 
-    /// The best `k` of the texts with at least one word of the query, best first; on a tie, the greater key, and so the
-    /// newer text, comes first.
+    /// Returns the best `k` of the texts with at least one word of the query, best first; on a tie, the greater key, and so
+    /// the newer text, comes first.
     pub(crate) fn best(self, k: usize) -> Vec<(K, f64)> {
         let n = f64::from(self.seen_count);
         #[expect(clippy::cast_precision_loss, reason = "an average length needs no 53 bits")]
@@ -77,12 +77,12 @@ impl<'q, K: Ord + Copy> Ranking<'q, K> {
     }
 }
 
-/// Better ones first; on a tie, the greater key.
+/// Orders better scores first; on a tie, the greater key.
 fn by_rank<K: Ord>(a: &(K, f64), b: &(K, f64)) -> Ordering {
     b.1.total_cmp(&a.1).then_with(|| b.0.cmp(&a.0))
 }
 
-/// Rounds scores to 1e-6, so that the last bits of a logarithm decide nothing.
+/// Rounds a score to 1e-6, so that the last bits of a logarithm decide nothing.
 fn round(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }

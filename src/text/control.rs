@@ -1,10 +1,10 @@
-//! Control tokens of chat templates, which a model's tokenizer may act on wherever they occur in its input; and rewriting
-//! text so that none is left.
+//! Control tokens of chat templates: finds them in text, and rewrites text so that none is left. A model's tokenizer may act
+//! on one wherever it occurs in the input.
 
 use std::borrow::Cow;
 
-/// Tokens of the common families, in lower case, matched case-insensitively. Those that begin with `<|`, `<｜` and `[|` are
-/// detected by these prefixes, whatever follows.
+/// Tokens of the common model families, in lower case, matched case-insensitively. Tokens that begin with `<|`, `<｜` or `[|`
+/// are not listed: they are detected by these prefixes, whatever follows.
 const TOKENS: [&str; 57] = [
     // Llama, Mistral and their derivatives.
     "<s>",
@@ -60,7 +60,7 @@ const TOKENS: [&str; 57] = [
     "]~b]",
     "]~!b[",
     "[e~[",
-    // Thoughts and tools, as marked by Qwen, DeepSeek and others.
+    // Thoughts and tool calls of Qwen, DeepSeek and others.
     "<think>",
     "</think>",
     "<tool_call>",
@@ -69,7 +69,7 @@ const TOKENS: [&str; 57] = [
     "</tool_response>",
 ];
 
-/// Where control tokens begin. No token contains a blank, and each begins with one of `<`, `[` and `]`.
+/// Returns where control tokens begin. No token contains a blank, and each begins with one of `<`, `[` and `]`.
 pub(crate) fn starts(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices(['<', '[', ']']).map(|(at, _)| at).filter(|&at| is_token(&text[at..]))
 }
@@ -85,15 +85,15 @@ fn is_token(text: &str) -> bool {
         })
 }
 
-/// The text with a blank after the first character of each control token: `<|im_end|>` is shown as `< |im_end|>`.
+/// Returns the text with a blank after the first character of each control token: `<|im_end|>` becomes `< |im_end|>`.
 ///
-/// No token contains a blank, so inserting one can break tokens but never create one, however they are nested. Nothing is
-/// removed, so parts cannot close up into a token.
+/// No token contains a blank, so inserting a blank can break tokens but never create one, however they are nested. Nothing
+/// is removed, so the parts around a token cannot form another one.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     rewritten(text, |first| format!("{first} "))
 }
 
-/// The text with the first character of each control token replaced.
+/// Returns the text with the first character of each control token replaced.
 pub(crate) fn rewritten(text: &str, mut written: impl FnMut(char) -> String) -> Cow<'_, str> {
     let mut starts = starts(text).peekable();
     if starts.peek().is_none() {

@@ -1,22 +1,22 @@
-//! Marks for what is left out of what was said. Each tells its reader something different.
+//! Marks for what is left out of what was said. Each kind of mark tells its reader something different.
 
-/// In an extract of a turn, a line of the frame: something is left out before, between or after what is shown. As short as
-/// possible, since it occurs two or three times in a turn of 70 tokens.
+/// A line of the frame in an extract of a turn: something is left out before, between or after what is shown. As short as
+/// possible, because it occurs two or three times in a turn of 70 tokens.
 pub(crate) const GAP: &str = "<...>\n";
 
-/// In a context, after the beginning of a turn, a line of the frame: the turn continues, and this many tokens had no room.
-/// It occurs once, and says how much the reader does not see.
+/// Returns a line of the frame in a context, after the beginning of a turn: the turn continues, and this many tokens had no
+/// room. The line occurs once, and says how much the reader does not see.
 pub(crate) fn left_out_line(tokens: u32) -> String {
     format!("<{tokens} tokens of this turn left out>\n")
 }
 
-/// The most tokens of that line.
+/// The maximum number of tokens of a [`left_out_line`].
 pub(crate) const LEFT_OUT_LINE_TOKENS: u32 = 12;
 
-/// In a built-in summary, at the end of the words that it quotes: the sentence continues.
+/// The end of the words that a built-in summary quotes: the sentence continues.
 pub(crate) const ELLIPSIS: &str = "...";
 
-/// In a prompt to LLM#1, between the head and the tail of a giant side.
+/// Returns the mark between the head and the tail of a giant side in a prompt to LLM#1.
 pub(crate) fn left_out_between(tokens: u32) -> String {
     format!(" [... {tokens} tokens left out ...] ")
 }

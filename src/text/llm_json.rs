@@ -1,22 +1,23 @@
-//! JSON to and from an LLM: text by others, quoted so that it cannot forge the text around it; and an answer without what
-//! models put around it.
+//! JSON in prompts and answers of an LLM: quotes text by others so that it cannot forge the text around it, and removes from
+//! an answer what models put around it.
 
 use serde::Serialize;
 
 use crate::text::{control, render};
 
-/// A value as one line of JSON, without anything that could be taken for a chat template's tag or that is hidden.
+/// Writes a value as one line of JSON, without hidden characters and without anything that could be taken for a chat
+/// template's tag.
 pub(crate) fn quoted(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string(value).expect("strings and lists of them are JSON");
-    // Escaped, not changed, because quotes must be copied verbatim. No control token begins with a character that JSON
-    // itself needs.
+    // These characters are escaped, not changed, because quotes must be copied verbatim. No control token begins with a
+    // character that JSON itself needs.
     text = text.replace('<', "\\u003c");
     text = control::rewritten(&text, |first| format!("\\u{:04x}", u32::from(first))).into_owned();
     text.replace(|c: char| render::is_hidden(c) || (render::is_line_break(c) && c != '\n'), "\u{fffd}")
 }
 
-/// An answer without a byte order mark, blanks, a code fence around everything, and the leading thoughts of reasoning
-/// models. Prose around it stays, because it often says that something is wrong.
+/// Removes from an answer a byte order mark, blanks at its ends, a code fence around everything, and the leading thoughts of
+/// reasoning models. Prose around the JSON stays, because it often says that something is wrong.
 pub(crate) fn bare(answer: &str) -> &str {
     let mut text = answer.trim_start_matches('\u{feff}').trim();
     if let Some(thoughts) = text.strip_prefix("<think>")

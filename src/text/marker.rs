@@ -1,4 +1,4 @@
-//! LLM#2's own request to remember: a marker in its reply, which marks the turn and is removed from the text.
+//! LLM#2's request to remember a turn: a marker in its reply, which marks the turn and is removed from the text.
 
 use crate::model::turn::{NewTurn, Origin};
 
@@ -6,8 +6,8 @@ use crate::model::turn::{NewTurn, Origin};
 const GAP_BYTES: usize = 64;
 
 impl NewTurn {
-    /// Removes this marker from the reply, and marks the turn if it was there. A reply by a tool, a document or the backend
-    /// cannot mark a turn, nor can a user's message.
+    /// Removes this marker from the reply and, if it was there, marks the turn. A reply by a tool, a document or the backend
+    /// cannot mark a turn, and neither can a user's message.
     pub(crate) fn heeding(mut self, marker: Option<&str>) -> Self {
         let is_own = self.said.assistant_origin == Origin::Assistant;
         let marker = marker.filter(|_| is_own);
@@ -19,8 +19,8 @@ impl NewTurn {
     }
 }
 
-/// The text without the marker, wherever it is, and without the gap in the blanks around it. `None` if it has no marker. The
-/// marker must not be empty, or begin or end with a blank.
+/// Returns the text without the marker, wherever it occurs, and without the gap in the blanks around it. `None` if the text
+/// does not contain it. The marker must not be empty, or begin or end with a blank.
 fn without(text: &str, marker: &str) -> Option<String> {
     if !text.contains(marker) {
         return None;
@@ -39,8 +39,8 @@ fn without(text: &str, marker: &str) -> Option<String> {
     Some(kept)
 }
 
-/// Closes the gap between what is kept and the rest: of the blanks on both sides, those with more line breaks stay. Returns
-/// the remaining rest.
+/// Closes the gap between what is kept and the rest: of the blanks on both sides, only those with more line breaks stay.
+/// Returns the remaining rest.
 fn close<'t>(kept: &mut String, rest: &'t str) -> &'t str {
     let near = kept.ceil_char_boundary(kept.len().saturating_sub(GAP_BYTES));
     let body = near + kept[near..].trim_end().len();

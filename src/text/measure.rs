@@ -1,4 +1,4 @@
-//! What is computed about a turn before it is written: that it is within bounds, its length, and its words.
+//! Measures a turn before it is written: checks its bounds, and computes its token counts, words and hash.
 
 use sha2::{Digest, Sha256};
 
@@ -18,14 +18,14 @@ use crate::{
 
 /// The longest name or id from a caller, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
-/// The most bytes that an import accepts for the name of who made something.
+/// The most bytes that an import accepts for the name of what made something, such as a summary.
 pub(crate) const MAX_MAKER_BYTES: usize = 200;
 
-/// Verifies the text of a turn: the first 16 bytes of SHA-256 over the length of the first side (u64, little-endian), the
-/// first side and the second.
+/// A checksum of the text of a turn: the first 16 bytes of SHA-256 over the length of the first side (u64, little-endian),
+/// the first side and the second.
 pub(crate) type ContentHash = [u8; 16];
 
-/// A turn that may be recorded, and what was computed from its text before anyone had to wait for it.
+/// A turn that may be recorded, and what was computed from its text before it entered the writer's queue.
 #[derive(Debug)]
 pub(crate) struct MeasuredTurn {
     pub(crate) turn: NewTurn,
@@ -35,7 +35,7 @@ pub(crate) struct MeasuredTurn {
     pub(crate) content_hash: ContentHash,
 }
 
-/// Measures a turn. Errors: it exceeds a bound.
+/// Measures a turn. Errors: the turn exceeds a bound.
 pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize) -> Result<MeasuredTurn> {
     turn.check(max_side_bytes)?;
     let said = &turn.said;
@@ -47,11 +47,11 @@ pub(crate) fn measure(turn: NewTurn, tokenizer: Tokenizer, max_side_bytes: usize
     })
 }
 
-/// The counts of a turn by this tokenizer and the current piece format.
+/// Counts the tokens of a turn by this tokenizer and the current piece format.
 pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
     let user_line = render::user_line(said, &said.user_message);
     let assistant_line = render::assistant_line(said, &said.ai_response);
-    // The piece is both lines, whose counts add up.
+    // The piece consists of both lines, whose counts add up.
     let [user_message_tokens, user_line_tokens] = tokenizer.count_quoted(&said.user_message, &user_line);
     let [ai_response_tokens, assistant_line_tokens] =
         tokenizer.count_quoted(&said.ai_response, &assistant_line);
@@ -64,13 +64,13 @@ pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
     }
 }
 
-/// The name of the method in stored counts: `o200k_base/2`.
+/// Returns how stored counts name the tokenizer and the piece format: `o200k_base/2`.
 pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
     format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
 }
 
 /// Whether the counts are this tokenizer's, for the turn as it is rendered now. In format 1, pieces contained control tokens
-/// verbatim; a turn without any is the same piece in both.
+/// verbatim; a turn without control tokens is rendered the same in both formats.
 pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
     let format = turn.tokens.counted_by.strip_prefix(tokenizer.as_str());
     let format: Option<u32> = format.and_then(|format| format.strip_prefix('/')?.parse().ok());
@@ -81,8 +81,8 @@ pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
         || format == Some(1) && texts.all(|text| control::starts(text).next().is_none())
 }
 
-/// Whether the counts are right. Those of another tokenizer or piece format cannot be checked here; they are counted again
-/// whenever they are read.
+/// Whether the counts are right. Counts by another tokenizer or piece format cannot be checked here, and pass; they are
+/// counted again whenever they are read.
 pub(crate) fn has_its_counts(turn: &Turn) -> bool {
     Tokenizer::ALL
         .into_iter()
@@ -103,9 +103,9 @@ pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash
 }
 
 impl NewTurn {
-    /// Checks what [`record`](crate::Session::record) would refuse about this turn by itself, with
-    /// [`max_side_bytes`](crate::Config::max_side_bytes) as its bound. For callers who must know before they start a session
-    /// for it.
+    /// Checks everything about this turn alone that [`record`](crate::Session::record) would refuse, with
+    /// [`max_side_bytes`](crate::Config::max_side_bytes) as the bound. For callers that must know before they start a
+    /// session for the turn.
     pub fn check(&self, max_side_bytes: usize) -> Result<()> {
         let said = &self.said;
         if said.user_message.is_empty() && said.ai_response.is_empty() {

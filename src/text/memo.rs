@@ -1,7 +1,7 @@
 //! Caches what was computed for short strings: people repeat themselves.
 //!
-//! Memory is bounded: one slot for each value of a hash, which the latest entry takes, and a fixed number of memos kept in
-//! the process, however many threads count words and tokens.
+//! Memory is bounded: a memo has one slot for each value of a hash, which the latest entry takes, and the process keeps a
+//! fixed number of memos, however many threads count words and tokens.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
@@ -13,15 +13,15 @@ pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
 /// FNV-1a's offset basis.
 pub(crate) const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// More than the different words of long conversations (49,000 in those that were counted). A memo of counts has 1.3 MB;
+/// More than the different words of long conversations (49,000 in those that were counted). A memo of counts takes 1.3 MB;
 /// with a quarter of that, which would fit a core's cache, long turns take nearly twice as long to count.
 const SLOTS: usize = 65_536;
-/// The longest string that is cached, in bytes: a slot holds it inline, and is read at once.
+/// The longest string that is cached, in bytes: a slot contains the string, so that one access reads it.
 const MAX_KEY: usize = 15;
-/// A string of at most 15 bytes, zeros, and its length + 1: an empty slot matches no string.
+/// A string of at most 15 bytes, padded with zeros, and its length + 1, so that an empty slot matches no string.
 type MemoKey = [u8; MAX_KEY + 1];
 
-/// Values of short strings, at most as many as there are slots.
+/// A cache of values for short strings, with at most as many entries as there are slots.
 pub(crate) struct Memo<V> {
     slots: Box<[(MemoKey, V)]>,
 }
@@ -31,7 +31,7 @@ impl<V: Copy + Default> Memo<V> {
         Self { slots: vec![(MemoKey::default(), V::default()); SLOTS].into_boxed_slice() }
     }
 
-    /// The cached value of `text`; otherwise makes it, and caches it unless `text` is long.
+    /// Returns the cached value of `text`. If there is none, makes it, and caches it unless `text` is long.
     pub(crate) fn get(&mut self, text: &str, make: impl FnOnce() -> V) -> V {
         let Some(key) = key_of(text) else { return make() };
         let slot = &mut self.slots[slot_of(key)];
@@ -49,7 +49,7 @@ fn key_of(text: &str) -> Option<MemoKey> {
     Some(key)
 }
 
-/// Multiplicative hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4) of both halves.
+/// Hashes both halves by multiplication (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 fn slot_of(key: MemoKey) -> usize {
     let bits = u128::from_le_bytes(key);
     let halves = [bits & u128::from(u64::MAX), bits >> 64];
@@ -58,7 +58,7 @@ fn slot_of(key: MemoKey) -> usize {
     usize::try_from(mixed >> (64 - SLOTS.ilog2())).expect("it is less than the slots")
 }
 
-/// Enough for the cores of a small machine.
+/// How many instances a pool keeps: enough for the cores of a small machine.
 const PLACES: usize = 4;
 
 /// A few instances of something costly, shared by all threads.
@@ -72,8 +72,8 @@ impl<T> Pool<T> {
         Self { places: [const { OnceLock::new() }; PLACES], make }
     }
 
-    /// Lends one to `work`. Never waits for other threads, which may take a second over a large text: if all are in use, a
-    /// temporary one is created.
+    /// Lends one instance to `work`. Never waits for other threads, which may take a second over a large text: if all
+    /// instances are in use, creates a temporary one.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         match self.free_place() {
             Some(mut place) => work(&mut place),
@@ -97,7 +97,7 @@ impl<T> Pool<T> {
 mod tests {
     use super::*;
 
-    /// Holds `depth` of them at once, and records how often each was used.
+    /// Holds `depth` instances at the same time, and records how often each was used.
     fn nest(pool: &Pool<u32>, depth: usize, uses_seen: &mut Vec<u32>) {
         pool.with(|uses| {
             *uses += 1;

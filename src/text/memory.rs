@@ -1,4 +1,4 @@
-//! A memory as text: what is searched and embedded, and its hash.
+//! A memory as text: what is searched and embedded, and the hash of it.
 
 use sha2::{Digest, Sha256};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The content of a memory that its unit represents.
+/// The parts of a memory that its unit represents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryText<'a> {
     pub(crate) kind: MemoryKind,
@@ -24,13 +24,14 @@ pub(crate) struct MemoryText<'a> {
 }
 
 impl MemoryText<'_> {
-    /// What is embedded: the title and the content as one text, then the steps, one per line.
+    /// Returns the text that is embedded: the title and the content as one text, then the steps, one per line.
     pub(crate) fn embedded(&self) -> String {
         let lines = self.procedure.into_iter().flat_map(Procedure::lines);
         lines.fold(format!("{}. {}", self.title, self.content), |text, line| text + "\n" + line)
     }
 
-    /// The content in one sentence: its summary, otherwise the first sentence of the content, otherwise its first line.
+    /// Returns the content in one sentence: its summary, otherwise the first sentence of the content, otherwise its first
+    /// line.
     pub(crate) fn in_one_sentence<'s>(&'s self, summary: &'s str) -> &'s str {
         if !summary.is_empty() {
             return summary;
@@ -39,13 +40,13 @@ impl MemoryText<'_> {
         first.or_else(|| self.content.lines().find(|line| !line.trim().is_empty())).unwrap_or_default().trim()
     }
 
-    /// The same as one side of a turn, so that a memory is found like a turn in which somebody says it. The side is
-    /// nobody's, so its content is not a wish of the user's.
+    /// Returns the embedded text as the user's side of a turn, so that a memory is found like a turn in which somebody says
+    /// it. The side's origin is the system, so its content is not taken for a wish of the user.
     pub(crate) fn said(&self) -> Said {
         said(self.embedded())
     }
 
-    /// The encoded forward list, including tags and entities that the text does not contain.
+    /// Encodes the forward list, including tags and entities that the text does not contain.
     pub(crate) fn words<'t>(&self, terms: impl IntoIterator<Item = &'t str>) -> Vec<u8> {
         let text = self.embedded();
         let folded = fold(&text);
@@ -54,8 +55,8 @@ impl MemoryText<'_> {
         WordCounts::of(&said(text)).encode()
     }
 
-    /// Verifies kind, title, content and steps: the first 16 bytes of SHA-256 over them, each preceded by its length (u64,
-    /// little-endian). Equal texts have equal hashes, however the steps are written as JSON.
+    /// Returns a checksum of kind, title, content and steps: the first 16 bytes of SHA-256 over them, each preceded by its
+    /// length (u64, little-endian). Equal texts have equal hashes, however the steps are written as JSON.
     pub(crate) fn content_hash(&self) -> ContentHash {
         let none = Procedure::default();
         let Procedure { steps, preconditions, postconditions } = self.procedure.unwrap_or(&none);

@@ -2,8 +2,8 @@
 
 use crate::text::render::{is_hidden, is_line_break};
 
-/// One line: blanks and breaks become single spaces, hidden characters and the marks of Markdown and TeX are removed, and a
-/// link `[text](address)` becomes its text. The rest is in the source in this order.
+/// Returns one line: blanks and breaks become single spaces, hidden characters and the marks of Markdown and TeX are
+/// removed, and a link `[text](address)` becomes its text. Everything else is copied in order.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -35,8 +35,8 @@ fn push(out: &mut String, c: char, behind: &str) {
     }
 }
 
-/// The stars of `*so*` are marks, those of `3 * 4` and `3*4` are not: a mark has a letter on at most one side, and no blanks
-/// on both.
+/// Whether a star or backtick is a mark, as in `*so*`, and not as in `3 * 4` and `3*4`: a mark has a letter or digit on at
+/// most one side, and blanks on at most one.
 fn is_mark(before: &str, behind: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
@@ -46,11 +46,11 @@ fn is_mark(before: &str, behind: &str) -> bool {
     !(is_inside || is_alone)
 }
 
-/// The longest text and the longest address of a link, in bytes: anything longer is shown as it is, and a text full of
-/// brackets is not searched to its end for each of them.
+/// The longest text and the longest address of a link, in bytes. Anything longer is shown as it is, so that a text full of
+/// brackets is not searched to its end for each bracket.
 const MAX_LINK_BYTES: usize = 300;
 
-/// The text of a link or image at the start, and what follows it.
+/// Returns the text of a link or image at the start, and what follows the link.
 fn link(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("![").or_else(|| text.strip_prefix('['))?;
     let label = &inner[..inner[..inner.floor_char_boundary(MAX_LINK_BYTES)].find("](")?];
@@ -60,7 +60,7 @@ fn link(text: &str) -> Option<(&str, &str)> {
     is_one.then(|| (label, &behind[address.len() + 1..]))
 }
 
-/// The rest after `\(`, `\)`, `\[` or `\]`, which begin and end a formula.
+/// Returns the rest after `\(`, `\)`, `\[` or `\]`, which begin and end a formula.
 fn tex_bracket(text: &str) -> Option<&str> {
     text.strip_prefix('\\')?.strip_prefix(['(', ')', '[', ']'])
 }

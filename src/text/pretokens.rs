@@ -1,9 +1,9 @@
 //! Splits ASCII text as the tokenizers' regular expressions do, five times as fast (benchmark `tokens`).
 //!
-//! A tokenizer first splits text by a regular expression, then looks up each piece separately; so a count is the sum over
-//! the pieces, and pieces repeat, because words do. The library's splitter runs a backtracking machine over the general
-//! expression. For ASCII, which is most of the text, the same rules are the few lines below; other text is left to the
-//! library. A property test compares the two.
+//! A tokenizer first splits text by a regular expression, then looks up each piece separately. So the count of a text is the
+//! sum over its pieces, and pieces repeat, because words do. The library's splitter runs a backtracking machine over the
+//! general expression. For ASCII, which is most of the text, the same rules are the few lines below; other text is left to
+//! the library. A property test compares the two.
 
 /// How the two expressions differ on ASCII.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,20 +25,20 @@ pub(super) fn for_each(text: &str, rules: PretokenRules, mut each: impl FnMut(&s
     }
 }
 
-/// A text together with its quoted form: a blank at the start and after each line break that another line follows, no blanks
-/// at its end, and a line break.
+/// A text, and how a line quotes it: with a blank at the start and after each line break that another line follows, without
+/// blanks at its end, and with a line break after it.
 ///
-/// A piece depends on nothing before it, so wherever both are at the same position of the text, the next piece is the same,
-/// until a line ends.
+/// A piece depends on nothing before it. So wherever both walks are at the same position of the text, the next piece is the
+/// same in both, until a line ends.
 pub(super) struct SideBySide<'t> {
     text: &'t str,
-    /// Where its trailing blanks begin.
+    /// Where the blanks at the end of the text begin.
     trimmed: usize,
     quoted: &'t str,
 }
 
 impl<'t> SideBySide<'t> {
-    /// `None` if it is not ASCII, or is quoted differently because some characters are not shown as they are.
+    /// Returns `None` if the text is not ASCII, or if its quoted form changes some characters.
     pub(super) fn new(text: &'t str, quoted: &'t str) -> Option<Self> {
         let is_plain = |b: u8| matches!(b, b' '..=b'~' | b'\t' | b'\n');
         if !text.bytes().all(is_plain) {
@@ -46,21 +46,21 @@ impl<'t> SideBySide<'t> {
         }
         let side_by_side = Self { text, trimmed: text.trim_end().len(), quoted };
         let breaks = (0..side_by_side.trimmed).filter(|&at| side_by_side.is_followed_by_blank(at)).count();
-        // A control token is shown with an additional blank.
+        // The lengths differ if a control token is shown with an additional blank.
         (quoted.len() == 1 + side_by_side.trimmed + breaks + 1 && quoted.is_ascii()).then_some(side_by_side)
     }
 
-    /// Whether this is a line break that the quoted line follows with a blank.
+    /// Whether this is a line break after which the quoted form has a blank.
     fn is_followed_by_blank(&self, at: usize) -> bool {
         let text = self.text.as_bytes();
         text[at] == b'\n' && at + 1 < self.trimmed && text[at + 1] != b'\n'
     }
 
-    /// Calls `each` with the pieces of both, shared ones once, and whether the text and the quoted line have it.
+    /// Calls `each` with the pieces of both, shared ones once, and whether the text and the quoted form have the piece.
     pub(super) fn for_each(&self, rules: PretokenRules, mut each: impl FnMut(&str, [bool; 2])) {
         let (mut at, mut quoted_at, mut blanks) = (0, 0, 1);
         while at < self.text.len() || quoted_at < self.quoted.len() {
-            // The position in the quoted line of what comes next in the text.
+            // The position in the quoted form of what comes next in the text.
             let next_at = at + blanks;
             if quoted_at < self.quoted.len() && (quoted_at < next_at || at == self.text.len()) {
                 let piece = first_piece(&self.quoted[quoted_at..], rules);
@@ -83,7 +83,7 @@ fn first_piece(text: &str, rules: PretokenRules) -> &str {
     &text[..piece_len(text.as_bytes(), rules)]
 }
 
-/// The length of the first piece, at least 1. The order of the rules is the order of the alternatives.
+/// Returns the length of the first piece, at least 1. The rules are in the order of the alternatives in the expression.
 fn piece_len(text: &[u8], rules: PretokenRules) -> usize {
     let first = text[0];
     if rules == PretokenRules::Cl100k
@@ -110,7 +110,7 @@ fn piece_len(text: &[u8], rules: PretokenRules) -> usize {
         return len
             + run_len(&text[len..], |b| is_line_break(b) || (b == b'/' && rules == PretokenRules::O200k));
     }
-    // Blanks: up to the last line break among them, otherwise all but the one that belongs to what follows.
+    // Blanks: up to the last line break among them, otherwise all but the last, which belongs to what follows.
     let blanks = run_len(text, is_space);
     if let Some(last) = text[..blanks].iter().rposition(|&b| is_line_break(b)) {
         return last + 1;
@@ -128,7 +128,7 @@ fn letters_len(text: &[u8], rules: PretokenRules) -> usize {
     }
 }
 
-/// `'s`, `'t`, `'m`, `'d`, `'re`, `'ve`, `'ll`, in either case.
+/// Returns the length of `'s`, `'t`, `'m`, `'d`, `'re`, `'ve` or `'ll`, in either case, if the text begins with one.
 fn contraction_len(text: &[u8]) -> Option<usize> {
     let [b'\'', rest @ ..] = text else { return None };
     let at = |i: usize| rest.get(i).map(u8::to_ascii_lowercase);
@@ -147,7 +147,7 @@ fn is_line_break(b: u8) -> bool {
     matches!(b, b'\r' | b'\n')
 }
 
-/// `\s` in the expressions.
+/// Whether a byte is `\s` in the expressions.
 fn is_space(b: u8) -> bool {
     matches!(b, b'\t'..=b'\r' | b' ')
 }

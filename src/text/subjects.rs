@@ -1,5 +1,5 @@
-//! Whom the sides of a turn may speak about, and how a name becomes the subject of anchors: the same for everything that
-//! finds them.
+//! About whom the sides of a turn may speak, and how a name becomes the subject of anchors. All code that finds anchors uses
+//! this.
 
 use crate::{
     model::{
@@ -9,10 +9,10 @@ use crate::{
     text::words,
 };
 
-/// Whom the user's side and the assistant's side may speak about; `None` if a side proves nothing about anyone.
+/// Returns about whom the user's side and the assistant's side may speak; `None` if a side proves nothing about anyone.
 ///
-/// People speak about themselves: by their name, or as `user` or `assistant`, according to their side. LLM#2 is `assistant`
-/// whatever its name. Tools, documents and the system prove nothing.
+/// People speak about themselves: the subject is their name or, without a name, `user` or `assistant`, depending on their
+/// side. LLM#2 is `assistant` whatever its name. Tools, documents and the system prove nothing.
 pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
     let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), Anchor::USER));
     let assistant = match said.assistant_origin {
@@ -23,12 +23,12 @@ pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
     [user, assistant]
 }
 
-/// A speaker's name as the subject of anchors: folded, with single spaces.
+/// Returns a speaker's name as the subject of anchors: folded, with single spaces.
 pub(crate) fn folded_name(name: &str) -> String {
     words::fold(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The subject for a speaker. The word of a role is only accepted as a name for that role.
+/// Returns the subject for a speaker. A name that is the word of a role is replaced by the speaker's own role.
 fn subject(name: Option<&str>, role: &str) -> String {
     let name = folded_name(name.unwrap_or_default());
     if name.is_empty() || Origin::from_word(&name).is_some() { role.to_owned() } else { name }

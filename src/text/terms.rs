@@ -2,7 +2,7 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-/// A word, number or link: a slice of the text it comes from.
+/// A word, number or link: a slice of the text that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
@@ -30,7 +30,7 @@ pub(crate) fn for_each_term<'a>(text: &'a str, mut each: impl FnMut(Term<'a>)) {
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
         let kind = match c {
-            // First, because some of these are numerals too, and not part of a word.
+            // Checked first, because some characters of these scripts are numerals too, but not part of a word.
             _ if script_of(c).is_some() => TermKind::Run,
             _ if c.is_numeric() => TermKind::Number,
             _ if c.is_alphabetic() => TermKind::Word,
@@ -49,8 +49,8 @@ pub(crate) fn for_each_term<'a>(text: &'a str, mut each: impl FnMut(Term<'a>)) {
     }
 }
 
-/// Whether what follows `before` begins a run without blanks, apart from a bracket or quote: only there can a link begin, so
-/// that each run is examined once.
+/// Whether a link may begin after `before`: only at the start of a run of non-blanks, apart from a bracket or quote, so that
+/// each run is examined once.
 fn starts_chunk(before: &str) -> bool {
     before
         .strip_suffix(['(', '<', '[', '"', '\''])
@@ -60,9 +60,9 @@ fn starts_chunk(before: &str) -> bool {
         .is_none_or(char::is_whitespace)
 }
 
-/// The length of a link, if one starts here.
+/// Returns the length of a link, if one starts here.
 fn link_len(text: &str) -> Option<usize> {
-    /// Nobody is shown anything longer as an address.
+    /// A longer address is of no use to a person.
     const LONGEST: usize = 2_048;
     let head = &text[..text.floor_char_boundary(LONGEST)];
     let chunk = &head[..head.find(|c: char| c.is_whitespace() || "<>\"`".contains(c)).unwrap_or(head.len())];
@@ -79,7 +79,7 @@ fn link_len(text: &str) -> Option<usize> {
         .then(|| chunk.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '\'', '*']).len())
 }
 
-/// The length of the run of one script that starts with `first`.
+/// Returns the length of the run of one script that starts with `first`.
 fn run_len(text: &str, first: char) -> usize {
     let script = script_of(first);
     text.find(|c| script_of(c) != script).unwrap_or(text.len())
@@ -104,7 +104,7 @@ fn word_len(text: &str) -> usize {
     len
 }
 
-/// Whether `c` is inside a word: `don't`, `e-mail`; `1,000` and `15:30` are one, `a,b` is two.
+/// Whether `c` joins what is before and after it into one word: `don't`, `e-mail`, `1,000`, `15:30`; but `a,b` is two words.
 fn joins(c: char, before: &str, next: char) -> bool {
     match c {
         ',' | ':' => next.is_numeric() && before.ends_with(char::is_numeric),
@@ -112,7 +112,7 @@ fn joins(c: char, before: &str, next: char) -> bool {
     }
 }
 
-/// A number for each script without spaces between words; `None` for all others.
+/// Returns a number for each script without spaces between words; `None` for all others.
 fn script_of(c: char) -> Option<u8> {
     match c {
         '\u{3041}'..='\u{309f}' => Some(0),                           // Hiragana

@@ -1,4 +1,4 @@
-//! Token counts: exact, and named after their tokenizer.
+//! Exact token counts, stored with the name of their tokenizer.
 
 use std::{
     sync::{
@@ -15,17 +15,17 @@ use crate::text::{
     pretokens::{self, PretokenRules, SideBySide},
 };
 
-/// A tokenizer's tables, and what it keeps for the life of the process.
+/// A tokenizer's tables, and what is cached with them for the life of the process.
 struct Counter {
-    /// Its name in the file.
+    /// The name that the file stores.
     name: &'static str,
-    /// How it splits ASCII.
+    /// How ASCII text is split.
     rules: PretokenRules,
     load: fn() -> CoreBPE,
     tables: OnceLock<CoreBPE>,
-    /// Whether loading ahead was requested.
+    /// Whether [`Tokenizer::preload`] was called.
     is_preloaded: AtomicBool,
-    /// The counts of recently met pieces.
+    /// The counts of recently counted pieces.
     known: Pool<Memo<u32>>,
 }
 
@@ -75,21 +75,21 @@ tokenizers! {
     Cl100kBase = "cl100k_base", PretokenRules::Cl100k, tiktoken_rs::cl100k_base;
 }
 
-/// Longer runs of blanks are counted in parts, because tiktoken's regex overflows its stack at 999,999 of them. A part's
-/// edge may add a token; shorter runs are exact.
+/// Longer runs of blanks are counted in parts, because tiktoken's regex overflows its stack at 999,999 blanks. The edge of a
+/// part may add a token; shorter runs are exact.
 const MAX_BLANKS: usize = 500_000;
 
 impl Tokenizer {
     /// The default tokenizer.
     pub(crate) const DEFAULT: Self = Self::O200kBase;
 
-    /// The name in the file.
+    /// Returns the name of the tokenizer, as the file stores it: `o200k_base`, `cl100k_base`.
     pub fn as_str(self) -> &'static str {
         self.counter().name
     }
 
-    /// The number of tokens in `text`. The first call in a process loads the tables, or waits until they are loaded (0.1-0.9
-    /// s).
+    /// Returns the number of tokens in `text`. The first call in a process loads the tables, or waits until they are loaded
+    /// (0.1-0.9 s).
     pub fn count(self, text: &str) -> u32 {
         let tables = self.tables();
         let Counter { rules, known, .. } = self.counter();
@@ -109,8 +109,8 @@ impl Tokenizer {
         })
     }
 
-    /// The tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the start of
-    /// each further line, and a line break. They mostly coincide, so the shared part is counted once.
+    /// Counts the tokens of one side of a turn, and of the line that quotes it: `Name: `, the text, with a blank at the
+    /// start of each further line, and a line break. The two mostly coincide, so the shared part is counted once.
     pub(crate) fn count_quoted(self, side: &str, line: &str) -> [u32; 2] {
         let (label, body) = line.split_at(line.find(':').map_or(0, |at| at + 1));
         let Some(walk) = SideBySide::new(side, body) else { return [self.count(side), self.count(line)] };
@@ -129,7 +129,7 @@ impl Tokenizer {
         [of_side, of_body.saturating_add(self.count(label))]
     }
 
-    /// Starts loading the tables on a separate thread, once, so that nobody has to wait for them later.
+    /// Starts loading the tables on a separate thread, once per process, so that no call has to wait for them later.
     pub(crate) fn preload(self) {
         if !self.counter().is_preloaded.swap(true, Ordering::Relaxed) {
             // If no thread can be started, the first count loads them: later, but with the same result.
@@ -154,8 +154,8 @@ fn counted_by_library(tables: &CoreBPE, text: &str) -> u32 {
     clamp_u32(parts(text).map(|part| tables.encode_ordinary(part).len()).sum())
 }
 
-/// Splits text where it changes between ASCII and non-ASCII: after a line break and before a letter, where every tokenizer
-/// splits, whatever the surrounding text.
+/// Splits text where it changes between ASCII and non-ASCII, but only after a line break and before a letter, where every
+/// tokenizer splits, whatever the surrounding text.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -168,7 +168,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The end of the lines that are, like the first one, either all ASCII or not.
+/// Returns the end of the first block: of the lines that, like the first one, are either all ASCII or not.
 fn end_of_block(text: &[u8]) -> usize {
     let mut line_start = 0;
     let mut first_is_ascii = None;
@@ -189,7 +189,7 @@ fn clamp_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The text in one part, unless it has a run of blanks that must be split.
+/// Returns the text in one part, unless it has a run of blanks that must be split.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

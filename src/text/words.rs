@@ -4,9 +4,9 @@
 //! through the same functions and become numbers: no text ever reaches SQL.
 //!
 //! Folding: Unicode NFKC, lower case, without Latin, Greek and Cyrillic accents. A word is a run of letters, digits and
-//! marks; an apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay after one or two letters (`c++`, `c#`).
-//! Scripts written without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) produce each character and each pair of
-//! neighbours. English words are stemmed (Snowball); English stop words are left out.
+//! marks. An apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay after one or two letters (`c++`, `c#`).
+//! Scripts written without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) produce a word for each character and one
+//! for each pair of neighbours. English words are stemmed (Snowball); English stop words are left out.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{
@@ -24,43 +24,43 @@ use crate::{
     text::memo::{FNV_OFFSET, Memo, Pool, fnv},
 };
 
-/// Version of how a turn's words, traits and the time it speaks of (`times::EventDays`) are derived: increased when they
-/// change for any turn, so that forward lists and the index are rewritten.
+/// The version of the rules that derive a turn's words, its traits and the time it speaks of (`times::EventDays`). Increased
+/// when the result changes for any turn, so that forward lists and the index are rewritten.
 pub(crate) const RULES_VERSION: i64 = 4;
 
-/// The most distinct words of a query that are looked up; the first ones count.
+/// The most distinct words of a query that are looked up: the first ones.
 pub(crate) const MAX_QUERY_WORDS: usize = 64;
 /// How much of a query is read, for its words and for what it points to: people ask in a sentence or two. Enough for 64
-/// words of any natural language; a longer query is cut here, at a character boundary.
+/// words of any natural language; a longer query is cut at a character boundary.
 pub(crate) const MAX_QUERY_BYTES: usize = 4_096;
 
 /// A folded and stemmed word: FNV-1a over its UTF-8, 64 bits folded to 32 by xor
 /// (draft-eastlake-fnv, sections 2 and 3). Of 300,000 different words about 11 pairs collide.
 pub(crate) type Word = u32;
 
-/// How many words at the beginning of the user's side and of the reply, without stop words, count as the head of a turn:
+/// How many words at the beginning of the user's side and of the reply, stop words not counted, are the head of a turn:
 /// people say there what it is about.
 pub(crate) const HEAD_WORDS: [usize; 2] = [40, 20];
 const MAX_HEAD_COUNT: u8 = 63;
 
-/// How often a word occurs in each field of a turn. Counts stop at 63 in the head, at 255 in the rest.
+/// How often a word occurs in each field of a turn. Counts stop at 63 in the head and at 255 in the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldCounts {
-    /// Whether it is part of the name of the author of the user's side: people ask what somebody said.
+    /// Whether the word is part of the name of the author of the user's side: people ask what somebody said.
     pub(crate) name: bool,
-    /// In the first words of both sides ([`HEAD_WORDS`]).
+    /// The count in the first words of both sides ([`HEAD_WORDS`]).
     pub(crate) head: u8,
-    /// In all other words.
+    /// The count in all other words.
     pub(crate) rest: u8,
 }
 
 impl FieldCounts {
-    /// How often the word occurs in all fields together.
+    /// Returns how often the word occurs in all fields together.
     pub(crate) fn total(self) -> u32 {
         u32::from(self.name) + u32::from(self.head) + u32::from(self.rest)
     }
 
-    /// The name and the head in one byte, the rest in another.
+    /// Encodes the name and the head in one byte, the rest in another.
     pub(crate) fn to_bytes(self) -> [u8; 2] {
         [u8::from(self.name) << 7 | self.head.min(MAX_HEAD_COUNT), self.rest]
     }
@@ -74,11 +74,11 @@ impl FieldCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each may be so by itself")]
 pub(crate) struct TurnTraits {
-    /// Whether it contains a question that the turn itself does not answer.
+    /// Whether the turn contains a question that it does not answer.
     pub(crate) asks: bool,
-    /// Whether it has a word for what holds permanently.
+    /// Whether the user's side has a word for what holds permanently.
     pub(crate) wishes: bool,
-    /// Whether it has a reply.
+    /// Whether the turn has a reply.
     pub(crate) has_reply: bool,
     /// Whether the author of the user's side has a name.
     pub(crate) is_named: bool,
@@ -126,7 +126,8 @@ pub(crate) struct WordCount {
     pub(crate) counts: FieldCounts,
 }
 
-/// The forward list of one turn: its words, ascending, each once, how many there are, and the turn's traits.
+/// The forward list of one turn: its words, ascending, each once with its counts; the lengths of head and rest; the turn's
+/// traits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WordCounts {
     pub(crate) traits: TurnTraits,
@@ -145,7 +146,7 @@ impl WordCounts {
         }
     }
 
-    /// Counts the words of a text without a turn.
+    /// Counts the words of a text that is not a turn.
     pub(crate) fn of_text(text: &str) -> Self {
         Self::of_fields("", [text, ""])
     }
@@ -186,8 +187,8 @@ impl WordCounts {
         Self { traits: TurnTraits::default(), head_len, rest_len, counts }
     }
 
-    /// Version 1: a byte 1, a byte of traits, both lengths as u32, then for each word its u32 and two bytes of counts;
-    /// little-endian.
+    /// Encodes the list. Version 1: a byte 1, a byte of traits, both lengths as u32, then for each word its u32 and two
+    /// bytes of counts; all little-endian.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + ENTRY * self.counts.len());
         bytes.extend_from_slice(&[VERSION, self.traits.to_byte()]);
@@ -209,14 +210,14 @@ const ENTRY: usize = 6;
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedWords<'a> {
     pub(crate) traits: TurnTraits,
-    /// Words of the head and of the rest, without stop words.
+    /// How many words the head and the rest have, without stop words.
     pub(crate) head_len: u32,
     pub(crate) rest_len: u32,
     entries: &'a [[u8; ENTRY]],
 }
 
 impl<'a> EncodedWords<'a> {
-    /// `None` if these bytes are not a forward list of a known version.
+    /// Parses an encoded list. `None` if these bytes are not a forward list of a known version.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (header, entries) = bytes.split_at_checked(HEADER)?;
         let (entries, rest) = entries.as_chunks::<ENTRY>();
@@ -228,23 +229,23 @@ impl<'a> EncodedWords<'a> {
         Some(Self { traits: TurnTraits::from_byte(header[1]), head_len, rest_len, entries })
     }
 
-    /// How many words the turn has, without stop words.
+    /// Returns how many words the turn has, without stop words.
     pub(crate) fn len(&self) -> u32 {
         self.head_len.saturating_add(self.rest_len)
     }
 
-    /// How often `word` occurs in the turn, all fields together.
+    /// Returns how often `word` occurs in the turn, in all fields together.
     pub(crate) fn count(&self, word: Word) -> u32 {
         self.field_counts(word).map_or(0, FieldCounts::total)
     }
 
-    /// How often `word` occurs in each field; `None` if nowhere.
+    /// Returns how often `word` occurs in each field; `None` if it does not occur.
     pub(crate) fn field_counts(&self, word: Word) -> Option<FieldCounts> {
         let at = self.entries.binary_search_by_key(&word, |entry| word_of(*entry)).ok()?;
         Some(counts_of(self.entries[at]))
     }
 
-    /// Every word, ascending.
+    /// Iterates over the words, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Word, FieldCounts)> + use<'a> {
         self.entries.iter().map(|entry| (word_of(*entry), counts_of(*entry)))
     }
@@ -258,7 +259,7 @@ fn counts_of(entry: [u8; ENTRY]) -> FieldCounts {
     FieldCounts::from_bytes([entry[4], entry[5]])
 }
 
-/// The words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
+/// Returns the words of a query, each once, in their order, at most [`MAX_QUERY_WORDS`].
 pub(crate) fn query_words(query: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for_each_word(&query[..query.floor_char_boundary(MAX_QUERY_BYTES)], |word| {
@@ -320,14 +321,14 @@ fn emit(word: &mut String, stems: &mut Stems, each: &mut impl FnMut(Word)) {
     }
 }
 
-/// The text normalized for comparing words: compatible forms unified, lower case, without Latin, Greek and Cyrillic accents.
+/// Normalizes a text for comparing words: compatible forms unified, lower case, without Latin, Greek and Cyrillic accents.
 pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
     folded
 }
 
-/// Appends what folding leaves of `text`.
+/// Replaces the contents of `folded` by the folded text.
 fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
     if text.is_ascii() {
@@ -356,7 +357,7 @@ fn is_hangul_syllable(c: char) -> bool {
     matches!(c, '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Characters of scripts without spaces between words, and Hangul, whose words include their particles.
+/// Whether a character belongs to a script without spaces between words, or to Hangul, whose words include their particles.
 fn is_unspaced(c: char) -> bool {
     is_hangul_syllable(c)
         || matches!(c,
@@ -398,17 +399,17 @@ impl Scratch {
     }
 }
 
-/// The stemmer and a cache of recent stems; a look-up costs a tenth of a stemming.
+/// The stemmer and a cache of recent stems; a look-up takes a tenth of the time of stemming.
 struct Stems {
     stemmer: Stemmer,
     known: Memo<Option<Word>>,
 }
 
-/// Longer "words" are data, not language: they are neither stemmed nor cached.
+/// Longer "words" are data, not language, and are neither stemmed nor cached.
 const MAX_STEMMED_BYTES: usize = 32;
 
 impl Stems {
-    /// The hash of a folded word's stem; `None` for a stop word.
+    /// Returns the hash of a folded word's stem; `None` for a stop word.
     fn hash_of(&mut self, word: &str) -> Option<Word> {
         if word.len() > MAX_STEMMED_BYTES || !word.bytes().all(|b| b.is_ascii_lowercase()) {
             return Some(fold_hash(fnv(FNV_OFFSET, word.as_bytes())));

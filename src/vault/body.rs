@@ -1,33 +1,33 @@
-//! The text of a file after its head, and the links after the text, which Obsidian follows.
+//! The text of a file after its head, and the block of links after the text, which Obsidian follows.
 //!
-//! The block of links has a fixed form, which the reader removes. A text that itself ends in that form gets one more line
-//! after it, so that no part of it is taken for the block.
+//! The block has a fixed form, by which the reader recognizes and removes it. A text that itself ends in that form gets one
+//! more line after it, so that no part of the text is taken for the block.
 
 use crate::memory::page::tidy;
 
 const BLOCK: &str = "<!-- links -->";
-/// Follows a text that ends like one with a block but has none.
+/// The line after a text that ends like one with a block, if the file has no block.
 const NO_BLOCK: &str = "<!-- links: none -->";
 
-/// A text with uniform line ends, as in files.
+/// Replaces all line ends of a text by line feeds, as in files.
 pub(crate) fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The text after a head, up to its last blank: an empty line may precede it, and one line end follows it.
+/// Returns the text after a head. One empty line before it and one line end after it are not part of it.
 pub(super) fn content(body: &str) -> String {
     let body = with_line_feeds(body);
     let content = body.strip_prefix('\n').unwrap_or(&body);
     content.strip_suffix('\n').unwrap_or(content).to_owned()
 }
 
-/// A text in the form in which it follows a head: [`content`] reads it back.
+/// Writes a text as it follows a head, so that [`content`] reads it back.
 pub(super) fn body(content: &str) -> String {
     let before = if content.starts_with('\n') { "\n" } else { "" };
     format!("{before}{content}\n")
 }
 
-/// Escapes a page so that titles are text: no HTML, and none of Obsidian's comments.
+/// Escapes a page so that titles in it are plain text: no HTML, and none of Obsidian's comments.
 pub(super) fn inert(page: &str) -> String {
     page.replace('<', "&lt;").replace("%%", "%&#37;")
 }
@@ -37,26 +37,26 @@ pub(super) fn as_typed(page: &str) -> String {
     page.replace("&lt;", "<").replace("&#37;", "%")
 }
 
-/// A block of these links; empty if there are none.
+/// Writes a block of these links; empty if there are none.
 pub(super) fn block(mut links: Vec<String>) -> String {
     links.sort_unstable();
     if links.is_empty() { String::new() } else { format!("{BLOCK}\n{}", links.concat()) }
 }
 
-/// A link to a file, with the relation of its memory: `SOLVES`, or one of our types in capitals.
+/// Writes a link to a file, with the name of the relation: `SOLVES`, or one of our own types in capitals.
 pub(super) fn link((name, besides): (&str, Option<&str>), path: &str, title: &str) -> String {
     let name = besides.map_or(name.to_owned(), str::to_ascii_uppercase);
     let title = inert(&tidy(&title.replace('|', " ")));
     format!("- {name} [[{}|{title}]]\n", stem(path))
 }
 
-/// The name of a file, by which links refer to it.
+/// Returns the name of a file without its extension, by which links refer to it.
 pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
 
-/// The text after a head, followed by the block.
+/// Appends the block to the text after a head.
 pub(super) fn with_block(body: String, block: &str) -> String {
     if block.is_empty() && without_block(&body).len() == body.len() {
         return body;
@@ -65,7 +65,7 @@ pub(super) fn with_block(body: String, block: &str) -> String {
     body + &block
 }
 
-/// The text after a head, without the block if there is one.
+/// Returns the text after a head without its block.
 pub(super) fn without_block(body: &str) -> &str {
     let (mut rest, mut is_any) = (body.trim_end_matches(['\n', '\r']), false);
     loop {
@@ -81,7 +81,8 @@ pub(super) fn without_block(body: &str) -> &str {
     }
 }
 
-/// A text without the block that `is_it` recognizes, wherever it is: people write after it.
+/// Removes from a text the block that `is_it` recognizes, wherever it is, because people also write after it. `None` if
+/// there is none.
 pub(super) fn without_known_block(text: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
     let starts = text.match_indices(BLOCK).map(|(at, _)| at);
     starts.filter(|at| *at == 0 || text[..*at].ends_with('\n')).find_map(|start| {
@@ -98,6 +99,7 @@ pub(super) fn without_known_block(text: &str, is_it: impl Fn(&str) -> bool) -> O
     })
 }
 
+/// Whether a line is an entry of a block, like
 /// `- SOLVES [[redis-connection-drops-000001|Redis connection drops under load]]`.
 fn is_entry(line: &str) -> bool {
     let parts = line

@@ -1,4 +1,4 @@
-//! What files claim, as memories to save, with limits on what they say about themselves.
+//! Turns what a file claims into a memory to save, with limits on what a file may say about itself.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
@@ -15,13 +15,13 @@ use crate::{
     vault::file::MemoryFile,
 };
 
-/// The maximum confidence of a claim.
+/// The maximum confidence that a file may claim.
 const MOST_CONFIDENCE: f64 = 0.8;
-/// Where a file's claims beyond the limits are kept.
+/// The field that keeps the claims that exceed the limits.
 const CLAIMED: &str = "claimed";
 
-/// Keeps steps of a memory that is not a procedure as uninterpreted; likewise what superseded it, which only a person here
-/// may say. `kind`: the kind, if the file states none.
+/// Moves into the uninterpreted fields what does not fit: the steps of a memory that is not a procedure, and what superseded
+/// the memory, which only a person here may say. `kind` is the kind of a file that states none.
 pub(super) fn keep_unfitting(file: &mut MemoryFile, kind: MemoryKind) {
     let by = std::mem::take(&mut file.superseded_by);
     if !by.is_empty() {
@@ -40,8 +40,8 @@ pub(super) fn keep_unfitting(file: &mut MemoryFile, kind: MemoryKind) {
     }
 }
 
-/// A file's claim as a memory to save: its confidence is at most .80, its frequency at most mid. Claims beyond that are kept
-/// and not interpreted.
+/// Turns a file into a memory to save. Its confidence is at most 0.8, and its frequency at most mid. Claims that exceed this
+/// are kept, but not interpreted.
 pub(crate) fn claim(
     file: MemoryFile,
     kind: MemoryKind,
@@ -72,7 +72,7 @@ pub(crate) fn claim(
     new
 }
 
-/// A file's claims beyond the limits, by their names in the file.
+/// Returns the claims of a file that exceed the limits, by their names in the file.
 fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
     let text = |text: &str| Value::from(text);
     let confidence = file.confidence.filter(|confidence| *confidence > MOST_CONFIDENCE);
@@ -91,7 +91,7 @@ fn claims(file: &MemoryFile, origin: Origin) -> Map<String, Value> {
     claims.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The uninterpreted fields of a file, with its claims: an entry of that name in the file itself is not overwritten.
+/// Adds the claims to the uninterpreted fields of a file. If the file has a field of that name, it is not overwritten.
 fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map<String, Value> {
     if !claims.is_empty() {
         extra.entry(CLAIMED).or_insert(Value::Object(claims));
@@ -99,7 +99,7 @@ fn with_claims(mut extra: Map<String, Value>, claims: Map<String, Value>) -> Map
     extra
 }
 
-/// The title and content of a file; without a title, its first heading or its name is used.
+/// Returns the title and content of a file. If it has no title, the title is its first heading or its name.
 pub(super) fn titled(file: &MemoryFile, stem: &str) -> (String, String) {
     let content = file.content.trim();
     if !file.title.is_empty() {

@@ -1,4 +1,4 @@
-//! C: the layout of the continuum paper: one file per memory by how settled it is, and one log for what has settled.
+//! The layout of the continuum paper: one file for each memory that has not settled, and logs for those that have.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Fields for which C has its own names; the other fields of a memory follow them.
+/// Fields for which the continuum paper has its own names; the other fields of a memory follow them.
 const COVERED: [&str; 19] = [
     "memory_frequency",
     "volatility",
@@ -50,10 +50,10 @@ const COVERED: [&str; 19] = [
     "validation_count",
     "cross_project_validated",
 ];
-/// C: fields that a file stated itself and no rule reads.
+/// Fields of the continuum paper that a file stated itself, and that no rule here reads.
 const KEPT: [&str; 3] = ["context_fingerprint", "pattern_confidence", "system_core_component"];
 
-/// All files of the layout. `histories` are the changes of memories, the oldest first.
+/// Returns all files of the layout. `histories` are the changes of memories, oldest first.
 pub(crate) fn wanted(
     known: &ExportState,
     histories: &HashMap<MemoryId, Vec<Change>>,
@@ -61,7 +61,7 @@ pub(crate) fn wanted(
     let mut relations = relations(&known.shown_edges());
     let mut files: BTreeMap<String, WantedFile> = BTreeMap::new();
     let mut logs: BTreeMap<Frequency, Vec<(&Memory, String)>> = BTreeMap::new();
-    // The oldest first: a log grows at its end.
+    // Oldest first, because a log grows at its end.
     for memory in known.memories.iter().rev() {
         let history = histories.get(&memory.id).map_or(&[][..], Vec::as_slice);
         let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
@@ -95,7 +95,7 @@ pub(crate) fn wanted(
     files
 }
 
-/// C: the path of a memory with its own file; `None` if it is in a log.
+/// Returns the path of a memory with its own file; `None` if it is in a log.
 fn path(memory: &Memory) -> Option<String> {
     let name = slug(&memory.title);
     match memory.frequency {
@@ -113,7 +113,7 @@ fn path(memory: &Memory) -> Option<String> {
     }
 }
 
-/// C: the five fields that every file has.
+/// Writes the five fields that every file of the continuum paper has.
 fn required(head: &mut HeadWriter, frequency: Frequency, volatility: &str, confidence: f64) {
     let (trigger, retention) = match frequency {
         Frequency::High => ("execution", "temporary"),
@@ -128,7 +128,7 @@ fn required(head: &mut HeadWriter, frequency: Frequency, volatility: &str, confi
     head.number("confidence_score", Some(confidence));
 }
 
-/// C's fields with our values, then the fields it has no names for.
+/// Writes the paper's fields with our values, then the fields that the paper has no names for.
 fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> HeadWriter {
     let mut head = HeadWriter::default();
     required(&mut head, memory.frequency, memory.volatility.as_str(), memory.confidence);
@@ -170,7 +170,7 @@ fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> HeadWriter {
     head
 }
 
-/// C: the confidence from which a memory settles further.
+/// Returns the continuum paper's confidence from which a memory settles further.
 fn threshold(frequency: Frequency) -> Option<f64> {
     match frequency {
         Frequency::High => Some(0.75),
@@ -188,7 +188,7 @@ fn listed(texts: impl Iterator<Item = String>) -> String {
     format!("[{list}]")
 }
 
-/// A time in the paper's format.
+/// Formats a time as the paper does.
 fn instant(at: DateTime<Utc>) -> String {
     quoted(&at.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

@@ -1,7 +1,7 @@
-//! The folder of a vault: the only code that reads and writes there.
+//! The folder of a vault. This is the only code that reads and writes there.
 //!
-//! Everything is opened below one handle of the folder, component by component, without following links. Files are written
-//! under a temporary name, synced, and renamed: a file has either its old or its new content.
+//! Everything is opened below one handle of the folder, component by component, without following links. A file is written
+//! under a temporary name, synced, and renamed, so that it has either its old or its new content.
 
 use std::{
     fs::TryLockError,
@@ -32,15 +32,15 @@ const MAX_STATE_BYTES: u64 = 256 << 20;
 pub(crate) const MAX_FILES: usize = 200_000;
 /// The maximum depth of a file: `graph/fixes/name.md` is 3.
 const MAX_DEPTH: usize = 4;
-/// The extension of a file being written, until it is renamed.
+/// The prefix of the name of a file being written, until it is renamed.
 const BESIDE: &str = ".thermocline-new";
-/// The file that one process at a time locks.
+/// The file that a process locks, so that only one syncs at a time.
 const LOCK: &str = "_lock";
 /// How often the lock is tried: for a second in total.
 const LOCK_TRIES: usize = 50;
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
-/// Whether one call syncs all files of the disk; otherwise each is synced by itself.
+/// Whether one call syncs all files of the file system; otherwise each file is synced separately.
 const SYNCS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 /// The folder, locked against syncs by other processes.
@@ -49,7 +49,7 @@ pub(crate) struct Disk {
     root: Dir,
     /// Locked until it is dropped; also used to sync the file system.
     lock: std::fs::File,
-    /// Where tests interrupt it.
+    /// Where tests interrupt the work on the folder.
     faults: Faults,
 }
 
@@ -60,14 +60,14 @@ pub(crate) struct OnDisk {
     pub(crate) found: DiskFileKind,
 }
 
-/// The files in the folder.
+/// What a scan of the folder found.
 #[derive(Debug)]
 pub(crate) struct FolderScan {
     /// Ordered by path.
     pub(crate) files: Vec<OnDisk>,
-    /// Files that an interrupted run was writing.
+    /// Temporary files that an interrupted run was writing.
     pub(crate) left_behind: Vec<String>,
-    /// Texts that were set aside next to files: `NAME.conflict.md`.
+    /// Texts that were set aside in files next to others: `NAME.conflict.md`.
     pub(crate) beside: Vec<String>,
 }
 
@@ -76,13 +76,13 @@ pub(crate) struct FolderScan {
 pub(crate) enum DiskFileKind {
     /// Text, with its hash.
     Text(FileHash),
-    /// Not readable, and why.
+    /// Not readable, for this reason.
     Refused(&'static str),
 }
 
 impl Disk {
-    /// Opens a folder, and keeps other processes from syncing it. `check` is given the marker file before anything is
-    /// written there.
+    /// Opens a folder, and keeps other processes from syncing it. `check` receives the content of the marker file before
+    /// anything is written in the folder.
     pub(crate) fn open(
         folder: &Path,
         marker: &str,
@@ -104,7 +104,7 @@ impl Disk {
         for _ in 0..LOCK_TRIES {
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { root, lock, faults }),
-                // A process that is just starting briefly holds what its parent has open.
+                // A process that is just starting briefly holds the handles of its parent, and so the parent's lock.
                 Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
                 Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
             }
@@ -112,8 +112,8 @@ impl Disk {
         Err(Error::new(ErrorKind::Busy, "another process syncs this vault; try again when it is done"))
     }
 
-    /// Every wanted file in the folder, by path; hidden files and folders are ignored. Anything that is not a regular file
-    /// is listed as refused.
+    /// Lists every wanted file in the folder, by path. Hidden files and folders are ignored. What is not a regular file is
+    /// listed as refused.
     pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<FolderScan> {
         let (mut found, mut left_behind, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         let mut folders =
@@ -161,8 +161,8 @@ impl Disk {
         Ok(FolderScan { files: found, left_behind, beside })
     }
 
-    /// Whether nothing exists at this path. A path that cannot be examined may exist: a closed folder, or one that became a
-    /// link.
+    /// Whether nothing exists at this path. If a path cannot be examined, for example in a closed folder or one that became
+    /// a link, something may exist there: returns false.
     pub(crate) fn is_gone(&self, path: &str) -> bool {
         match self.folder_of(path, false) {
             Ok(Some((folder, name))) => {
@@ -173,22 +173,22 @@ impl Disk {
         }
     }
 
-    /// The text of a file; `None` if it does not exist or cannot be read.
+    /// Returns the text of a file; `None` if it does not exist or cannot be read.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let (folder, name) = self.folder_of(path, false).ok()??;
         let bytes = read_in(&folder, name, most_bytes(path)).ok()?;
         String::from_utf8(bytes).ok()
     }
 
-    /// The vault's own state; `None` if there is none that can be read.
+    /// Returns the vault's own state; `None` if there is none, or it cannot be read.
     pub(crate) fn state(&self, name: &str) -> Option<Vec<u8>> {
         read_in(&self.root, name, MAX_STATE_BYTES).ok()
     }
 
-    /// Writes files, all of them under temporary names first: when the first is renamed, all bytes are on the disk.
+    /// Writes all files under temporary names, and then renames them: before the first rename, all bytes are on the disk.
     ///
-    /// `may_replace` is given the current content of a path right before it is replaced, so that somebody who edits a file
-    /// in the meantime keeps what they typed. Returns the files that were therefore not written.
+    /// `may_replace` receives the hash of the content that a path has right before the rename, so that what somebody types
+    /// into a file in the meantime is not lost. Returns the paths that were therefore not written.
     pub(crate) fn write<'f>(
         &self,
         files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
@@ -227,7 +227,7 @@ impl Disk {
         Ok(left)
     }
 
-    /// Removes a file. It is not an error if it is already gone.
+    /// Removes a file. It is not an error if the file is already gone.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
         self.meet("remove", path)?;
         let Some((folder, name)) = self.folder_of(path, false).map_err(|error| failed("remove", &error))?
@@ -252,7 +252,8 @@ impl Disk {
         old.rename(from, &new, to).map_err(failed)
     }
 
-    /// The folder of a file, and the file's name in it; `None` if there is no such folder.
+    /// Returns the folder of a file, and the file's name in it; `None` if there is no such folder. `is_made`: creates
+    /// missing folders.
     fn folder_of<'p>(&self, path: &'p str, is_made: bool) -> io::Result<Option<(Dir, &'p str)>> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let mut folder = self.root.try_clone()?;
@@ -269,7 +270,7 @@ impl Disk {
         Ok(Some((folder, name)))
     }
 
-    /// Makes everything written durable.
+    /// Makes everything that was written durable.
     fn sync(&self) -> Result<()> {
         self.meet("sync", "")?;
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -306,7 +307,7 @@ fn read_in(folder: &Dir, name: &str, most: u64) -> std::result::Result<Vec<u8>, 
     if !kind.is_file() {
         return Err(UnreadReason::Refused("it is not a regular file"));
     }
-    // Without blocking: a fifo may have taken its place in the meantime.
+    // Opened without blocking: a fifo may have taken the file's place in the meantime.
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file: File = folder.open_with(name, &options)?;

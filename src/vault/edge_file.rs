@@ -1,4 +1,4 @@
-//! G: the file of an edge that has its own text.
+//! The file of an edge that has its own text, in the format of the cognitive paper.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// The folder of these files.
+/// The folder of the files of edges.
 pub(crate) const FOLDER: &str = "graph/edges/";
 
 /// The content of an edge's file.
@@ -37,7 +37,7 @@ pub(crate) struct EdgeFile {
 }
 
 impl EdgeFile {
-    /// The content for an edge between these two memories.
+    /// Returns the content of the file for an edge between these two memories.
     pub(crate) fn of(edge: &Edge, [from, to]: [&Memory; 2]) -> Self {
         Self {
             id: edge.id.to_string(),
@@ -53,7 +53,7 @@ impl EdgeFile {
         }
     }
 
-    /// The file. A type that the paper lacks is written as `RELATED_TO`, with our own type next to it.
+    /// Writes the file. A type that the paper lacks is written as `RELATED_TO`, with our own type in a second field.
     pub(crate) fn write(&self) -> String {
         let (name, besides) = self.edge_type.map(type_name).unzip();
         let mut head = HeadWriter::default();
@@ -71,7 +71,7 @@ impl EdgeFile {
         head.above(&body(&self.description))
     }
 
-    /// Reads a file. A field that an edge's file does not have is refused, since it would be lost.
+    /// Reads a file. Refuses a field that an edge's file does not have, because it would be lost.
     pub(crate) fn read(file: &str) -> Result<Self, FrontmatterError> {
         let parts = frontmatter::read(file)?;
         let mut read = Self { description: content(parts.body), ..Self::default() };
@@ -109,7 +109,7 @@ impl EdgeFile {
         Ok(())
     }
 
-    /// A short hash of each field, to detect edits.
+    /// Returns a short hash of each field, to detect edits.
     pub(crate) fn fields(&self) -> BTreeMap<String, String> {
         let Self {
             id: _,
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// As printed in the cognitive paper.
+    /// An edge's file as the cognitive paper prints it.
     const PRINTED: &str = "---
 id: 0199aaaa-0000-7000-8000-00000000000a
 type: SOLVES

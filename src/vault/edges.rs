@@ -1,4 +1,4 @@
-//! What a person changed in an edge's file: its text and its strength.
+//! Finds what people changed in the files of edges: the text and the strength of an edge.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ pub(crate) struct EdgeEdit {
     pub(crate) edge: NewEdge,
 }
 
-/// People's changes to the files of edges. Changes on both sides, and outdated files, are left to the writer, which sets
-/// them aside.
+/// Returns people's changes to the files of edges. Files that changed on both sides, and outdated files, are left to the
+/// writer, which sets them aside.
 pub(crate) fn edge_changes(
     known: &ExportState,
     wanted: &BTreeMap<String, WantedFile>,
@@ -80,7 +80,8 @@ pub(crate) fn edge_changes(
     (edits, refused)
 }
 
-/// The edge as a person wants it; `None` if they may no longer change it.
+/// Returns the edge and its new form as a person wants it. `None` if it is no longer known, or its file is outdated,
+/// unchanged, or changed on both sides.
 fn edit<'k>(
     known: &'k ExportState,
     read: &EdgeFile,

@@ -1,4 +1,4 @@
-//! E: the formats of the entry paper: a day of memories, the log of relations, one memory as JSON.
+//! The formats of the entry paper: the memories of a day, the log of relations, one memory as JSON.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -32,12 +32,13 @@ use crate::{
     },
 };
 
-/// The maximum length of a title in bytes; it is cut at a word.
+/// The maximum length of a title in bytes; a longer one is cut at a word.
 const TITLE_BYTES: usize = 120;
-/// The maximum number of relations in a day's comment: a head has limited room.
+/// The maximum number of relations in the comment of a day's memory, because it has limited room.
 const MOST_LINKS: usize = 100;
 
-/// All files of the layout. `log` is the current log of relations; the returned log is `None` if there is nothing to add.
+/// Returns all files of the layout. `log` is the current log of relations; the returned log is `None` if nothing is to be
+/// added.
 pub(crate) fn wanted(known: &ExportState, log: &str) -> (BTreeMap<String, WantedFile>, Option<String>) {
     let births: HashMap<MemoryId, &Episode> = known
         .episodes
@@ -75,7 +76,7 @@ pub(crate) fn wanted(known: &ExportState, log: &str) -> (BTreeMap<String, Wanted
     (files, log)
 }
 
-/// E: what has settled, in one sentence each; from then on the file is a person's.
+/// Writes the memories that have settled, in one sentence each; after that a person maintains the file.
 fn curated(memories: &[Memory]) -> String {
     let mut text = "# Memory\n".to_owned();
     for memory in memories.iter().rev() {
@@ -87,7 +88,7 @@ fn curated(memories: &[Memory]) -> String {
     text
 }
 
-/// A memory of a day.
+/// Writes a memory of a day.
 fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     let title = tidy(&memory.title);
     let mut head = HeadWriter::default();
@@ -113,7 +114,7 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
         .filter_map(|(name, text)| Some(format!("{name}: {}", frontmatter::word(text?))))
         .collect();
     head.line("episode", (!episode.is_empty()).then(|| format!("{{{}}}", episode.join(", "))));
-    // Fields the paper has no place for.
+    // The paper has no place for the fields that follow.
     head.plain("type", (memory.kind != kind_of(outcome)).then(|| memory.kind.as_str()));
     head.line("title", (title != memory.title).then(|| frontmatter::quoted(&memory.title)));
     head.line("summary", (!memory.summary.is_empty()).then(|| frontmatter::quoted(&memory.summary)));
@@ -132,12 +133,12 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     )
 }
 
-/// The kind of a memory in E's formats, from how it was learned.
+/// Returns the kind of a memory in the entry paper's formats, according to the outcome of the task that it came from.
 pub(crate) fn kind_of(outcome: Option<Outcome>) -> MemoryKind {
     if outcome == Some(Outcome::Decision) { MemoryKind::Decision } else { MemoryKind::General }
 }
 
-/// The first sentence, cut at a word if it is long.
+/// Returns the first sentence, cut at a word if it is long.
 pub(crate) fn title_of(content: &str) -> String {
     let first =
         sentences(content).first().map_or(content, |sentence| sentence.text).trim().trim_end_matches('.');
@@ -150,7 +151,7 @@ pub(crate) fn title_of(content: &str) -> String {
     format!("{}\u{2026}", &cut[..end])
 }
 
-/// E: how a memory relates to another.
+/// A relation to another memory, in the form of the entry paper.
 #[derive(Debug, Serialize)]
 struct Link {
     to: String,
@@ -159,7 +160,7 @@ struct Link {
     weight: f64,
 }
 
-/// The edges listed at this memory: outgoing ones, and what caused it.
+/// Returns the edges that a memory lists: those that lead from it, and those to what caused it.
 fn links(of: MemoryId, edges: &[&Edge]) -> Vec<Link> {
     let mut edges: Vec<&&Edge> = edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted).collect();
     edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
@@ -187,8 +188,8 @@ struct LogLine {
     weight: Option<f64>,
 }
 
-/// E: the lines to append to the log so that it lists all relations; `None` if it already does. Existing lines stay, even
-/// unreadable ones.
+/// Returns the lines to append to the log so that it lists all relations; `None` if it already does. Existing lines stay,
+/// even unreadable ones.
 fn log_of(log: &str, edges: &[&Edge], now: DateTime<Utc>) -> Option<String> {
     let mut told: BTreeMap<(String, String, String), Option<f64>> = BTreeMap::new();
     for line in log.lines().filter_map(|line| serde_json::from_str::<LogLine>(line).ok()) {
@@ -216,7 +217,7 @@ fn log_of(log: &str, edges: &[&Edge], now: DateTime<Utc>) -> Option<String> {
     (!more.is_empty()).then_some(more)
 }
 
-/// E: one memory as JSON: all fields of the paper in its order, then those it has no place for.
+/// One memory as JSON: all fields of the entry paper in its order, then those that the paper has no place for.
 #[derive(Debug, Serialize)]
 struct VaultEntry<'m> {
     id: String,
@@ -272,7 +273,7 @@ struct ResurfacingOfEntry {
     dismiss_count: u32,
 }
 
-/// One memory as JSON.
+/// Writes one memory as JSON.
 pub(crate) fn json(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     let outcome = birth.and_then(|birth| birth.outcome);
     let text = text_of(memory);
@@ -325,7 +326,7 @@ pub(crate) fn json(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) ->
     serde_json::to_string_pretty(&entry).expect("it is plain data") + "\n"
 }
 
-/// E: the tier, which is how settled it is.
+/// Returns the paper's tier, which says how settled the memory is.
 fn tier(memory: &Memory) -> &'static str {
     match memory.frequency {
         _ if memory.is_volatile() => "ultra-short",
@@ -335,7 +336,7 @@ fn tier(memory: &Memory) -> &'static str {
     }
 }
 
-/// E: the decay per day, by tier; `None` if it does not fade.
+/// Returns the paper's decay per day, by tier; `None` if the memory does not fade.
 fn decay_rate(memory: &Memory) -> Option<f64> {
     match tier(memory) {
         "short" => Some(0.1),

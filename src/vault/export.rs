@@ -1,4 +1,4 @@
-//! Which files a vault should have, and their contents.
+//! Decides which files a vault should have, and generates their contents.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,27 +27,27 @@ use crate::{
     },
 };
 
-/// What is known of a user at one moment, as far as files show it.
+/// What files show of a user, as known at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct ExportState {
-    /// Active, archived and superseded ones.
+    /// Active, archived and superseded memories.
     pub(crate) memories: Vec<Memory>,
     pub(crate) edges: Vec<Edge>,
     /// Births and notes, ordered by time.
     pub(crate) episodes: Vec<Episode>,
     pub(crate) anchors: Vec<Anchor>,
-    /// CORE.md and REFLECTION.md, with the default paths of memories.
+    /// The texts of CORE.md and REFLECTION.md, with the default paths of memories.
     pub(crate) core: String,
     pub(crate) reflection: String,
-    /// The configured model; `None` means the built-in one.
+    /// The model of the configured embedder; `None` means the built-in one.
     pub(crate) embedder: Option<String>,
-    /// A direction for each memory, if requested.
+    /// A direction for each memory that has a vector, if requested.
     pub(crate) directions: Option<Vec<(MemoryId, Vec<f64>)>>,
     pub(crate) now: DateTime<Utc>,
 }
 
 impl ExportState {
-    /// The edges that hold between memories that have files.
+    /// Returns the accepted edges between memories that have files.
     pub(super) fn shown_edges(&self) -> Vec<&Edge> {
         let ids: HashSet<MemoryId> = self.memories.iter().map(|memory| memory.id).collect();
         let is_shown = |edge: &&Edge| {
@@ -61,35 +61,35 @@ impl ExportState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WantedFile {
     pub(crate) text: String,
-    /// The memory or edge that it shows; `None` if it is about many.
+    /// The memory or edge that the file shows; `None` if it is about many.
     pub(crate) id: Option<Uuid>,
     /// For a memory or an edge: a hash of each field of its file.
     pub(crate) fields: BTreeMap<String, String>,
-    /// When it is written.
+    /// When the file is written.
     pub(crate) when: When,
-    /// What it is made from, if that is known without making it; otherwise empty.
+    /// The stamp of the input that the file is made from; empty if it is unknown without generating the file.
     pub(crate) stamp: String,
 }
 
 /// When a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// If its fields differ from those written last: for a memory all except those that use and checks change.
+    /// If its fields differ from those written last; for a memory, all fields except those that use and checks change.
     FieldsDiffer,
     /// If its text differs.
     TextDiffers,
-    /// If anything but its head and the most used memories differs.
+    /// If a line differs, other than the dates of updates and the list of the most used memories.
     LinesDiffer,
-    /// If its text differs, until a person writes into it; then it is theirs.
+    /// If its text differs, until a person writes into it; from then on it is theirs.
     UntilEdited,
-    /// Never: it is as it was written last, from the same input. So it is not generated.
+    /// Never: the existing file was made from the same input, so no text is generated.
     Settled,
 }
 
-/// The field of a memory for the links after its text, which are not part of its content.
+/// The name under which a memory's fields include the block of links, which is not part of its content.
 pub(crate) const LINKS: &str = "links";
 
-/// Fields that use and checks change without an edit: a file is not written because of them.
+/// Fields that use and checks change without an edit. A file is not written because of them alone.
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
 impl WantedFile {
@@ -97,19 +97,19 @@ impl WantedFile {
         Self { text, id: None, fields: BTreeMap::new(), when, stamp: String::new() }
     }
 
-    /// The page made from the input with this stamp, unless it is settled.
+    /// Returns the page made from the input with this stamp, or a settled one without text.
     fn stamped(when: When, stamp: String, is_settled: bool, make: impl FnOnce() -> String) -> Self {
         let page =
             if is_settled { Self::page(String::new(), When::Settled) } else { Self::page(make(), when) };
         Self { stamp, ..page }
     }
 
-    /// A log with more lines than before.
+    /// Returns the log of relations with added lines.
     pub(crate) fn appended(text: String) -> Self {
         Self::page(text, When::TextDiffers)
     }
 
-    /// Whether what was written last shows the same.
+    /// Whether these fields, which were written last, show the same.
     pub(crate) fn shows_the_same(&self, fields: &BTreeMap<String, String>) -> bool {
         let shown = |fields: &BTreeMap<String, String>| {
             let lasting = fields.iter().filter(|(name, _)| !MOVED_BY_USE.contains(&name.as_str()));
@@ -119,7 +119,7 @@ impl WantedFile {
     }
 }
 
-/// A short hash of each field of a memory's file, to detect edits.
+/// Returns a short hash of each field of a memory's file, to detect edits.
 pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String> {
     let MemoryFile {
         id: _,
@@ -179,7 +179,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
     .collect()
 }
 
-/// The fields that determine the name of a memory's file.
+/// Returns the fields that determine the name of a memory's file.
 pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
     let (kind, pinned) = (format!("{:?}", Some(memory.kind)), memory.pinned.to_string());
     [("kind", kind.as_str()), ("title", &memory.title), ("pinned", &pinned)]
@@ -188,12 +188,13 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A stamp of what a memory's file is made from, except its relations and what use changes.
+/// Returns a stamp of what a memory's file is made from, except its relations and what use changes.
 fn stamp(memory: &Memory) -> String {
     format!("{}.{}.", memory.revision, memory.updated_at.timestamp_millis())
 }
 
-/// All files, by path. `is_settled` says for a path and a stamp whether the existing file was made from the same input.
+/// Returns all files, by path. `is_settled` says for a path and a stamp whether the existing file was made from the same
+/// input.
 pub(crate) fn wanted(
     known: &ExportState,
     state: &VaultState,
@@ -311,7 +312,7 @@ fn stamp_of_day(episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> St
     stamp_of(parts)
 }
 
-/// A stamp of all memories and edges that have files, and their confidence.
+/// Returns a stamp of all memories and edges that have files, and of the memories' confidence.
 fn stamp_of_index(
     known: &ExportState,
     files: &BTreeMap<String, WantedFile>,
@@ -331,7 +332,7 @@ fn stamp_of_index(
     stamp_of(of_memories.chain(edges.iter().map(String::as_str)))
 }
 
-/// A stamp of uses, of each memory's properties, and of the day: fading values are written once a day.
+/// Returns a stamp of the uses and revisions of memories, and of the day: values that fade are written once a day.
 fn stamp_of_state(known: &ExportState) -> String {
     let used = |memory: &Memory| {
         let at = memory.state.last_used_at.map(|at| at.timestamp_millis());
@@ -342,13 +343,14 @@ fn stamp_of_state(known: &ExportState) -> String {
     stamp_of(parts.iter().map(String::as_str))
 }
 
-/// The path of each memory. A file that came with another name keeps it while its title, kind and pin stay the same.
+/// Returns the path of each memory. A file that a person named differently keeps its name while its title, kind and pin stay
+/// the same.
 fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> {
     let before: HashMap<Uuid, (&String, &WrittenFile)> =
         state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();
-    // Memories that keep their names go first.
+    // Memories that keep the names of their files are first.
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
         let is_named_so = || {
@@ -366,7 +368,7 @@ fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> 
         }
         let path = slug::path((memory.kind, memory.pinned), &memory.title, memory.id);
         let is_free = taken.get(&without_case(&path)).is_none_or(|other| *other == memory.id);
-        // If two have the same title and last digits, one is distinguished by more digits.
+        // If two have the same title and last digits, the second one gets more digits.
         let digits = memory.id.as_uuid().simple().to_string();
         let path = if is_free { path } else { path.replace(&digits[26..], &digits) };
         taken.insert(without_case(&path), memory.id);
@@ -375,7 +377,7 @@ fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> 
     paths
 }
 
-/// G: an edge's file is named after both ends.
+/// Returns the path of an edge's file, which the cognitive paper names after both ends.
 fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
     let short = |title: &str| {
         let slug = slug::slug(title);
@@ -391,8 +393,8 @@ fn edge_path(edge: &Edge, [from, to]: [&Memory; 2]) -> String {
     )
 }
 
-/// When each memory's relations last changed. This is not an edit of the memory, but its file states it: the head tells
-/// which of two files is newer.
+/// Returns when each memory's relations last changed. This is not an edit of the memory, but its file states it, because the
+/// head shows which of two files is newer.
 fn related_at(edges: &[&Edge]) -> HashMap<MemoryId, DateTime<Utc>> {
     let mut related: HashMap<MemoryId, DateTime<Utc>> = HashMap::new();
     for (end, edge) in edges.iter().flat_map(|edge| [(edge.from, edge), (edge.to, edge)]) {
@@ -402,7 +404,7 @@ fn related_at(edges: &[&Edge]) -> HashMap<MemoryId, DateTime<Utc>> {
     related
 }
 
-/// The relations of each memory, from both ends, in an order that depends only on the edges.
+/// Returns the relations of each memory, from both ends, in an order that depends only on the edges.
 pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     let mut relations: HashMap<MemoryId, Vec<Relation>> = HashMap::new();
     for edge in edges {
@@ -419,7 +421,7 @@ pub(super) fn relations(edges: &[&Edge]) -> HashMap<MemoryId, Vec<Relation>> {
     relations
 }
 
-/// The episodes of each day. Hidden ones have no line.
+/// Returns the episodes of each day, except those of memories without files.
 fn days<'e>(
     episodes: &'e [Episode],
     paths: &BTreeMap<MemoryId, String>,
@@ -433,10 +435,10 @@ fn days<'e>(
     days
 }
 
-/// A page whose links lead to existing files.
+/// Replaces the default paths in a page's links by the paths of the existing files.
 fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
     let mut page = page.to_owned();
-    // Each name on a page contains the end of the id.
+    // Each file name on a page ends in the last digits of the id.
     let ends =
         page.match_indices(".md)").filter_map(|(at, _)| Some(page.get(at.checked_sub(6)?..at)?.to_owned()));
     let ends: HashSet<String> = ends.collect();
@@ -453,7 +455,8 @@ fn link(page: &str, memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> 
     page
 }
 
-/// Whether two pages show the same, ignoring their dates, counts and most used memories.
+/// Whether two pages show the same, ignoring the order of lines, the line or field with the date of the last update, and
+/// the most used memories.
 pub(crate) fn shows_the_same_lines(one: &str, other: &str) -> bool {
     fn lines(page: &str) -> Vec<&str> {
         let mut is_counted = false;

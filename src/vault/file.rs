@@ -1,4 +1,5 @@
-//! G: the file of a memory, a head and its text; our additional fields are written only if they differ from the default.
+//! The file of a memory, in the format of the cognitive paper: a head and a text. Our own fields are written only if they
+//! differ from the default.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -22,7 +23,7 @@ use crate::{
     },
 };
 
-/// The last check that passed.
+/// The last check that the memory passed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Validation {
     pub(crate) validated_by: String,
@@ -30,7 +31,7 @@ pub(crate) struct Validation {
     pub(crate) reliability: Option<f64>,
 }
 
-/// The content of a memory's file. What it does not state is `None` or empty.
+/// The content of a memory's file. A field that the file does not state is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MemoryFile {
     pub(crate) id: String,
@@ -61,8 +62,8 @@ pub(crate) struct MemoryFile {
     pub(crate) content: String,
 }
 
-/// The fields that have a meaning. No others ever have one, and an uninterpreted field is never written under one of these
-/// names.
+/// The fields that have a meaning. All other fields are uninterpreted, and an uninterpreted field is never written under one
+/// of these names.
 pub(super) const NAMES: [&str; 27] = [
     "id",
     "type",
@@ -96,7 +97,7 @@ pub(super) const NAMES: [&str; 27] = [
 const OF_VALIDATION: [&str; 4] = ["validated_by", "validated_at", "reliability", "validity_window"];
 
 impl MemoryFile {
-    /// The content for a memory and its relations.
+    /// Returns the content of the file for a memory and its relations.
     pub(crate) fn of(memory: &Memory, relations: Vec<Relation>) -> Self {
         let default = |is_default: bool| !is_default;
         Self {
@@ -133,12 +134,12 @@ impl MemoryFile {
         }
     }
 
-    /// The file.
+    /// Writes the file.
     pub(crate) fn write(&self) -> String {
         self.write_with("")
     }
 
-    /// The file, with this block of links after its text.
+    /// Writes the file, with this block of links after its text.
     pub(crate) fn write_with(&self, block: &str) -> String {
         let mut head = HeadWriter::default();
         self.write_names(&mut head);
@@ -146,7 +147,7 @@ impl MemoryFile {
         head.above(&with_block(body(&self.content), block))
     }
 
-    /// Writes its fields, except those named and the uninterpreted ones.
+    /// Writes the file's fields, except those in `without` and the uninterpreted ones.
     pub(super) fn write_besides(&self, head: &mut HeadWriter, without: &'static [&'static str]) {
         head.without = without;
         self.write_names(head);
@@ -178,7 +179,7 @@ impl MemoryFile {
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
     }
 
-    /// Reads a file. A value of the wrong type is refused with its line; unknown fields are kept.
+    /// Reads a file. Refuses a value of the wrong type with its line; keeps unknown fields.
     pub(crate) fn read(file: &str) -> Result<Self, FrontmatterError> {
         let parts = frontmatter::read(file)?;
         let mut read = Self { content: content(without_block(parts.body)), ..Self::default() };
@@ -196,7 +197,7 @@ impl MemoryFile {
         let refused = |why| FrontmatterError { line: field.line, why };
         let text = || field.value.text().ok_or(refused("it is not a single value"));
         let texts = || field.value.texts().ok_or(refused("it is not a list of texts"));
-        /// A word from a list, in any case; an empty one is ignored.
+        /// Parses a word from a list, in any case; an empty word means that nothing is stated.
         macro_rules! word {
             ($of:ty) => {{
                 let word = text()?.to_ascii_lowercase().replace('-', "_");
@@ -238,7 +239,7 @@ impl MemoryFile {
             "information_type" => self.information_type = word!(InformationType),
             "validation" => {
                 self.validation = validation(field)?;
-                // I puts the window inside.
+                // The memory information paper has the window inside the validation.
                 let window =
                     field.value.named("validity_window").and_then(FieldValue::text).and_then(read_window);
                 self.validity_window = self.validity_window.or(window);
@@ -263,13 +264,13 @@ impl MemoryFile {
             "superseded_by" => text()?.clone_into(&mut self.superseded_by),
             "summary" => text()?.clone_into(&mut self.summary),
             REST => self.take_rest(&field.value),
-            // A second name for a field that was already read.
+            // This is another name for a field that was already read.
             name => drop(self.extra.insert(name.to_owned(), field.value.to_json())),
         }
         Ok(())
     }
 
-    /// Reads the fields that could not be in the head as they are. What the head itself states stays.
+    /// Reads the fields that the head cannot contain as they are. A field that the head itself states is not overwritten.
     fn take_rest(&mut self, value: &FieldValue) {
         match value.text().map(serde_json::from_str::<Map<String, Json>>) {
             Some(Ok(rest)) => {
@@ -302,7 +303,7 @@ fn validation(field: &Field) -> Result<Option<Validation>, FrontmatterError> {
     }))
 }
 
-/// A check, as written in a head.
+/// Writes a check as part of a head.
 fn validated(validation: &Validation) -> String {
     let mut text = format!("validation:\n  validated_by: {}\n", quoted(&validation.validated_by));
     if let Some(at) = validation.validated_at {
@@ -321,7 +322,7 @@ mod tests {
     use super::*;
     use crate::model::edge::{Direction, EdgeType};
 
-    /// As printed in the cognitive paper, with flat relations.
+    /// A memory's file as the cognitive paper prints it, with relations that are not indented.
     const PRINTED: &str = "---
 id: a1b2c3d4-e5f6-7890-abcd-ef1234567890
 type: solution
@@ -414,7 +415,7 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
         assert_eq!(MemoryFile::read(&file.write()).unwrap(), file);
     }
 
-    /// Unusual texts, from parts of files and heads.
+    /// Unusual texts, composed of parts of files and heads.
     fn odd() -> impl Strategy<Value = String> {
         const PARTS: [&str; 34] = [
             " #",

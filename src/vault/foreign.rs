@@ -1,5 +1,5 @@
-//! Files of other programs, as claims: memories of the cognitive and the continuum paper, and the entry paper's days and
-//! JSON.
+//! Reads files of other programs as claims: memories of the cognitive and the continuum paper, and the entry paper's days
+//! and JSON.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::{Map, Value as Json};
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// The maximum length of a name.
+/// The maximum length of an id or a name in an episode, in bytes.
 const MAX_WORD_BYTES: usize = 256;
 
 /// A memory claimed by a file, and its relations by the file's own ids.
@@ -36,7 +36,7 @@ pub(crate) struct ForeignMemory {
     pub(crate) relations: Vec<Relation>,
 }
 
-/// The memories of a file, by its form: JSON, a day, or one memory with or without a head.
+/// Reads the memories of a file, whatever its form: JSON, a day, a log, or one memory with or without a head.
 pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<ForeignMemory>, FrontmatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
@@ -75,7 +75,7 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
     Ok(found)
 }
 
-/// Keeps as uninterpreted what only a check or a person here may say about a memory.
+/// Moves into the uninterpreted fields what only a check or a person here may say about a memory.
 fn keep_claims(file: &mut MemoryFile) {
     let Some(Validation { validated_by, validated_at, reliability }) = file.validation.take() else { return };
     let kept = file.extra.entry("validation").or_insert_with(|| Json::Object(Map::new()));
@@ -86,15 +86,15 @@ fn keep_claims(file: &mut MemoryFile) {
     }
 }
 
-/// E: a day has headings with a time, and no head.
+/// Whether a text is a day of the entry paper: it has headings with a time, and no head.
 fn is_day(text: &str) -> bool {
     !text.starts_with("---") && text.lines().any(|line| moment(line).is_some())
 }
 
-/// What a file says about a memory, and how the memory was learned.
+/// A memory as a file states it, and how the memory was learned.
 type Claimed = (MemoryFile, Birth);
 
-/// E: a day, `memory/YYYY-MM-DD.md`: a heading, a text, fields in a comment, tags.
+/// Reads a day of the entry paper, `memory/YYYY-MM-DD.md`. Each memory has a heading, a text, fields in a comment, and tags.
 fn day(stem: &str, text: &str) -> Result<Vec<Claimed>, FrontmatterError> {
     let on = stem.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok());
     let lines: Vec<&str> = text.lines().collect();
@@ -153,7 +153,7 @@ fn entry_of_day(
     Ok((file, birth))
 }
 
-/// The fields of a comment, whose line numbers differ from those of a head.
+/// Reads the fields of a comment, whose line numbers differ from those of a head.
 fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, FrontmatterError> {
     let lines: Vec<&str> = comment.iter().map(String::as_str).collect();
     let moved = |line| line + first;
@@ -165,7 +165,7 @@ fn of_comment(comment: &[String], first: usize) -> Result<Vec<Field>, Frontmatte
     Ok(found)
 }
 
-/// How a memory was learned, as far as an episode says; values that are too long are only kept as uninterpreted.
+/// Returns how a memory was learned, as far as an episode says it; values that are too long are only kept as uninterpreted.
 fn birth_of(episode: &Json, task: &str) -> Birth {
     let text = |name: &str, most: usize| {
         let text = episode.get(name).and_then(Json::as_str).filter(|text| text.len() <= most);
@@ -180,7 +180,7 @@ fn birth_of(episode: &Json, task: &str) -> Birth {
     }
 }
 
-/// C: the memories of a log.
+/// Reads the memories of a log of the continuum paper.
 fn of_log(sections: Vec<LogSection<'_>>) -> Result<Vec<Claimed>, FrontmatterError> {
     let of_section = |LogSection { title, names: (names, first), content }: LogSection<'_>| {
         let mut file = MemoryFile { content, ..MemoryFile::default() };
@@ -195,7 +195,7 @@ fn of_log(sections: Vec<LogSection<'_>>) -> Result<Vec<Claimed>, FrontmatterErro
     sections.into_iter().map(of_section).collect()
 }
 
-/// E: one memory as JSON, or a list of them.
+/// Reads the entry paper's JSON: one memory, or a list of them.
 fn of_json(text: &str) -> Result<Vec<Claimed>, FrontmatterError> {
     let json: Json = serde_json::from_str(text)
         .map_err(|error| FrontmatterError { line: error.line(), why: "it is not valid JSON" })?;
@@ -268,14 +268,14 @@ fn of_entry(mut entry: Map<String, Json>) -> Result<Claimed, FrontmatterError> {
         project: of_episode("project").map(str::to_owned),
         summary,
         content: content.trim().to_owned(),
-        // Its counters are claims: kept, and not interpreted.
+        // The entry's counters are claims: they are kept, and not interpreted.
         extra: with_kept(entry),
         ..MemoryFile::default()
     };
     Ok((file, birth_of(&episode, "task_id")))
 }
 
-/// Fields kept earlier go next to those of this file, not inside them.
+/// Moves the fields that were kept earlier next to the other fields of the file.
 fn with_kept(mut entry: Map<String, Json>) -> Map<String, Json> {
     match entry.remove("extra") {
         Some(Json::Object(kept)) => {
@@ -289,7 +289,7 @@ fn with_kept(mut entry: Map<String, Json>) -> Map<String, Json> {
     entry
 }
 
-/// E: `[{"to": "mem_...", "type": "related_to", "weight": 0.8}]`.
+/// Reads the entry paper's links: `[{"to": "mem_...", "type": "related_to", "weight": 0.8}]`.
 fn links(links: &Json) -> Vec<Relation> {
     use crate::model::edge::Direction;
     let links = links.as_array().into_iter().flatten();

@@ -1,6 +1,6 @@
-//! The head of a file, between two lines `---`: fields in a subset of YAML that is read in linear time.
+//! Reads the head of a file, between two lines `---`: fields in a subset of YAML, in linear time.
 //!
-//! It supports texts, lists, and one level of fields inside a list or a value. Everything else in YAML (anchors, aliases,
+//! The subset has texts, lists, and one level of fields inside a list or a value. Everything else in YAML (anchors, aliases,
 //! tags, merges, block scalars, several documents) is refused with its line: nothing in a file is ever evaluated.
 
 use std::fmt;
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 2;
 /// Why a file cannot be read. Contains nothing from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FrontmatterError {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub(crate) line: usize,
     pub(crate) why: &'static str,
 }
@@ -33,9 +33,9 @@ impl fmt::Display for FrontmatterError {
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FieldValue {
-    /// Quoted: always a text.
+    /// A quoted value, which is always a text.
     Text(String),
-    /// Unquoted: a text, or a number, `true`, `false` or `null` as in JSON.
+    /// An unquoted value: a text, or a number, `true`, `false` or `null` as in JSON.
     Plain(String),
     List(Vec<FieldValue>),
     Map(Vec<(String, FieldValue)>),
@@ -87,12 +87,12 @@ pub(crate) fn has_head(file: &str) -> bool {
     first_line(file.strip_prefix('\u{feff}').unwrap_or(file)).is_some_and(|(line, _)| is_delimiter(line))
 }
 
-/// Editors leave blanks after it.
+/// Whether a line ends or begins a head. Blanks after it are allowed, because editors leave them.
 fn is_delimiter(line: &str) -> bool {
     line.trim_end() == "---"
 }
 
-/// The first line without its end, and the rest; `None` if the text is empty.
+/// Splits a text into its first line, without the line end, and the rest; `None` if the text is empty.
 fn first_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -101,7 +101,7 @@ fn first_line(text: &str) -> Option<(&str, &str)> {
     Some((line.strip_suffix('\r').unwrap_or(line), rest))
 }
 
-/// Reads the lines of a head, which starts on the second line of its file.
+/// Reads the lines of a head, the first of which is the second line of its file.
 pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, FrontmatterError> {
     let mut reader = HeadReader { lines, at: 0, items: 0 };
     let mut fields: Vec<Field> = Vec::new();
@@ -126,7 +126,7 @@ pub(crate) fn fields(lines: &[&str]) -> Result<Vec<Field>, FrontmatterError> {
     Ok(fields)
 }
 
-/// A line as a name and what follows its colon.
+/// Splits a line into a name and what follows its colon.
 fn name_of(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     if !is_name(name) || !(value.is_empty() || value.starts_with([' ', '\t'])) {
@@ -135,13 +135,13 @@ fn name_of(text: &str) -> Option<(&str, &str)> {
     Some((name, unless_comment(value)))
 }
 
-/// Whether a name can be in a head as it is: `[A-Za-z0-9_-]`, at most 100 of them.
+/// Whether a head can contain a name as it is: 1 to 100 characters of `[A-Za-z0-9_-]`.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=100).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-/// A value without surrounding blanks; empty if it is a comment.
+/// Returns a value without surrounding blanks; empty if it is a comment.
 fn unless_comment(value: &str) -> &str {
     let value = value.trim();
     if value.starts_with('#') { "" } else { value }
@@ -154,7 +154,7 @@ struct HeadReader<'l, 's> {
 }
 
 impl<'s> HeadReader<'_, 's> {
-    /// The next line with content: its indentation and text.
+    /// Returns the next line with content: its indentation and text.
     fn peek(&mut self) -> Option<(usize, &'s str)> {
         while let Some(line) = self.lines.get(self.at) {
             let text = line.trim_start_matches(' ');
@@ -166,7 +166,7 @@ impl<'s> HeadReader<'_, 's> {
         None
     }
 
-    /// Its number in the file.
+    /// Returns the number of the current line in the file.
     fn line(&self) -> usize {
         self.at + 2
     }
@@ -179,8 +179,8 @@ impl<'s> HeadReader<'_, 's> {
         Ok(())
     }
 
-    /// What is below a name: a list, fields one level deeper, or nothing. `is_flat`: fields of a list's values may be at its
-    /// left edge, as the cognitive paper prints its relations.
+    /// Reads what is below a name: a list, fields one level deeper, or nothing. `is_flat`: the fields of a list's values
+    /// need not be indented, because the cognitive paper prints relations without indentation.
     fn block(&mut self, is_flat: bool) -> Result<FieldValue, FrontmatterError> {
         match self.peek() {
             Some((_, text)) if text == "-" || text.starts_with("- ") => self.list(is_flat),
@@ -217,7 +217,7 @@ impl<'s> HeadReader<'_, 's> {
         Ok(FieldValue::List(values))
     }
 
-    /// The fields of a list's value after the first: indented or, in a flat list, those that relations have.
+    /// Reads the fields of a list's value after the first: indented ones or, in a flat list, those that relations have.
     fn names_of_item(
         &mut self,
         left: usize,
@@ -274,7 +274,7 @@ impl<'s> HeadReader<'_, 's> {
         Ok(names)
     }
 
-    /// A value on one line.
+    /// Reads a value on one line.
     fn value(&mut self, text: &str, line: usize) -> Result<FieldValue, FrontmatterError> {
         let mut inline = Inline { text, line, reader: self };
         let value = inline.value(0)?;
@@ -316,7 +316,7 @@ impl Inline<'_, '_, '_, '_> {
         }
     }
 
-    /// Reads to the end or a comment or, inside brackets, to what ends the value.
+    /// Reads an unquoted value, up to the end or a comment or, inside brackets, up to a comma or a closing bracket.
     fn plain(&mut self, depth: usize) -> String {
         let end = if depth == 0 {
             self.text.find(" #").or_else(|| self.text.find("\t#"))
@@ -362,7 +362,7 @@ impl Inline<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether the list ends here; otherwise moves to its next value, past a comma if a value came before.
+    /// Returns whether the list ends here. Otherwise moves to its next value, past a comma if a value came before.
     fn closes(&mut self, end: char, is_behind_one: bool) -> Result<bool, FrontmatterError> {
         self.text = self.text.trim_start();
         if let Some(rest) = self.text.strip_prefix(end) {
@@ -396,7 +396,7 @@ impl Inline<'_, '_, '_, '_> {
         };
         let (quoted, rest) = self.text.split_at(end + 1);
         self.text = rest;
-        // JSON's escapes are YAML's; YAML also allows an unescaped tab.
+        // The escapes of YAML that are supported are those of JSON; YAML also allows an unescaped tab.
         serde_json::from_str(&quoted.replace('\t', "\\t"))
             .map_err(|_| self.refused("a text in double quotes has an escape that JSON does not have"))
     }
@@ -419,7 +419,7 @@ impl Inline<'_, '_, '_, '_> {
 }
 
 impl FieldValue {
-    /// The text; `None` if it is not one.
+    /// Returns the text; `None` for a list or a map.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Plain(text) => Some(text),
@@ -427,7 +427,7 @@ impl FieldValue {
         }
     }
 
-    /// The texts of a list, or a single text; `None` if it contains anything else.
+    /// Returns the texts of a list, or a single text as a list; `None` if there is anything else.
     pub(crate) fn texts(&self) -> Option<Vec<String>> {
         match self {
             Self::Text(text) | Self::Plain(text) if text.is_empty() => Some(Vec::new()),
@@ -437,7 +437,7 @@ impl FieldValue {
         }
     }
 
-    /// The value of one of its fields.
+    /// Returns the value of one of a map's fields.
     pub(crate) fn named(&self, name: &str) -> Option<&FieldValue> {
         match self {
             Self::Map(names) => names.iter().find(|(key, _)| key == name).map(|(_, value)| value),
@@ -445,7 +445,7 @@ impl FieldValue {
         }
     }
 
-    /// As JSON.
+    /// Converts the value to JSON.
     pub(crate) fn to_json(&self) -> Json {
         match self {
             Self::Text(text) => text.clone().into(),
@@ -458,12 +458,12 @@ impl FieldValue {
     }
 }
 
-/// A text in double quotes, with JSON's escapes.
+/// Writes a text in double quotes, with JSON's escapes.
 pub(crate) fn quoted(text: &str) -> String {
     Json::from(text).to_string()
 }
 
-/// A word as it is if it is unambiguous, otherwise in quotes.
+/// Writes a word as it is if it is unambiguous, otherwise in quotes.
 pub(crate) fn word(text: &str) -> String {
     let is_bare = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
         && text
@@ -472,20 +472,21 @@ pub(crate) fn word(text: &str) -> String {
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
-/// An id as it is if it consists of letters, digits, dots and hyphens as in the papers, otherwise in quotes.
+/// Writes an id as it is if it consists of letters, digits, dots, underscores and hyphens, as in the papers; otherwise in
+/// quotes.
 pub(crate) fn id(text: &str) -> String {
     let is_bare = text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
-/// Words on one line.
+/// Writes words as a list on one line.
 pub(crate) fn words<'w>(words: impl IntoIterator<Item = &'w String>) -> String {
     let words: Vec<String> = words.into_iter().map(|text| word(text)).collect();
     format!("[{}]", words.join(", "))
 }
 
-/// The value of an unquoted text. A number that JSON would write differently stays a text, so that nothing is lost.
+/// Converts an unquoted text to JSON. A number that JSON would write differently stays a text, so that nothing is lost.
 fn scalar(text: &str) -> Json {
     let number = match text {
         "null" => return Json::Null,
@@ -496,7 +497,7 @@ fn scalar(text: &str) -> Json {
     number.filter(|number| number.to_string() == text).map_or_else(|| text.into(), Json::Number)
 }
 
-/// JSON as a value on one line that is read back as the same, and its number of values in lists; `None` if a head cannot
+/// Writes JSON as a value on one line that reads back the same, and counts the values in its lists. `None` if a head cannot
 /// express it.
 pub(crate) fn inline(value: &Json) -> Option<(String, usize)> {
     inline_at(value, 0)

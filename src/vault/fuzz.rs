@@ -1,7 +1,7 @@
-//! Any file is either read or refused, quickly; and what was read is written so that it reads back the same.
+//! Tests that any file is either read or refused, quickly, and that what was read is written so that it reads back the same.
 //!
-//! 20,000 files, from the same seed each time, and long ones of 128 KiB; with `THERMOCLINE_VAULT_FILES` as many as it says,
-//! and long ones of 1 MiB.
+//! 20,000 files, made from the same seed each time, and long files of 128 KiB. If `THERMOCLINE_VAULT_FILES` is set, that
+//! many files, and long files of 1 MiB.
 
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ impl Xorshift {
         file
     }
 
-    /// A valid file with some of its bytes lost, doubled or replaced.
+    /// Returns a valid file with some of its characters lost, doubled or replaced.
     fn damaged(&mut self, file: &str) -> String {
         let mut chars: Vec<char> = file.chars().collect();
         for _ in 0..=self.below(4) {
@@ -143,7 +143,7 @@ impl Xorshift {
     }
 }
 
-/// Reads it in every way, and returns the number of ways.
+/// Reads a file in every way, and returns how many ways succeeded.
 fn read(file: &str) -> usize {
     let mut ways = 0;
     if let Ok(read) = MemoryFile::read(file) {

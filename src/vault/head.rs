@@ -1,4 +1,4 @@
-//! Writing the head of a file, and the formats of times, windows and numbers in it.
+//! Writes the head of a file, and converts the times, windows and numbers in it.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     vault::frontmatter::{self, quoted},
 };
 
-/// The field for names that cannot be in a head as they are: JSON, as a text.
+/// The field for the names that a head cannot contain as they are: JSON, as a text.
 pub(super) const REST: &str = "extra";
 
 /// A head being written.
@@ -22,12 +22,12 @@ pub(super) struct HeadWriter {
 }
 
 impl HeadWriter {
-    /// The file with this head, followed by this text.
+    /// Returns a file with this head and, after it, this text.
     pub(super) fn above(self, body: &str) -> String {
         format!("---\n{}---\n{body}", self.text)
     }
 
-    /// Its lines.
+    /// Returns the lines of the head.
     pub(super) fn names(self) -> String {
         self.text
     }
@@ -60,10 +60,11 @@ impl HeadWriter {
         self.line(name, (!id.is_empty()).then(|| frontmatter::id(id)));
     }
 
-    /// Writes uninterpreted fields: as fields of the head if they would be read back unchanged, otherwise as JSON under one
-    /// name. `names` are those that have a meaning here.
+    /// Writes uninterpreted fields: as fields of the head if they read back unchanged, otherwise as JSON in the field
+    /// [`REST`]. `names` are the fields that have a meaning.
     pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
-        /// With this many names and values, there is room for all others that a head may have.
+        /// The most names and values that are written as fields, so that there is room for all other fields that a head may
+        /// have.
         const MOST: (usize, usize) = (20, 200);
         let (mut count, mut items, mut rest) = (0, 0, Map::new());
         for (name, value) in extra {
@@ -92,7 +93,7 @@ impl HeadWriter {
         }
     }
 
-    /// Writes lines as they are.
+    /// Appends lines unchanged.
     pub(super) fn raw(&mut self, lines: &str) {
         self.text.push_str(lines);
     }
@@ -102,7 +103,7 @@ pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, false)
 }
 
-/// A time; without a zone, it is in UTC.
+/// Parses a time; without a zone, it is in UTC.
 pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
     let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).ok();
@@ -120,7 +121,8 @@ pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
         })
 }
 
-/// I: how long a check holds: `6h`, `1 week`, `6 months` of 30 days each, `immediate`.
+/// Parses how long a check holds, as the memory information paper writes it: `6h`, `1 week`, `6 months` of 30 days each,
+/// `immediate`.
 pub(super) fn read_window(text: &str) -> Option<Duration> {
     let text = text.trim().to_ascii_lowercase();
     if text == "immediate" {
@@ -129,7 +131,7 @@ pub(super) fn read_window(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let count: u64 = text[..digits].parse().ok()?;
     let unit = match text[digits..].trim().trim_end_matches('s') {
-        // The unit `s` is empty here: its letter was trimmed.
+        // The unit `s` is empty here, because the letter was trimmed.
         "" | "sec" | "second" => 1,
         "m" | "min" | "minute" => 60,
         "h" | "hour" => 3_600,
@@ -153,12 +155,12 @@ pub(super) fn window(window: Duration) -> String {
     }
 }
 
-/// A word as the papers write it: `ultra-low`, `semi-static`.
+/// Returns a word as the papers write it: `ultra-low`, `semi-static`.
 pub(super) fn hyphenated(word: &str) -> String {
     word.replace('_', "-")
 }
 
-/// The shortest form that reads back as the same number.
+/// Returns the shortest form that reads back as the same number.
 pub(super) fn number(number: f64) -> String {
     format!("{number:?}")
 }

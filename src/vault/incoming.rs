@@ -1,4 +1,4 @@
-//! What people did to a vault's files since they were written, as changes of memories: a pure function.
+//! Finds what people did to a vault's files since they were written, as changes of memories. A pure function.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,16 +32,16 @@ use crate::{
     },
 };
 
-/// What to do for a file.
+/// What a file says since it was last written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Incoming {
     /// A person edited a memory.
     Edit { path: String, id: MemoryId, edit: Box<Edit>, ties: Ties },
     /// A person wrote a memory.
     New { path: String, memory: Box<NewMemory>, relations: Vec<Relation> },
-    /// The file says what is already known: it is written again.
+    /// The file says only what is already known: it is written again.
     Taken { path: String },
-    /// Both changed, or the file is out of date: its text is set aside, and a person is asked.
+    /// The memory and its file both changed, or the file is out of date: its text is set aside, and a person is asked.
     Conflict { path: String, id: Option<MemoryId> },
     /// A person removed the file.
     Gone { path: String, id: MemoryId },
@@ -62,7 +62,7 @@ pub(crate) struct Folder<'f> {
     pub(crate) text: &'f dyn Fn(&str) -> Option<String>,
     /// Whether nothing exists at a path: what cannot be examined may exist.
     pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
-    /// Whether an id that does not belong to a shown memory belongs to an erased, forgotten or hidden one.
+    /// Whether an id that is not that of a shown memory is that of an erased, forgotten or hidden one.
     pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
 }
 
@@ -72,7 +72,7 @@ impl Folder<'_> {
     }
 }
 
-/// People's changes. Moved files are followed: afterwards the state has them under their new paths.
+/// Finds people's changes. Follows moved files: afterwards the state has them under their new paths.
 pub(crate) fn changes(
     known: &ExportState,
     wanted: &BTreeMap<String, WantedFile>,
@@ -104,7 +104,7 @@ pub(crate) fn changes(
         match (reading.file((path, hash), state), was_cut_short) {
             (Ok(None), _) => {}
             (Ok(Some(taken @ Incoming::Taken { .. })), _) => changes.incoming.push(taken),
-            // An interrupted write may be torn: it is not an edit, whatever it says.
+            // An interrupted write may leave a torn file, which is not an edit, whatever it says.
             (_, true) => {
                 let id = state.get(path).and_then(|written| written.id);
                 let id = id.and_then(|id| reading.memories.get(&id)).map(|memory| memory.id);
@@ -121,7 +121,7 @@ pub(crate) fn changes(
     changes
 }
 
-/// The whole file is refused.
+/// Refuses the whole file.
 fn refused(why: &'static str) -> FrontmatterError {
     FrontmatterError { line: 0, why }
 }
@@ -160,7 +160,7 @@ impl<'r> FolderReading<'r> {
         }
     }
 
-    /// The change to a file that differs from what was written; `None` if its content means no change.
+    /// Returns the change to a file that differs from what was written; `None` if the difference means no change.
     fn file(
         &mut self,
         (path, hash): (&str, &FileHash),
@@ -223,7 +223,7 @@ impl<'r> FolderReading<'r> {
                 let file = state.remove(&before).expect("it was found there");
                 state.put(path, file);
             }
-            // A file that was saved, but an interruption kept this from being recorded.
+            // The file was saved as a memory, but an interruption kept this from being recorded.
             None if by_id.is_none() && says_the_text_of(&read, path, memory) => {
                 return Ok(Some(new(path, read, self.origin)));
             }
@@ -236,7 +236,7 @@ impl<'r> FolderReading<'r> {
         if done.is_some() {
             return Ok(done);
         }
-        // It says the same as before, in other words or with other line ends, or what is already known.
+        // The file says the same as before, in other words or with other line ends, or what is already known.
         let says_what_was_written = match state.get(path) {
             Some(written) => written.fields.by_name() == fields,
             None => true,
@@ -257,8 +257,8 @@ impl<'r> FolderReading<'r> {
         Ok(None)
     }
 
-    /// Memories whose files a person removed. Not counted: files that an interrupted run had not written yet, and files that
-    /// are in a folder that cannot be examined or, under another name, cannot be read.
+    /// Returns the memories whose files a person removed. Leaves out files that an interrupted run had not written yet,
+    /// files in a folder that cannot be examined, and files that exist under another name but cannot be read.
     fn gone(&self, state: &VaultState) -> Vec<Incoming> {
         let is_here =
             |(path, file): &(&String, &WrittenFile)| file.pending.is_some() || self.folder.has(path);
@@ -274,17 +274,17 @@ impl<'r> FolderReading<'r> {
     }
 }
 
-/// Whether a file without a state would be saved with the text of an existing memory.
+/// Whether a file without a state, if saved, would have the title and text of an existing memory.
 fn says_the_text_of(read: &MemoryFile, path: &str, memory: &Memory) -> bool {
     titled(read, stem(path)) == (memory.title.clone(), memory.content.clone())
 }
 
-/// The memory id in a file, if it is one of ours.
+/// Parses the memory id in a file, if it is one of our ids.
 fn uuid(id: &str) -> Option<Uuid> {
     Uuid::parse_str(id.trim_start_matches("mem_")).ok()
 }
 
-/// The line where an unresolved git merge conflict begins.
+/// Returns the number of the line where an unresolved git merge conflict begins.
 fn merge_mark(text: &str) -> Option<usize> {
     let begins = |mark: &str| text.lines().position(|line| line.starts_with(mark));
     let (ours, theirs) = (begins("<<<<<<< ")?, begins(">>>>>>> ")?);
@@ -292,12 +292,12 @@ fn merge_mark(text: &str) -> Option<usize> {
     (ours < between && between < theirs).then_some(ours + 1)
 }
 
-/// The id in a file whose head cannot be read.
+/// Finds the id in a file whose head cannot be read.
 pub(crate) fn id_in(text: &str) -> Option<Uuid> {
     text.lines().find_map(|line| uuid(line.strip_prefix("id:")?.trim().trim_matches('"')))
 }
 
-/// Where a memory's file was last written: at this path, if it was.
+/// Returns the path at which a memory's file was last written: this path, if it was written there.
 fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
     if state.get(path).is_some_and(|file| file.id == Some(id)) {
         return Some(path.to_owned());
@@ -305,7 +305,7 @@ fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
     state.files().iter().find(|(_, file)| file.id == Some(id)).map(|(path, _)| path.clone())
 }
 
-/// A person's edit of a memory's file, compared with what was last written; and what the file says now.
+/// Returns the hashes of the fields of a memory's file, and a person's edit of it, compared with what was last written.
 fn edit(
     known: &ExportState,
     (path, mut read, memory): (&str, MemoryFile, &Memory),
@@ -315,11 +315,11 @@ fn edit(
     let conflict =
         |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
     let pinned = path.starts_with("vault/");
-    // A file that was moved to another kind's folder gets that kind, unless its head says otherwise.
+    // A file that was moved into another kind's folder gets that kind, unless its head says otherwise.
     if read.kind == Some(memory.kind) || read.kind.is_none() {
         read.kind = kind_of_folder(path).or(Some(memory.kind));
     }
-    // What a person leaves out of the head stays as it is.
+    // What a person leaves out of the head does not change.
     read.importance = read.importance.or(Some(memory.importance));
     read.confidence = read.confidence.or(Some(memory.confidence));
     read.created = read.created.or(Some(memory.said_at));
@@ -334,10 +334,10 @@ fn edit(
     read.origin = read.origin.or(Some(memory.origin).filter(|origin| *origin != Origin::Assistant));
     read.status = read.status.or(Some(memory.status).filter(|status| *status != MemoryStatus::Active));
     let mut there = fields(&read, pinned);
-    // Not editable by anybody.
+    // The block of links cannot be edited.
     there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
     let Some(written) = state.get(path) else {
-        // It was not written from here, so its original content is unknown.
+        // The file was not written from here, so its original content is unknown.
         return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
     };
     let written = written.fields.by_name();
@@ -394,7 +394,7 @@ fn edit(
     Ok((there, Some(edit)))
 }
 
-/// The edge for a relation of a file.
+/// Returns the edge for a relation of a file.
 pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
     let edge = NewEdge::new(relation.edge_type).origin(origin).context(relation.context.clone());
     match relation.strength {
@@ -403,18 +403,18 @@ pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
     }
 }
 
-/// The kind of the folder that a file is in.
+/// Returns the kind of memories in the folder that a file is in.
 pub(super) fn kind_of_folder(path: &str) -> Option<MemoryKind> {
     let is_in = |kind: &&MemoryKind| path.starts_with(&format!("graph/{}/", slug::folder(**kind)));
     MemoryKind::ALL.iter().find(is_in).copied()
 }
 
-/// The name of a file without its extension.
+/// Returns the name of a file without its extension.
 fn stem(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md")
 }
 
-/// A memory that a person wrote as a file: a claim, whatever the file says about itself.
+/// Turns a file that a person wrote into a memory to save: it is a claim, whatever the file says about itself.
 fn new(path: &str, mut file: MemoryFile, origin: Origin) -> Incoming {
     let pinned = path.starts_with("vault/");
     let relations = file.relations.clone();

@@ -1,4 +1,4 @@
-//! Links that people write into memories' texts: a memory becomes related to what it links to.
+//! Links that people write into the texts of memories: a memory becomes related to the memories that it links to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Relates changed or new memories to the files their texts link to, if no edge connects the two yet.
+/// Relates changed or new memories to the memories whose files their texts link to, if no edge connects the two yet.
 pub(crate) fn tie(incoming: &mut [Incoming], known: &ExportState, wanted: &BTreeMap<String, WantedFile>) {
     let mut files: HashMap<&str, Uuid> = HashMap::new();
     for (path, file) in wanted.iter().filter(|(path, _)| is_of_memory(path)) {
@@ -72,7 +72,7 @@ fn related_to(target: &str) -> Relation {
     }
 }
 
-/// The targets of a text's links: `[[name]]`, `[[name#part]]`, `[[name|as it is shown]]`.
+/// Returns the targets of a text's links: `[[name]]`, `[[name#part]]`, `[[name|as it is shown]]`.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split("[[").skip(1)).filter_map(|rest| {
         let name = rest.split_once("]]")?.0;

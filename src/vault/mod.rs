@@ -1,5 +1,5 @@
 //! A user's memories as files: a folder of markdown that people read, keep and edit. The formats are pure functions; only
-//! `disk` reads and writes the folder, and only `read` reads the store.
+//! `disk` reads and writes the folder, and only `read` and `one` read the store.
 
 pub(crate) mod body;
 pub(crate) mod claim;

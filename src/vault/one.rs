@@ -14,10 +14,10 @@ use crate::{
     vault::{entry, export::relations, file::MemoryFile},
 };
 
-/// How many are read at once.
+/// How many edges or episodes are read at a time.
 const PAGE: u32 = 1_000;
 
-/// The memory in this form.
+/// Returns a memory as a file of this format.
 pub(crate) fn as_file(
     snapshot: &Snapshot<'_>,
     scope: &Scope,
@@ -39,7 +39,7 @@ pub(crate) fn as_file(
     if format == FileFormat::Markdown {
         return Ok(MemoryFile::of(&memory, relations(&edges).remove(&id).unwrap_or_default()).write());
     }
-    // Its birth was when it was said.
+    // The birth of a memory happened when the memory was said.
     let filter = EpisodeFilter::default()
         .roles([EpisodeRole::Birth])
         .since(memory.said_at)

@@ -1,4 +1,4 @@
-//! Writes the files a vault should have, and removes those it should no longer have.
+//! Writes the files that a vault should have, and removes those that it should no longer have.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// How many files are written at once: one sync of the folder makes all of them durable.
+/// How many files are written in one call: one sync makes all of them durable.
 const AT_ONCE: usize = 1_000;
 /// The maximum number of texts that are set aside for one file.
 const MOST_BESIDE: usize = 1_000;
@@ -22,7 +22,7 @@ const MOST_BESIDE: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct There {
     pub(crate) files: BTreeMap<String, Option<FileHash>>,
-    /// Files whose edits were taken in, so that nothing a person typed there is lost.
+    /// Files whose edits were taken in, so that they may be overwritten.
     pub(crate) taken: BTreeSet<String>,
     /// Files that are left untouched.
     pub(crate) kept: BTreeSet<String>,
@@ -40,12 +40,12 @@ impl There {
         Self { files, ..Self::default() }
     }
 
-    /// The hash of a file whose edit was taken in.
+    /// Returns the hash of a file whose edit was taken in.
     fn taken_as(&self, path: &str) -> Option<FileHash> {
         self.files.get(path).filter(|_| self.taken.contains(path)).cloned().flatten()
     }
 
-    /// Whether a file is as it was last written, from the input with this stamp.
+    /// Whether a file is as it was last written, and was written from the input with this stamp.
     pub(crate) fn is_settled(&self, path: &str, stamp: &str, written: Option<&WrittenFile>) -> bool {
         let hash = self.files.get(path).and_then(Option::as_ref);
         !stamp.is_empty()
@@ -60,21 +60,21 @@ impl There {
     }
 }
 
-/// What is done to the folder, in this order.
+/// What to do to the folder, in the order of the fields.
 #[derive(Debug, Default)]
 struct FolderPlan<'w> {
-    /// Files that are renamed because their texts are kept.
+    /// Files to rename, each with its new name, because their texts are kept.
     beside: Vec<(String, String)>,
     write: Vec<(&'w String, &'w WantedFile)>,
     remove: Vec<String>,
-    /// Files that are no longer wanted, and are removed from the state.
+    /// Files that are no longer wanted, to be removed from the state.
     forget: Vec<String>,
 }
 
-/// Brings the folder to the wanted state. In a dry run it only reports what would be done.
+/// Brings the folder to the wanted state. In a dry run, only reports what would be done.
 ///
-/// What will be written is recorded before anything is touched: an interrupted run leaves files that the state knows in
-/// their old form, in their new form, or as being written.
+/// What will be written is recorded before anything is touched. So after an interruption, the state knows each file in its
+/// old form, in its new form, or as being written.
 pub(crate) fn write(
     disk: &Disk,
     state: &mut VaultState,
@@ -99,7 +99,7 @@ pub(crate) fn write(
     for (from, to) in &plan.beside {
         disk.rename(from, to)?;
     }
-    // If case is ignored, the replacement of a file has the same name: the old one is removed first.
+    // If case is ignored, a removed file and its replacement may have the same name: it is removed first.
     let names: BTreeSet<String> = plan.write.iter().map(|(path, _)| without_case(path)).collect();
     let (first, last): (Vec<_>, Vec<_>) =
         plan.remove.iter().partition(|path| names.contains(&without_case(path)));
@@ -137,7 +137,7 @@ pub(crate) fn write(
     if state.is_changed() { save(disk, state) } else { Ok(()) }
 }
 
-/// What to do. Files that need no writing are recorded in the state.
+/// Decides what to do. Files that need no writing are recorded in the state.
 fn plan<'w>(
     disk: &Disk,
     state: &mut VaultState,
@@ -173,7 +173,7 @@ fn plan<'w>(
             FileAction::Nothing => {
                 report.unchanged += 1;
                 if let Some(before) = state.get(path).filter(|it| it.stamp != file.stamp) {
-                    // It would show the same: its stamp says so the next time.
+                    // The file would show the same: with the new stamp, the next run knows it.
                     state.put(path, WrittenFile { stamp: file.stamp.clone(), ..before.clone() });
                 }
             }
@@ -223,8 +223,8 @@ fn written(file: &WantedFile) -> WrittenFile {
     }
 }
 
-/// The state of a file while it is being written: what it was, and what it will be. An edit that was taken in is no longer
-/// one.
+/// Returns the state of a file while it is being written: its old content, and the one that it will have. An edit that was
+/// taken in counts as the old content.
 fn being_written(before: Option<&WrittenFile>, file: &WantedFile, taken: Option<FileHash>) -> WrittenFile {
     let to_be = written(file);
     let before = before.cloned().unwrap_or_else(|| to_be.clone());
@@ -240,12 +240,12 @@ fn save(disk: &Disk, state: &mut VaultState) -> Result<()> {
 /// What to do for a file.
 enum FileAction {
     Nothing,
-    /// It is as it should be, and only the state needs updating.
+    /// Only update the state: the file is as it should be.
     Note,
     Write,
-    /// A person wrote into a file that is not read back: their text is set aside.
+    /// Set the file's text aside and write: a person wrote into a file that is not read back.
     Beside,
-    /// A person edited it, and the edit was not taken in.
+    /// Leave the file: a person edited it, and the edit was not taken in.
     Edited,
 }
 
@@ -259,7 +259,7 @@ fn what_is_due(
         return FileAction::Nothing;
     }
     let Some(hash) = there.files.get(path).filter(|_| !there.beside.contains(path)) else {
-        // A file that becomes a person's once they touch it stays removed if they removed it.
+        // If a person removed a file that becomes theirs once they touch it, it stays removed.
         let is_over = file.when == When::UntilEdited && written.is_some();
         return if is_over { FileAction::Nothing } else { FileAction::Write };
     };
@@ -307,7 +307,7 @@ fn what_is_due(
     }
 }
 
-/// An unused name next to a file: `NAME.conflict.md`, then `NAME.2.conflict.md`; `None` if there are too many.
+/// Returns an unused name next to a file: `NAME.conflict.md`, then `NAME.2.conflict.md`; `None` if there are too many.
 fn free_name(disk: &Disk, path: &str) -> Option<String> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
     let names = std::iter::once(format!("{stem}.conflict.md"))

@@ -1,4 +1,4 @@
-//! The files of a vault about many memories: days, the profile, the index and the state of the cognitive paper.
+//! Generates the files of the cognitive paper that are about many memories: days, the profile, the index and the state.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -20,11 +20,11 @@ use crate::{
     vault::{file::MemoryFile, head::time, places::as_link, relation::edge_name},
 };
 
-/// What git should ignore: what use changes, and what is derived from the rest.
+/// The files that git should ignore: those that use changes, and those that are derived from others.
 pub(crate) const IGNORED: &str =
     "_state.json\n_index.json\n_embeddings.json\n_config.json\n_sync.json\n_lock\n";
 
-/// G: what happened on a day, in order. `paths` are the files of memories.
+/// Writes the page of a day: its episodes, in order. `paths` are the files of memories.
 pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {
     let mut text = format!("# {on}\n");
     for episode in episodes {
@@ -51,13 +51,13 @@ pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryI
     text
 }
 
-/// A file's name without the six digits of its id.
+/// Returns a file's name without the six digits of the memory's id.
 fn without_digits(name: &str) -> &str {
     let is_id = |end: &str| end.len() == 6 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.rsplit_once('-').filter(|(_, end)| is_id(end)).map_or(name, |(name, _)| name)
 }
 
-/// Who the user is, by the anchors. It is not read back.
+/// Writes who the user is, according to the anchors. This page is not read back.
 pub(crate) fn profile(anchors: &[Anchor]) -> String {
     let mut text = "# Profile (auto-generated)\n".to_owned();
     if anchors.is_empty() {
@@ -75,7 +75,7 @@ pub(crate) fn profile(anchors: &[Anchor]) -> String {
     text
 }
 
-/// E: a file that a person maintains by hand, initially with what has settled.
+/// Writes the first version of a file that a person then maintains by hand: the memories that have settled.
 pub(crate) fn curated(memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -> String {
     let mut text = "# Memory\n".to_owned();
     let settled = |memory: &&Memory| {
@@ -90,7 +90,7 @@ pub(crate) fn curated(memories: &[Memory], paths: &BTreeMap<MemoryId, String>) -
     text
 }
 
-/// G: `_index.json`, for looking up memories among the files.
+/// Writes `_index.json`, which finds memories among the files.
 pub(crate) fn index(
     files: &[(String, MemoryFile)],
     edges: &BTreeMap<String, &Edge>,
@@ -144,9 +144,9 @@ pub(crate) fn index(
     format!("{index:#}\n")
 }
 
-/// G: `_state.json`, the uses of memories.
+/// Writes `_state.json`: the uses of memories.
 pub(crate) fn state(memories: &[Memory], updated: DateTime<Utc>) -> String {
-    /// G: a pinned memory never fades.
+    /// The cognitive paper's score of a pinned memory, which never fades.
     const PINNED: f64 = 999.0;
     let entry = |memory: &Memory| {
         let score = if memory.pinned { PINNED } else { memory.standing.decay_score };
@@ -161,19 +161,19 @@ pub(crate) fn state(memories: &[Memory], updated: DateTime<Utc>) -> String {
     format!("{:#}\n", json!({ "version": 1, "updated": time(updated), "entries": entries }))
 }
 
-/// G: `_config.json`, without anything private: no key, no address.
+/// Writes `_config.json`, without anything private: no key, no address.
 pub(crate) fn config(embedder: Option<&str>) -> String {
     format!("{:#}\n", json!({ "embedding_provider": embedder.unwrap_or("built_in") }))
 }
 
-/// G: `_embeddings.json`, one vector per memory, each on a line.
+/// Writes `_embeddings.json`: one vector per memory, each on a line.
 pub(crate) fn embeddings(
     directions: &[(MemoryId, Vec<f64>)],
     model: Option<&str>,
     updated: DateTime<Utc>,
 ) -> String {
     let of_one = |(id, numbers): &(MemoryId, Vec<f64>)| {
-        // As many digits as in the paper.
+        // The cognitive paper prints four digits.
         let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.4}")).collect();
         format!("    \"{}\": [{}]", id.as_uuid(), numbers.join(", "))
     };

@@ -4,15 +4,15 @@ use std::{fmt::Write as _, path::Path};
 
 use crate::{model::vault::Layout, vault::state::STATE};
 
-/// The maximum size of a memory's file, and of any file from elsewhere: 1 MiB.
+/// The maximum size of a memory's file, and of any file that this program does not generate: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
-/// The maximum size of a page that is generated here: a day or an index of many memories is large.
+/// The maximum size of a generated page: a page of a day or an index of many memories is large.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
 
-/// The log of relations.
+/// The path of the log of relations.
 pub(crate) const LOG: &str = "memory/graph.jsonl";
 
-/// Whether a file has this extension, in any case.
+/// Whether a path has this extension, in any case.
 pub(crate) fn has_ending(path: &str, ending: &str) -> bool {
     Path::new(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
@@ -24,8 +24,8 @@ pub(crate) fn is_of_memory(path: &str) -> bool {
         && (path.starts_with("vault/") || (path.starts_with("graph/") && !path.starts_with("graph/edges/")))
 }
 
-/// Whether a vault has files at this path: memories, edges, days, and pages at the top; in layouts other than the cognitive
-/// one all markdown, and the log of its graph.
+/// Whether a path is one at which a vault has a file: a memory, an edge, a day, or a page at the top; in layouts other than
+/// the cognitive one, any markdown, or the log of relations.
 pub(crate) fn is_ours(path: &str, layout: Layout) -> bool {
     match layout {
         Layout::Cognitive => is_of_memory(path) || is_page(path),
@@ -35,7 +35,7 @@ pub(crate) fn is_ours(path: &str, layout: Layout) -> bool {
     }
 }
 
-/// Whether it is a generated file, about many memories or an edge.
+/// Whether a path is that of a generated file, which is about many memories or an edge.
 fn is_page(path: &str) -> bool {
     (has_ending(path, "md")
         && !path.ends_with(".conflict.md")
@@ -44,12 +44,12 @@ fn is_page(path: &str) -> bool {
         || path == LOG
 }
 
-/// The maximum size of a file.
+/// Returns the maximum size of the file at this path, in bytes.
 pub(crate) fn most_bytes(path: &str) -> u64 {
     if is_page(path) { MAX_PAGE_BYTES } else { MAX_BYTES }
 }
 
-/// The path as a markdown link target: people choose any file names.
+/// Returns the path as the target of a markdown link, escaped because people choose any file names.
 pub(crate) fn as_link(path: &str) -> String {
     let mut link = String::with_capacity(path.len());
     for c in path.chars() {
@@ -63,12 +63,12 @@ pub(crate) fn as_link(path: &str) -> String {
     link
 }
 
-/// Whether Obsidian finds a file by its name: some characters have a special meaning there.
+/// Whether Obsidian finds a file by this name: some characters have a special meaning there.
 pub(crate) fn can_be_linked(path: &str) -> bool {
     !path.contains(['#', '|', '^', '[', ']'])
 }
 
-/// The path as seen by a file system that ignores case.
+/// Returns the path as a file system sees it that ignores case.
 pub(crate) fn without_case(path: &str) -> String {
     path.to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! What is known of a user, read at one moment for the files.
+//! Reads from the store what files show of a user, as of one moment.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,30 +19,30 @@ use crate::{
     vault::export::ExportState,
 };
 
-/// How many are read at once.
+/// How many rows are read at a time.
 const PAGE: u32 = 1_000;
 
-/// What files should no longer show.
+/// The memories that files must no longer show.
 #[derive(Debug, Default)]
 pub(crate) struct Hidden {
-    /// Ids of memories that are forgotten or in quarantine, and their callers' ids.
+    /// The ids of memories that are forgotten or in quarantine, and their callers' ids.
     ids: BTreeSet<String>,
     erased: HashSet<IdHash>,
 }
 
 impl Hidden {
-    /// Whether a file's id belongs to a memory that was erased, forgotten or hidden.
+    /// Whether this id in a file is that of a memory that was erased, forgotten or hidden.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.ids.contains(id.trim_start_matches("mem_")) || self.is_erased(id)
     }
 
-    /// Whether it belongs to a memory that was erased.
+    /// Whether this id is that of a memory that was erased.
     pub(crate) fn is_erased(&self, id: &str) -> bool {
         id.parse().is_ok_and(|id: MemoryId| self.erased.contains(&id_hash(id)))
     }
 }
 
-/// Everything that files show, and what they should no longer show.
+/// Reads everything that files show, and what they must no longer show.
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
     let mut known = ExportState { now: snapshot.now(), ..ExportState::default() };
@@ -85,7 +85,7 @@ pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden
     Ok((known, hidden))
 }
 
-/// A direction for each memory that has a vector of the configured model.
+/// Returns a direction for each memory that has a vector of the configured model.
 pub(crate) fn directions(
     store: &Store,
     scope: &Scope,
@@ -96,7 +96,7 @@ pub(crate) fn directions(
     store.snapshot()?.directions(scope, &space, memories)
 }
 
-/// The history of each memory, the oldest first.
+/// Returns the changes of each memory, oldest first.
 pub(crate) fn histories(
     store: &Store,
     scope: &Scope,
@@ -108,7 +108,7 @@ pub(crate) fn histories(
         changes.reverse();
         Ok((memory.id, changes))
     };
-    // A memory erased in the meantime has none.
+    // A memory that was erased in the meantime has no changes.
     let found = memories
         .iter()
         .map(of_one)

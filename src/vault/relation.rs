@@ -1,4 +1,4 @@
-//! How one memory relates to another, in files: by the names of any of the papers.
+//! Relations between memories as files state them, under the names that any of the papers uses.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// How one memory relates to another, as its file states it.
+/// How a memory relates to another one, as the first one's file states it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Relation {
     /// The other memory's id.
@@ -19,12 +19,12 @@ pub(crate) struct Relation {
     pub(crate) direction: Direction,
     pub(crate) strength: Option<f64>,
     pub(crate) context: String,
-    /// The file of the edge; empty if it has none.
+    /// The id of the edge, if the edge has a file; otherwise empty.
     pub(crate) edge_id: String,
 }
 
-/// A file's name for an edge type, and the type itself if the file has no name for it: to other readers the two are simply
-/// related.
+/// Returns a file's name for an edge type, and the type itself if files have no name for it: other readers then see only
+/// that the two memories are related.
 pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static str>) {
     match edge_type {
         EdgeType::Solves => ("SOLVES", None),
@@ -38,12 +38,12 @@ pub(super) fn type_name(edge_type: EdgeType) -> (&'static str, Option<&'static s
     }
 }
 
-/// A file's name for an edge type.
+/// Returns a file's name for an edge type.
 pub(crate) fn edge_name(edge_type: EdgeType) -> &'static str {
     type_name(edge_type).0
 }
 
-/// The type for a name in a file, from any of the papers; and whether it is stated from the other end.
+/// Returns the type for a name in a file, from any of the papers, and whether the name states it from the other end.
 pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
     let name = name.trim().to_ascii_lowercase();
     match name.as_str() {
@@ -53,7 +53,7 @@ pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
     }
 }
 
-/// The relations of a head.
+/// Reads the relations of a head.
 pub(super) fn relations(field: &Field) -> Result<Vec<Relation>, FrontmatterError> {
     let refused = |why| FrontmatterError { line: field.line, why };
     let values = match &field.value {
@@ -83,7 +83,7 @@ fn relation(value: &FieldValue) -> Option<Relation> {
     })
 }
 
-/// Relations as written in a head; empty if there are none.
+/// Renders relations for a head; empty if there are none.
 pub(super) fn written(relations: &[Relation]) -> String {
     let mut text = String::new();
     if relations.is_empty() {

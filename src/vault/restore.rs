@@ -1,5 +1,5 @@
 //! Reads a whole vault back as what was known when it was written: memories with their ids, edges, notes. Everything is
-//! taken as the files say, so this is only for files of one's own vault, and for a user who has nothing yet.
+//! taken as the files say. So this is only for files of the user's own vault, and for a user who has nothing yet.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-/// What is stored separately from the memories' files.
+/// The file with the uses of memories, which are stored separately from the memories' files.
 pub(crate) const STATE: &str = "_state.json";
 
 /// The content of a vault.
@@ -45,11 +45,12 @@ pub(crate) struct ReadVault {
     pub(crate) restored: RestoredMemories,
     /// The file of each memory.
     pub(crate) paths: HashMap<MemoryId, String>,
-    /// The number of relations to something without a file.
+    /// The number of relations and edges to memories without a file.
     pub(crate) unrelated: u64,
 }
 
-/// Reads the files of a vault, by their paths below its folder. If one cannot be read, none is.
+/// Reads the files of a vault, each given with its path below the vault's folder. If one cannot be read, the whole vault is
+/// refused.
 pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<ReadVault, Vec<RefusedFile>> {
     let mut refused = Vec::new();
     let mut refuse = |path: &str, line, why: &str| {
@@ -84,7 +85,7 @@ pub(crate) fn read(files: &[(String, String)], now: DateTime<Utc>) -> Result<Rea
     if !refused.is_empty() {
         return Err(refused);
     }
-    // Ordered as they were saved.
+    // In the order in which they were saved.
     found.sort_by_key(|(memory, _)| (memory.created_at, memory.id));
     let mut read = ReadVault { paths, ..ReadVault::default() };
     let edges = Edges::of(&mut found, described, &mut read.unrelated);
@@ -99,7 +100,7 @@ fn is_of_edge(path: &str) -> bool {
     path.starts_with(FOLDER) && has_ending(path, "md") && !path.ends_with(".conflict.md")
 }
 
-/// The use of memories, by their ids.
+/// Reads the uses of memories, by their ids.
 fn used(files: &[(String, String)]) -> HashMap<String, MemoryState> {
     let text = files.iter().find(|(path, _)| path == STATE).map(|(_, text)| text.as_str());
     let json: Json = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
@@ -115,7 +116,7 @@ fn used(files: &[(String, String)]) -> HashMap<String, MemoryState> {
     json.get("entries").and_then(Json::as_object).into_iter().flatten().filter_map(of_one).collect()
 }
 
-/// The memory in a file.
+/// Returns the memory in a file.
 fn memory(
     path: &str,
     file: &MemoryFile,
@@ -128,7 +129,7 @@ fn memory(
         return Err("its status is not one of active, archived, superseded");
     }
     let saved = saved_at(uuid).filter(|at| *at <= now);
-    // A file has seconds, our ids have milliseconds.
+    // A file has seconds, but our ids have milliseconds.
     let exact = |at: DateTime<Utc>| saved.filter(|saved| saved.timestamp() == at.timestamp()).unwrap_or(at);
     let said_at = file.created.map(exact).or(saved).unwrap_or(now);
     let created_at = saved.unwrap_or(said_at);
@@ -137,7 +138,7 @@ fn memory(
     let information_type = file.information_type.unwrap_or_default();
     let volatility = file.volatility.unwrap_or(information_type.default_volatility());
     let said = Trust::of(origin);
-    // A memory that settled further than its words allow was approved by a person.
+    // A memory that settled further than its volatility and its origin allow was approved by a person.
     let is_approved = frequency > most_settled(volatility, said) && said > Trust::Foreign;
     let kind = file.kind.or_else(|| kind_of_folder(path)).unwrap_or(MemoryKind::General);
     let validation = file.validation.as_ref();
@@ -188,7 +189,7 @@ fn memory(
     })
 }
 
-/// When one of our ids was made.
+/// Returns when one of our ids was made.
 fn saved_at(id: Uuid) -> Option<DateTime<Utc>> {
     let (seconds, nanos) = id.get_timestamp().filter(|_| id.get_version_num() == 7)?.to_unix();
     DateTime::from_timestamp(seconds.try_into().ok()?, nanos)
@@ -198,7 +199,7 @@ fn tidied(names: &[String]) -> Vec<String> {
     terms(names).into_iter().map(|term| term.name).collect()
 }
 
-/// The edge in a file.
+/// Returns the edge in a file.
 fn edge(file: &EdgeFile) -> Option<Edge> {
     let memory = |id: &str| Uuid::parse_str(id.trim_start_matches("mem_")).ok().map(MemoryId::from);
     let edge_type = file.edge_type?;
@@ -218,7 +219,7 @@ fn edge(file: &EdgeFile) -> Option<Edge> {
     })
 }
 
-/// All edges, each once, whichever end states it.
+/// All edges, each once, even if the files of both ends state it.
 #[derive(Default)]
 struct Edges {
     all: Vec<Edge>,
@@ -277,7 +278,7 @@ impl Edges {
                     memory.superseded_by = Some(by);
                     edges.add_supersedes(by, memory);
                 }
-                // The memory that superseded it has no file.
+                // The memory that superseded this one has no file.
                 (MemoryStatus::Superseded, None) => memory.status = MemoryStatus::Archived,
                 _ => {}
             }
@@ -321,7 +322,7 @@ fn least_trusted([one, other]: [Origin; 2]) -> Origin {
     if Trust::of(one) < Trust::of(other) { one } else { other }
 }
 
-/// Births and notes, in the order of the days' files, which is their order within a minute.
+/// Returns births and notes. Within a minute, they are in the order of the days' files.
 fn episodes(
     files: &[(String, String)],
     memories: &[Memory],
@@ -402,7 +403,7 @@ fn episode(role: EpisodeRole) -> Episode {
     }
 }
 
-/// What a day says under a title.
+/// What the page of a day says below a title.
 #[derive(Default)]
 struct OfDay<'t> {
     kind: Option<MemoryKind>,

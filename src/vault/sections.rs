@@ -1,14 +1,14 @@
-//! Several memories in one file: each has a heading, a text, and a comment with its fields.
+//! Several memories in one file. Each is a section: a heading, a text, and a comment with its fields.
 //!
-//! A line of a text that looks like one of these, even after backslashes, gets one more backslash before it: every text
-//! reads back unchanged, and none is split in two.
+//! If a line of a text looks like one of these parts, even after backslashes, it gets one more backslash before it. So every
+//! text reads back unchanged, and none is split in two.
 
 use std::fmt::Write as _;
 
-/// The maximum size of a file of sections: after this the next section starts a new file.
+/// The maximum size of a file of sections, in bytes: beyond it, the next section starts a new file.
 const MAX_BYTES: usize = 512 << 10;
 
-/// `## 14:30 - Title`.
+/// Parses the heading `## 14:30 - Title` into time and title.
 pub(crate) fn moment(line: &str) -> Option<(&str, &str)> {
     let (time, title) = line.strip_prefix("## ")?.split_once(" - ")?;
     let is_time = time.len() == 5 && chrono::NaiveTime::parse_from_str(time, "%H:%M").is_ok();
@@ -20,7 +20,7 @@ fn is_structure(line: &str) -> bool {
     matches!(line.trim_end(), "<!--" | "-->") || line.starts_with("Tags:") || moment(line).is_some()
 }
 
-/// A text in which no line looks like a structural part of a section.
+/// Escapes a text so that no line looks like a structural part of a section.
 pub(crate) fn guarded(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
         let rest = line.trim_start();
@@ -33,7 +33,7 @@ pub(crate) fn guarded(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The original form of a guarded line.
+/// Returns the original form of a line that [`guarded`] escaped.
 pub(crate) fn unguarded(line: &str) -> String {
     let rest = line.trim_start();
     match rest.strip_prefix('\\') {
@@ -44,31 +44,31 @@ pub(crate) fn unguarded(line: &str) -> String {
     }
 }
 
-/// Fields as a comment, which no value in it can end.
+/// Writes fields as a comment. No value in them can end the comment.
 pub(crate) fn comment(names: &str) -> String {
     format!("<!--\n{}-->\n", names.replace("--", "-\\u002d"))
 }
 
-/// The original form of a comment's line.
+/// Returns the original form of a comment's line.
 pub(crate) fn uncommented(line: &str) -> String {
     line.replace("-\\u002d", "--")
 }
 
-/// A memory in a log.
+/// A section of a log: one memory.
 #[derive(Debug, PartialEq)]
 pub(crate) struct LogSection<'t> {
     pub(crate) title: &'t str,
-    /// The lines of its comment, and the number of the first one among all lines, from 0.
+    /// The lines of the comment, and the index of the first one among all lines of the file.
     pub(crate) names: (Vec<String>, usize),
     pub(crate) content: String,
 }
 
-/// A memory in a log: its heading, its fields, its text.
+/// Writes a section of a log: the heading of a memory, its fields, its text.
 pub(crate) fn section(title: &str, names: &str, content: &str) -> String {
     format!("## {title}\n\n{}\n{}\n", comment(names), guarded(content))
 }
 
-/// The memories of a log; empty if it is not a log.
+/// Reads the sections of a log; empty if the text is not a log.
 pub(crate) fn sections(text: &str) -> Vec<LogSection<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let starts: Vec<usize> = (0..lines.len())
@@ -93,7 +93,7 @@ pub(crate) fn sections(text: &str) -> Vec<LogSection<'_>> {
     starts.iter().zip(ends).map(of).collect()
 }
 
-/// Pages of sections, each with the same beginning, none too large to be read again.
+/// Distributes sections over files, each with the same beginning, and none larger than what is read again.
 pub(crate) fn pages(beginning: &str, sections: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut pages = Vec::new();
     let mut page = String::new();

@@ -1,5 +1,5 @@
-//! What a vault remembers between two syncs: what was written into which file. It is in the folder, next to the files, so
-//! that a folder that is copied, moved or restored brings the state that matches its files.
+//! The state that a vault keeps between two syncs: what was written into which file. It is in the folder, next to the files,
+//! so that a copied, moved or restored folder brings the state that matches its files.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::model::hex::hex;
 
-/// Its path.
+/// The path of the state.
 pub(crate) const STATE: &str = "_sync.json";
-/// The version of its format; others are not read.
+/// The version of the state's format; other versions are not read.
 const VERSION: u32 = 2;
-/// How many earlier versions of a file are remembered.
+/// How many earlier contents of a file are remembered.
 const MOST_OLDER: usize = 16;
 
 /// The first half of a SHA-256, in hexadecimal digits.
@@ -20,7 +20,7 @@ const MOST_OLDER: usize = 16;
 #[serde(transparent)]
 pub(crate) struct FileHash(String);
 
-/// Enough of a hash to distinguish two values of one field.
+/// Returns enough of a hash to distinguish two values of one field.
 pub(crate) fn short_hash_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..6])
 }
@@ -35,7 +35,7 @@ pub(crate) struct VaultState {
     version: u32,
     /// By path.
     files: BTreeMap<String, WrittenFile>,
-    /// Whether it differs from the state in the folder.
+    /// Whether it differs from the state that is saved in the folder.
     #[serde(skip)]
     is_changed: bool,
 }
@@ -43,27 +43,27 @@ pub(crate) struct VaultState {
 /// What was written into a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WrittenFile {
-    /// The memory or edge that it shows; `None` for a page about many.
+    /// The memory or edge that the file shows; `None` for a page about many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<uuid::Uuid>,
-    /// The hash of the current content, as it was written or taken in.
+    /// The hash of the current content, as it was written, or as an edit was taken in.
     pub(crate) hash: FileHash,
-    /// The hash of the content being written, from before the rename until it is known to be in place. While it is set, the
-    /// file may be missing or torn without anybody having touched it.
+    /// The hash of the content being written, from before the rename until the content is known to be in place. While it is
+    /// set, a missing or torn file does not mean that somebody touched it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<FileHash>,
     /// For a memory: a hash of each field, to distinguish an edit in the file from a change here.
     #[serde(default, skip_serializing_if = "FieldHashes::is_empty")]
     pub(crate) fields: FieldHashes,
-    /// What it was made from, if that is known without making it: the same input gives the same file.
+    /// The stamp of the input that the file was made from, or empty: the same input gives the same file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) stamp: String,
-    /// The hashes of earlier content, the newest last: a file with one of these is out of date, not edited.
+    /// The hashes of earlier contents, newest last: a file with one of them is out of date, not edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) older: Vec<FileHash>,
 }
 
-/// A hash of each field by its name, in one text: for most files it is never needed.
+/// A hash of each field by its name, stored as one text, because most files never need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct FieldHashes(String);
@@ -84,7 +84,7 @@ impl FieldHashes {
     }
 }
 
-/// One stamp for all parts that something is made from.
+/// Returns one stamp for all parts that something is made from.
 pub(crate) fn stamp_of<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -94,13 +94,13 @@ pub(crate) fn stamp_of<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     hex(&hash.finalize()[..16])
 }
 
-/// Whether a file of a vault may have this path: in the folder, and not hidden, where other tools keep theirs.
+/// Whether a file of a vault may have this path: below the folder, and not hidden, because other tools keep hidden files.
 fn is_plain(path: &str) -> bool {
     path == ".gitignore" || path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
 impl WrittenFile {
-    /// The same, following what was written before.
+    /// Adds the hashes of what was written before.
     pub(crate) fn after(self, before: Option<&Self>) -> Self {
         let mut older = before.map(|before| before.older.clone()).unwrap_or_default();
         older.extend(before.map(|before| before.hash.clone()));
@@ -109,19 +109,20 @@ impl WrittenFile {
         Self { older, ..self }
     }
 
-    /// Whether a file with this hash has earlier, outdated content.
+    /// Whether a file with this hash has an earlier content, and is out of date.
     pub(crate) fn was(&self, hash: &FileHash) -> bool {
         !self.is_of(hash) && self.older.contains(hash)
     }
 
-    /// Whether a file with this hash is as it was written, or as it was being written.
+    /// Whether a file with this hash has the content that was written, or that was being written.
     pub(crate) fn is_of(&self, hash: &FileHash) -> bool {
         self.hash == *hash || self.pending.as_ref() == Some(hash)
     }
 }
 
 impl VaultState {
-    /// Reads the state. An unreadable one counts as none: then no file counts as written, and none is overwritten blindly.
+    /// Reads the state. An unreadable state counts as empty: then no file counts as written by a sync, and none is
+    /// overwritten blindly.
     pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
         let read = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
         let mut state = read.filter(|state| state.version == VERSION).unwrap_or_default();
@@ -159,7 +160,7 @@ impl VaultState {
         self.is_changed
     }
 
-    /// Marks it as equal to the state in the folder.
+    /// Records that the state was saved in the folder.
     pub(crate) fn is_saved(&mut self) {
         self.is_changed = false;
     }

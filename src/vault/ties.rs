@@ -1,5 +1,4 @@
-//! Compares the relations in a memory's file with the existing edges; and keeps relations to unknown memories with the
-//! memory.
+//! Compares the relations in a memory's file with the existing edges, and keeps relations to unknown memories in the memory.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,17 +18,17 @@ use crate::{
     },
 };
 
-/// The uninterpreted field where a memory keeps relations to what is not a memory yet.
+/// The uninterpreted field of a memory that keeps its relations to memories that are not known yet.
 pub(crate) const UNKNOWN: &str = "unknown_relations";
-/// The prefix of relations' names among the other fields of a file.
+/// The prefix of relations' names among the fields of a file.
 const NAME: &str = "relation ";
 
-/// What to relate and what to unrelate.
+/// The edges to add and to remove.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ties {
     pub(crate) add: Vec<(Relation, NewEdge)>,
     pub(crate) remove: Vec<EdgeId>,
-    /// Relations to unknown memories that the file no longer lists, by their names.
+    /// The names of relations to unknown memories that the file no longer lists.
     pub(crate) drop: Vec<String>,
 }
 
@@ -51,13 +50,13 @@ impl MemoryNames {
         self.0.extend(caller_id.map(|caller_id| (caller_id.to_owned(), id)));
     }
 
-    /// The memory that a relation leads to, in any spelling of its id.
+    /// Returns the memory that a relation leads to, by its id in any spelling.
     pub(crate) fn get(&self, target: &str) -> Option<MemoryId> {
         let id = Uuid::parse_str(target.trim_start_matches("mem_")).ok().map(|id| id.to_string());
         self.0.get(id.as_deref().unwrap_or(target)).copied()
     }
 
-    /// Makes relations refer to known memories by our own ids.
+    /// Replaces the targets of relations to known memories by our own ids.
     pub(crate) fn spell_out(&self, relations: &mut [Relation]) {
         for relation in relations {
             if let Some(id) = self.get(&relation.target) {
@@ -67,7 +66,8 @@ impl MemoryNames {
     }
 }
 
-/// Identifies a relation within its file: its type, its other end and, if it matters, its direction.
+/// Returns the name that identifies a relation within its file: a hash of its type, its other end and, if it matters, its
+/// direction.
 pub(crate) fn name(relation: &Relation) -> String {
     let direction = if relation.edge_type.is_symmetric() { "" } else { relation.direction.as_str() };
     let whole = format!("{} {direction} {}", relation.edge_type.as_str(), relation.target);
@@ -78,7 +78,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(NAME)
 }
 
-/// The relations of a file as fields: a name and a hash each.
+/// Returns the relations of a file as fields: the name and a hash of each.
 pub(crate) fn fields(relations: &[Relation]) -> impl Iterator<Item = (String, String)> {
     relations.iter().map(|relation| {
         let Relation { strength, context, edge_id, .. } = relation;
@@ -86,7 +86,7 @@ pub(crate) fn fields(relations: &[Relation]) -> impl Iterator<Item = (String, St
     })
 }
 
-/// An edge as the file of one of its ends states it.
+/// Returns an edge as the file of one of its ends states it.
 pub(crate) fn relation(edge: &Edge, of: MemoryId) -> Relation {
     let (other, direction) =
         if edge.from == of { (edge.to, Direction::Outgoing) } else { (edge.from, Direction::Incoming) };
@@ -100,8 +100,8 @@ pub(crate) fn relation(edge: &Edge, of: MemoryId) -> Relation {
     }
 }
 
-/// A person's changes to a file's relations: those that `is_edited` names. An edge that gets another type or direction keeps
-/// its text.
+/// Returns a person's changes to a file's relations: those whose names `is_edited` accepts. An edge that gets another type
+/// or direction keeps its text.
 pub(crate) fn ties(
     edges: &[Edge],
     memory: &Memory,
@@ -140,7 +140,7 @@ pub(crate) fn ties(
     Ties { add, remove, drop }
 }
 
-/// The relations of a memory to what is not known yet.
+/// Returns the relations of a memory to memories that are not known yet.
 pub(crate) fn unknown(memory: &Memory) -> Vec<Relation> {
     let Some(Value::Array(values)) = memory.extra.get(UNKNOWN) else { return Vec::new() };
     values.iter().filter_map(read).collect()
@@ -161,7 +161,7 @@ fn read(value: &Value) -> Option<Relation> {
     })
 }
 
-/// A memory's uninterpreted fields, including these relations.
+/// Returns a memory's uninterpreted fields, with these relations to unknown memories.
 pub(crate) fn with_unknown(extra: &Map<String, Value>, relations: &[Relation]) -> Map<String, Value> {
     let mut extra = extra.clone();
     extra.remove(UNKNOWN);
@@ -171,7 +171,7 @@ pub(crate) fn with_unknown(extra: &Map<String, Value>, relations: &[Relation]) -
     extra
 }
 
-/// As texts only, like everything files say about themselves.
+/// Writes a relation with texts only, like everything that files say about themselves.
 fn written(relation: &Relation) -> Value {
     let Relation { target, edge_type, direction, strength, context, .. } = relation;
     let mut value = json!({ "target": target, "type": edge_type.as_str(), "direction": direction.as_str() });

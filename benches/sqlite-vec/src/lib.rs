@@ -1,4 +1,4 @@
-//! Registers sqlite-vec with every SQLite connection that this process opens from now on.
+//! Registers sqlite-vec with every SQLite connection that this process opens afterwards.
 
 use std::ffi::{c_char, c_int};
 
@@ -6,9 +6,10 @@ use rusqlite::ffi::{SQLITE_OK, sqlite3, sqlite3_api_routines, sqlite3_auto_exten
 
 type EntryPoint = unsafe extern "C" fn(*mut sqlite3, *mut *mut c_char, *const sqlite3_api_routines) -> c_int;
 
-/// Registers sqlite-vec, compiled the way its crate compiles it.
+/// Registers sqlite-vec, which is compiled as its crate compiles it.
 pub fn register() {
-    // SAFETY: `sqlite3_vec_init` has the signature of an extension's entry point; its crate declares it without one.
+    // SAFETY: `sqlite3_vec_init` has the signature of an extension's entry point, although its crate declares it without
+    // one.
     let entry: EntryPoint = unsafe { std::mem::transmute(sqlite_vec::sqlite3_vec_init as *const ()) };
     // SAFETY: the function lives as long as the process.
     let code = unsafe { sqlite3_auto_extension(Some(entry)) };

@@ -1,21 +1,24 @@
-//! What does it cost to reach the memory over HTTP, and how does the service bear a crowd?
+//! How much does it cost to reach the memory over HTTP, and how does the service behave under the load of many clients?
 //!
-//! `thermocline serve` as a process, on the loopback, beside the library in this process, on the same file.
+//! `thermocline serve` runs as a process on the loopback address; it is compared with the library in this process, on a
+//! copy of the same file.
 //!
-//! - `overhead`: `turn_show`, `record` and `recall` of a user with 10,000 turns, call by call in turn. Targets: the median
-//!   100 microseconds over the library's, `recall`'s 99th percentile 1.25 times the library's. Beside them, what a request
-//!   for nothing takes: two wake-ups of idle cores, and the way through TCP and HTTP.
-//! - `load`: 1,000 clients for 60 seconds over 100 users; of ten calls nine recall or ask for a context, one records. A
-//!   client that gets 503 waits as long as `Retry-After` says. Targets: no other 5xx; the answered ones' 99th percentile 500
-//!   ms; 256 MiB more memory at most than before. Then seven rounds on files that are alike, the crowd and the library in
-//!   turn, which answers as many calls from 32 tasks: 0.7 of what the library answers in a second, by the median.
-//! - `slow`: 1,000 sockets that send a head or a body a byte at a time, or do not read their answers, for 60 seconds.
-//!   Targets: the others' 99th percentile 50 ms, the slow ones closed within 20 seconds, the server's handles back where they
-//!   were.
+//! - `overhead`: `turn_show`, `record` and `recall` of a user with 10,000 turns, alternating call by call. Targets: a
+//!   median at most 100 microseconds above the library's; for `recall`, a 99th percentile at most 1.25 times the
+//!   library's. The table also has the time of an empty request, which is that of two wake-ups of idle cores, and of the
+//!   way through TCP and HTTP.
+//! - `load`: 1,000 clients for 60 seconds, over 100 users. Of ten calls, nine recall or request a context, and one
+//!   records. A client that gets the status 503 waits as long as `Retry-After` says. Targets: no other 5xx; a 99th
+//!   percentile of the answered calls of at most 500 ms; at most 256 MiB more memory than before. Then seven rounds, on
+//!   two equal copies of a file, alternate between the clients and the library, which answers as many calls from 32
+//!   tasks. Target: in the median, the service answers at least 0.7 times as many calls per second as the library.
+//! - `slow`: 1,000 sockets, for 60 seconds, that send a head or a body one byte at a time, or do not read their answers.
+//!   Targets: a 99th percentile of the other clients of at most 50 ms; the slow sockets closed within 20 seconds;
+//!   afterwards as many open handles in the server as before.
 //! - `ready`: from the start of the process to `/health/ready`, on 100,000 turns. Target: 50 ms.
 //!
-//! `THERMOCLINE_BENCH_PARTS` chooses of `overhead,load,slow,ready`; `THERMOCLINE_BENCH_SECONDS` says how long `load` and
-//! `slow` last.
+//! `THERMOCLINE_BENCH_PARTS` selects from `overhead,load,slow,ready`; `THERMOCLINE_BENCH_SECONDS` says how long `load`
+//! and `slow` run.
 
 #![allow(
     clippy::unwrap_used,
@@ -70,20 +73,20 @@ fn main() {
     report.save();
 }
 
-/// How long a crowd stays.
+/// Returns how long the clients of `load` and `slow` send requests.
 fn crowd_time() -> Duration {
     let seconds =
         env::var("THERMOCLINE_BENCH_SECONDS").map_or(60, |seconds| seconds.parse().expect("seconds"));
     if is_test() { Duration::from_millis(500) } else { Duration::from_secs(seconds) }
 }
 
-/// A row: what was asked, what was seen, what it is to be, and whether it is.
+/// Adds a row: what was measured, the figure, its target, and whether it is met.
 fn judged(report: &mut Report, what: &str, figure: String, target: &str, is_met: bool) {
     let verdict = if is_met { "met" } else { "missed" };
     report.line(&[what.to_owned(), figure, target.to_owned(), verdict.to_owned()]);
 }
 
-/// `part` of these, in order, from 0 to 1.
+/// Returns the percentile of the times; `part` is from 0 to 1. Sorts the times.
 fn percentile(times: &mut [Duration], part: f64) -> Duration {
     times.sort_unstable();
     let at = ((times.len() as f64 * part) as usize).min(times.len().saturating_sub(1));

@@ -1,4 +1,4 @@
-//! `thermocline jobs compress-again`: an LLM redoes what the built-in summarizer did.
+//! `thermocline jobs compress-again`: an LLM summarizes again what the built-in summarizer summarized.
 
 use serde::Serialize;
 use thermocline::{JobKind, JobsReport, RunJobs};
@@ -16,10 +16,10 @@ use crate::{
 const NEEDS_LLM: &str = "no LLM#1 is configured, and the built-in summarizer would only repeat its result; \
      add --llm-url and --llm-model";
 
-/// What was queued, and the result.
+/// The sessions that were compressed again, and the report of the jobs that did it.
 #[derive(Debug, Serialize)]
 struct DoneAgain {
-    /// The number of sessions restored, to be compressed again.
+    /// The number of sessions that were restored in order to be compressed again.
     sessions: u64,
     #[serde(flatten)]
     report: JobsReport,
@@ -34,7 +34,7 @@ pub(crate) fn run(db: &Db, args: &CompressAgainArgs, out: &Output) -> Result<(),
         Some(session) => u64::from(find::session(&user, session)?.compress_again()? > 0),
         None => user.compress_again()?,
     };
-    // Only this user: the LLM was named for this user's texts.
+    // Runs the jobs of this user only, because the LLM was named for this user's texts.
     let options = RunJobs::default().only(JobKind::Compress).of_user(user.id());
     let (report, _) = jobs::with_progress(&memory, options, "compressing", out)?;
     out.answer(&DoneAgain { sessions, report }, text)?;

@@ -1,4 +1,4 @@
-//! `thermocline anchor`: facts about who the user is, with their evidence; set and retracted by hand.
+//! `thermocline anchor`: facts about who the user is, with their evidence; a person can set and retract them.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{
     pages, places, plain,
 };
 
-/// An anchor, its key and its state, in the words of `v_anchors`.
+/// An anchor, with its key and its state in the words of the view `v_anchors`.
 #[derive(Debug, Serialize)]
 struct ShownAnchor {
     key: String,
@@ -23,14 +23,14 @@ struct ShownAnchor {
     anchor: Anchor,
 }
 
-/// An anchor that was set or retracted, and what now holds under its key.
+/// An anchor that was set or retracted, and the anchors that now hold under its key.
 #[derive(Debug, Serialize)]
 struct ChangedAnchor {
     anchor: ShownAnchor,
     current: Vec<ShownAnchor>,
 }
 
-/// The ways to name anchors on the command line.
+/// How the command line names anchors.
 enum AnchorNaming<'a> {
     Id(AnchorId),
     Key { subject: String, attribute: Attribute, value: Option<&'a str> },
@@ -84,7 +84,7 @@ pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result
     let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
     let mut anchors = matching(&user, &args.anchor)?;
-    // An id selects that very anchor; a key selects what holds under it.
+    // An id selects exactly this anchor; a key selects the anchors that hold under it.
     if args.anchor.parse::<AnchorId>().is_err() {
         anchors.retain(Anchor::is_current);
     }
@@ -100,7 +100,7 @@ pub(crate) fn retract(db: &Db, args: &AnchorRetractArgs, out: &Output) -> Result
     })
 }
 
-/// The user's anchors with this name, current ones before past ones.
+/// Returns the user's anchors with this name, current ones before past ones.
 fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
     let named = named(name)?;
     let is_meant = |anchor: &Anchor| match &named {
@@ -128,7 +128,7 @@ fn named(name: &str) -> Result<AnchorNaming<'_>, Failure> {
     Ok(AnchorNaming::Key { subject, attribute, value })
 }
 
-/// `user.name`: a subject may contain dots, an attribute has none.
+/// Parses a key such as `user.name`. A subject may contain dots, an attribute may not.
 fn key(text: &str) -> Result<(String, Attribute), Failure> {
     let Some((subject, attribute)) = text.rsplit_once('.') else {
         return Err(Failure::refused("expected an anchor's id or SUBJECT.ATTRIBUTE, like user.name"));
@@ -143,7 +143,7 @@ fn key(text: &str) -> Result<(String, Attribute), Failure> {
     Ok((folded(subject), attribute))
 }
 
-/// As the library compares subjects: in lower case, with single spaces.
+/// Folds a name as the library does to compare subjects: lower case, single spaces.
 fn folded(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -152,7 +152,7 @@ fn no_anchor() -> Failure {
     Failure::not_found("this user has no such anchor; anchor list shows them, with --all past ones too")
 }
 
-/// Lists the candidates by their ids: their values are what users said.
+/// Lists the ids of the candidates, and not their values, because those are what users said.
 fn ambiguous(anchors: &[Anchor]) -> Failure {
     let ids: Vec<String> = anchors.iter().map(|anchor| anchor.id.to_string()).collect();
     Failure::refused(format!(
@@ -185,9 +185,9 @@ fn changed(user: &User, id: AnchorId) -> Result<ChangedAnchor, Failure> {
     Ok(ChangedAnchor { anchor: shown(anchor), current })
 }
 
-/// A table of anchors; if `all`, with what became of past ones.
+/// Returns a table of anchors; if `all`, with the state of past ones.
 fn listed(anchors: &[ShownAnchor], all: bool) -> String {
-    /// Longer ones are cut, or push their line to the right.
+    /// The maximum width of a column. Longer values are cut; longer keys make their line wider.
     const WIDEST: usize = 40;
     let key = |of: &ShownAnchor| plain::line(&of.key, usize::MAX);
     let value = |of: &ShownAnchor| plain::line(&of.anchor.value, WIDEST);
@@ -222,12 +222,12 @@ fn day(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d").to_string()
 }
 
-/// The day on which it ceased to hold or was retracted.
+/// Returns the day on which the fact ceased to hold or was retracted.
 fn until(anchor: &Anchor) -> String {
     anchor.valid_until.or(anchor.retracted_at).map(day).unwrap_or_default()
 }
 
-/// An anchor with its evidence.
+/// Returns an anchor with its evidence, as text.
 fn whole(of: &ShownAnchor, places: &[String]) -> String {
     let anchor = &of.anchor;
     let mut text = format!(
@@ -261,7 +261,7 @@ fn whole(of: &ShownAnchor, places: &[String]) -> String {
     text
 }
 
-/// The place of the evidence, as turn show takes it, and who found it.
+/// Returns the place of the evidence, in the form that `turn show` accepts, and who found it.
 fn place(user: &User, evidence: &Evidence) -> Result<String, Failure> {
     let Some(id) = evidence.turn_id else { return Ok("set by hand".to_owned()) };
     let by = plain::line(&evidence.made_by, 40);

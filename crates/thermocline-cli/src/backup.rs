@@ -1,4 +1,4 @@
-//! `thermocline backup`: a complete copy of the file, while others use it.
+//! `thermocline backup`: copies the whole file while others use it.
 
 use indicatif::HumanBytes;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `thermocline chat`: a conversation in the terminal that shows what is recalled.
+//! `thermocline chat`: a conversation in the terminal that shows what each message recalls.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -22,7 +22,7 @@ use crate::{
     session, why,
 };
 
-/// Precedes the memory in LLM#2's instructions.
+/// The beginning of LLM#2's instructions; the memory follows.
 const INSTRUCTIONS: &str = "You talk with a user. What you remember of them and of this talk stands below; what the user \
     says now is not part of it. Use it where it helps, and do not speak of it as data.\n\n";
 /// The commands that can be typed instead of a message.
@@ -59,7 +59,7 @@ pub(crate) fn run(db: &Db, args: &ChatArgs, out: &Output) -> Result<(), Failure>
         match chat.take(line.trim_end_matches(['\n', '\r'])) {
             Ok(true) => {}
             Ok(false) => break,
-            // A person sees the failure and continues; a script gets the exit code.
+            // At a terminal, the failure is shown and the chat continues; a script gets the exit code.
             Err(failure) if is_typed => out.talk(&format!("failed: {failure}; the turn was not recorded")),
             Err(failure) => return Err(failure),
         }
@@ -78,7 +78,7 @@ struct Chat<'a> {
     out: &'a Output,
 }
 
-/// One message and its result, as JSON.
+/// One message and what followed from it, as JSON.
 #[derive(Debug, Serialize)]
 struct Exchange<'a> {
     message: &'a str,
@@ -89,7 +89,7 @@ struct Exchange<'a> {
 }
 
 impl Chat<'_> {
-    /// Handles a line. False if it was the last.
+    /// Handles a typed line. Returns false if it was the last.
     fn take(&mut self, line: &str) -> Result<bool, Failure> {
         match line.trim() {
             "" => {}
@@ -155,7 +155,7 @@ impl Chat<'_> {
         self.out.talk(&format!("{} recorded", counted(self.recorded, "turn")));
     }
 
-    /// As text for a person, or as a line of JSON.
+    /// Prints text for a person, or a line of JSON.
     fn say<T: Serialize>(&self, said: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
         if self.out.is_json() { self.out.line(said) } else { self.out.print(&text(said)) }
     }
@@ -173,7 +173,7 @@ impl Talker {
         Ok(Self { llm })
     }
 
-    /// `None` without an LLM#2.
+    /// Asks LLM#2 for a reply; `None` if there is no LLM#2.
     fn reply(&self, context: &Context, message: &str) -> Result<Option<String>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let prompt = ChatPrompt::text([INSTRUCTIONS, &context.text].concat(), message);

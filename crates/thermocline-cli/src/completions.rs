@@ -1,4 +1,4 @@
-//! `thermocline completions`: a script that teaches a shell the command line.
+//! `thermocline completions`: prints a script with which a shell completes the command line.
 
 use clap::CommandFactory;
 

@@ -1,4 +1,5 @@
-//! `thermocline session restore`, `compress` and `summaries`: the results of compressing a session, and undoing it.
+//! `thermocline session restore`, `compress` and `summaries`: undo the compression of a session, repeat it, and show its
+//! results.
 
 use std::fmt::Write as _;
 
@@ -15,17 +16,17 @@ use crate::{
     pages, plain, session,
 };
 
-/// A restored session, and what could not be restored.
+/// A restored session, and the number of turns that were and were not restored.
 #[derive(Debug, Serialize)]
 struct RestoredSession {
     session: SessionInfo,
     /// The number of turns that are warm again.
     turns: u64,
-    /// The number of turns whose originals were deleted: their summaries stay.
+    /// The number of turns that are not restored because their originals were deleted; their summaries stay.
     deleted: usize,
 }
 
-/// A session, and whether a job for it is in the queue.
+/// A session, and whether a job for it is queued.
 #[derive(Debug, Serialize)]
 struct QueuedSession {
     session: SessionInfo,
@@ -84,7 +85,7 @@ pub(crate) fn summaries(db: &Db, args: &SessionArgs, out: &Output) -> Result<(),
     out.answer(&summaries, |summaries| summaries.iter().map(summarized).collect())
 }
 
-/// The place, the date and the author; below, the summary.
+/// Returns the place, the date and the author of a summary, and the summary below.
 fn summarized(summary: &Summary) -> String {
     let mut text = format!(
         "{:>6}  {}  {} tokens, by {}\n",

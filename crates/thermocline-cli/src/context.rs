@@ -1,4 +1,4 @@
-//! `thermocline context`: prints what to give to an LLM together with a message. Writes only a receipt.
+//! `thermocline context`: prints the context for a message, as an LLM would get it. Writes only a receipt.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(db: &Db, args: &ContextArgs, out: &Output) -> Result<(), Failu
     out.answer(&context, |context| context.text.clone())
 }
 
-/// The token count, the contents, what did not fit, and what was missing, in one line.
+/// Describes a context in one line: its tokens, its contents, what did not fit, and what was missing.
 pub(crate) fn about(context: &Context) -> String {
     let mut about = format!(
         "{} of {} tokens, {}",
@@ -69,7 +69,7 @@ pub(crate) fn about(context: &Context) -> String {
     about
 }
 
-/// `7 turns, 1 summary, 2 anchors, 1 wish`.
+/// Counts the items of a context: `7 turns, 1 summary, 2 anchors, 1 wish`.
 fn contents(context: &Context) -> String {
     let (mut turns, mut summaries, mut anchors, mut wishes, mut memories) = (0, 0, 0, 0, 0);
     for item in &context.items {

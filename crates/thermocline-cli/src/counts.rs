@@ -4,13 +4,17 @@ use std::time::Instant;
 
 use indicatif::HumanCount;
 
-/// `1 turn`, `1,200 turns`.
+/// Returns a number with its noun: `1 turn`, `1,200 turns`; `1 memory`, `2 memories`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", HumanCount(count as u64))
+    let number = HumanCount(count as u64);
+    match what.strip_suffix('y') {
+        _ if count == 1 => format!("{number} {what}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {what}s"),
+    }
 }
 
-/// `1-7, 9, 12-13`: places of turns, in order.
+/// Joins consecutive numbers of turns, which must be in order: `1-7, 9, 12-13`.
 pub(crate) fn ranges(numbers: &[u32]) -> String {
     numbers
         .chunk_by(|&before, &number| number == before + 1)
@@ -22,7 +26,7 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
         .join(", ")
 }
 
-/// The result of some work, and the microseconds it took.
+/// Returns the result of some work, and the microseconds that it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
     #[expect(clippy::disallowed_methods, reason = "durations are monotonic, and start here only")]
     let started = Instant::now();
@@ -33,6 +37,12 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!([counted(1, "memory"), counted(0, "turn")], ["1 memory", "0 turns"]);
+        assert_eq!([counted(1_200, "memory"), counted(1, "turn")], ["1,200 memories", "1 turn"]);
+    }
 
     #[test]
     fn places_that_follow_one_another_are_a_range() {

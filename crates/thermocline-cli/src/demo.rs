@@ -1,4 +1,4 @@
-//! `thermocline demo`: a short story told to a new memory, and what the memory makes of it.
+//! `thermocline demo`: records a short story in a new memory, and shows what the memory does with it.
 
 use std::{
     env,
@@ -32,14 +32,15 @@ use crate::{
 const STORY: &str = include_str!("story.jsonl");
 /// The user in the story.
 const USER: &str = "demo";
-/// The conversation in which the question is asked.
+/// The session in which the question is asked.
 const NEW_SESSION: &str = "the-morning";
 const ASKED_AT: &str = "2026-06-20T08:30:00Z";
-/// Asked at the end, in a new session: parts of the answer were said five and fourteen weeks before, and one was saved.
+/// The question at the end, in a new session. Parts of the answer were said five and fourteen weeks before; one was saved
+/// as a memory.
 const MESSAGE: &str = "My sister marries today! When do we push off, which knot was it for the iron ring, and what keeps the oars quiet?";
-/// Small enough that what was said competes for space.
+/// A budget so small that the recalled items compete for space.
 const BUDGET_TOKENS: u32 = 380;
-/// How many reasons are shown: as many as fit on the screen.
+/// The number of reasons that are shown, so that all fit on the screen.
 const REASONS: usize = 3;
 /// The width of a terminal line.
 const WIDTH: usize = 100;
@@ -49,7 +50,7 @@ Nora mends her grandfather's boat, and talks about it with an assistant. Each tu
 enters hot. At most 5 turns and 1,500 tokens are hot: the oldest must leave for warm if there are more turns \
 (turn_limit) or more tokens (token_budget), and all of them when the session ends (session_end).";
 
-/// The whole demo, for `--json`.
+/// The report of the whole demo, for `--json`.
 #[derive(Debug, Serialize)]
 struct DemoReport {
     file: String,
@@ -61,12 +62,12 @@ struct DemoReport {
     message: &'static str,
     context: Context,
     receipt: Receipt,
-    /// The same reasons, for people.
+    /// The reasons as text, for people.
     #[serde(skip)]
     reasons: String,
 }
 
-/// A turn that became hot, and the turns that had to leave for it.
+/// A turn that became hot, and the turns that it moved out of hot.
 #[derive(Debug, Serialize)]
 struct Entered {
     session: String,
@@ -78,14 +79,14 @@ struct Entered {
     moves: Vec<Transition>,
 }
 
-/// Where the turns of a session are stored in the end.
+/// The number of a session's turns in each tier, at the end.
 #[derive(Debug, Default, Serialize)]
 struct Home {
     session: String,
     hot: Amount,
     warm: Amount,
     cold: Amount,
-    /// How many of the cold ones are replaced by a summary.
+    /// How many of the cold turns are replaced by a summary.
     summarized: usize,
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn run(db: Option<&Path>, out: &Output) -> Result<(), Failure> {
         Some(file) => file.to_owned(),
         None => temporary_file()?,
     };
-    // The story's own clock, so that the result is the same on every day.
+    // The demo has its own clock, so that the result is the same on every day.
     let clock = Arc::new(ManualClock::new(DateTime::UNIX_EPOCH));
     let mut config = Config::default();
     config.worker = false;
@@ -118,7 +119,7 @@ fn story() -> Result<Vec<TranscriptLine>, Failure> {
         .map_err(|(number, failure)| failure.within(&format!("line {number} of the story: "), ""))
 }
 
-/// A file in a new folder that only its owner can access.
+/// Returns the path of a file in a new folder that only its owner can access.
 fn temporary_file() -> Result<PathBuf, Failure> {
     let mut number = 0;
     loop {
@@ -147,7 +148,7 @@ fn check_is_new(memory: &Thermocline) -> Result<(), Failure> {
     }
 }
 
-/// The story while it is told to the memory and shown on the screen.
+/// The parts that tell the story: the memory that records it, its clock, and the output.
 struct Telling<'a> {
     memory: &'a Thermocline,
     clock: &'a ManualClock,
@@ -195,7 +196,8 @@ impl Telling<'_> {
         })
     }
 
-    /// For the first session, the turns that show the rules; for the others, what moved.
+    /// Records a session. Shows its first turn and those that move others, if it is the first session; otherwise only the
+    /// moves.
     fn tell_session(
         &self,
         user: &User,
@@ -210,7 +212,7 @@ impl Telling<'_> {
         for line in lines {
             self.clock.set(said_at(line));
             let entered = enter(&session, line)?;
-            // Shown are the first turn, and turns that pushed others out of hot.
+            // Shows the first turn, and each turn that moves others out of hot.
             if is_first && (all.is_empty() || !entered.moves.is_empty()) {
                 self.say(&row(&entered, &plain::line(&line.user, 38)))?;
             }
@@ -224,7 +226,7 @@ impl Telling<'_> {
         Ok(all)
     }
 
-    /// Ends a session, and compresses it as a job does.
+    /// Ends a session, and runs the job that compresses it.
     fn end_session(&self, user: &User, key: &str) -> Result<(), Failure> {
         let session = user.session_named(key)?;
         let before = pages::transitions_from(&session, 1)?;
@@ -233,12 +235,12 @@ impl Telling<'_> {
         self.memory.run_jobs(RunJobs::default().on_progress(move |progress| shown.at(progress)))?;
         let mut moves = pages::transitions_from(&session, 1)?;
         moves.retain(|moved| !before.contains(moved));
-        // Each turn became warm and then cold: all moves to warm come first.
+        // Each turn became warm and then cold; the moves to warm are shown first.
         moves.sort_by_key(|moved| (moved.to != MemoryTier::Warm, moved.turn_number));
         self.say(&format!("  it ends: {}\n", moved(&moves)))
     }
 
-    /// Printed at once for people; programs get everything at the end.
+    /// Prints text for people at once; programs get the whole report at the end.
     fn say(&self, text: &str) -> Result<(), Failure> {
         if self.out.is_json() { Ok(()) } else { self.out.print(text) }
     }
@@ -294,7 +296,7 @@ fn row(entered: &Entered, said: &str) -> String {
     format!("{:>4}  {said:<40}{hot}{left}\n", entered.turn_number)
 }
 
-/// `turns 3-7 -> warm (session_end)`, for each reason.
+/// Describes moves by reason: `turns 3-7 -> warm (session_end)`.
 fn moved(moves: &[Transition]) -> String {
     let group = |group: &[Transition]| {
         let numbers: Vec<u32> = group.iter().map(|moved| moved.turn_number).collect();
@@ -305,7 +307,7 @@ fn moved(moves: &[Transition]) -> String {
     moves.chunk_by(|a, b| (a.to, a.reason) == (b.to, b.reason)).map(group).collect::<Vec<_>>().join(", ")
 }
 
-/// The end of the story: the tiers, what is known, the question, its context, why, and what to try.
+/// Returns the end of the output: the tiers, what is known, the question, its context, the reasons, and commands to try.
 fn ending(told: &DemoReport) -> String {
     let asked = format!("20 June 2026, a new conversation. Nora asks: \"{}\"", told.message);
     [
@@ -370,7 +372,7 @@ fn bold(text: &str) -> String {
     console::style(text).bold().to_string()
 }
 
-/// The tier's name, in colour if the terminal has colours.
+/// Returns the tier's name, in colour if the terminal has colours.
 fn tier(tier: MemoryTier) -> String {
     let name = console::style(tier.as_str());
     match tier {
@@ -381,7 +383,7 @@ fn tier(tier: MemoryTier) -> String {
     .to_string()
 }
 
-/// Commands that work in the folder where the demo was started.
+/// Returns commands that work in the folder where the demo was started.
 fn to_try(file: &str) -> String {
     let file = in_shell(&plain::line(file, usize::MAX));
     let started = env::args().next().filter(|word| word.contains(std::path::MAIN_SEPARATOR));
@@ -395,7 +397,7 @@ fn to_try(file: &str) -> String {
     )
 }
 
-/// The word quoted for a shell.
+/// Quotes a word for a shell, if necessary.
 fn in_shell(word: &str) -> String {
     if word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)) {
         return word.to_owned();

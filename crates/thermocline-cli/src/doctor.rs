@@ -1,4 +1,4 @@
-//! `thermocline doctor`: whether the file is sound.
+//! `thermocline doctor`: checks whether the file is sound.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -38,7 +38,7 @@ pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
     Err(Failure::new(Exit::Unhealthy, format!("{checks} failed; keep the file, and restore a backup")))
 }
 
-/// How many damaged rows are shown to a person; `--json` lists more.
+/// The maximum number of damaged rows in the text; `--json` lists more.
 const MOST_PLACES: usize = 20;
 
 fn text(report: &DoctorReport) -> String {

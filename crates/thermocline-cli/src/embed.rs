@@ -1,4 +1,4 @@
-//! `thermocline embed`: how far turns are embedded, and rebuilding all vectors.
+//! `thermocline embed`: shows how far turns are embedded, and rebuilds all vectors.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crate::{
     recall_args::EmbedArgs,
 };
 
-/// What a rebuild did.
+/// The result of a rebuild.
 #[derive(Debug, Serialize)]
 struct Rebuilt {
     users: u64,

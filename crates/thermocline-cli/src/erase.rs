@@ -1,4 +1,4 @@
-//! `thermocline erase`: removes a turn, a session, or everything of a user from the file's bytes.
+//! `thermocline erase`: removes a turn, a session or all data of a user from the file's bytes.
 
 use std::fmt::Write as _;
 
@@ -20,9 +20,9 @@ use crate::{
 /// What to erase.
 enum EraseTarget {
     User(User),
-    /// One session, or all parts under the same key.
+    /// One session, or all sessions that are parts under one key.
     Sessions(Vec<Session>),
-    /// One turn, and its place.
+    /// One turn, and its place in words.
     Turn(User, TurnId, String),
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
         (Some(key_or_id), _) => EraseTarget::Sessions(find::parts(&user, key_or_id)?),
         (None, Some(name)) => {
             let (id, place) = match (turn::named(&user, name), name.parse::<TurnId>()) {
-                // Damage may have left nothing of it but its place.
+                // After damage, the turn may be unreadable, but its id still names it.
                 (Err(failure), Ok(id)) if failure.exit() == Exit::NotFound => (id, format!("turn {id}")),
                 (named, _) => named?,
             };
@@ -51,7 +51,7 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
     answer(&erased, out)
 }
 
-/// Prints the receipt of an erase; a pending one should be tried again.
+/// Prints the report of an erase. Errors: it is pending, and should be tried again.
 pub(crate) fn answer(erased: &Erased, out: &Output) -> Result<(), Failure> {
     out.answer(erased, text)?;
     if !erased.is_pending {
@@ -77,7 +77,7 @@ fn erase(target: &EraseTarget) -> Result<Erased, Failure> {
     Ok(all)
 }
 
-/// Asks at the terminal; without one, nothing is erased unless `--yes` is given.
+/// Asks for confirmation at the terminal; without a terminal, nothing is erased unless `--yes` is given.
 fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
     let what = what(target)?;
     match out.ask(&format!("Erase {what}? This cannot be undone. Type yes: "))? {
@@ -87,7 +87,7 @@ fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
     }
 }
 
-/// What would be erased, in numbers.
+/// Describes what would be erased, in numbers.
 fn what(target: &EraseTarget) -> Result<String, Failure> {
     match target {
         EraseTarget::User(user) => {
@@ -127,7 +127,7 @@ fn turns_of(turns: u64) -> String {
     counted(usize::try_from(turns).unwrap_or(usize::MAX), "turn")
 }
 
-/// The receipt.
+/// Returns the report of an erase as text.
 fn text(erased: &Erased) -> String {
     let mut text = "erased\n".to_owned();
     for (what, rows) in [

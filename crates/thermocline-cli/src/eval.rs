@@ -1,4 +1,4 @@
-//! `thermocline eval`: whether each profile finds the turns that answer, on a user's own history. Writes nothing.
+//! `thermocline eval`: measures on a user's own history whether each profile finds the turns that answer. Writes nothing.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -25,11 +25,11 @@ use crate::{
     session,
 };
 
-/// How many results are ranked: sessions are ranked by their best turn among these.
+/// The number of results that are ranked. A session's rank is that of its best turn among them.
 const DEPTH: usize = 100;
-/// Categories whose evidence is a trap that should not be found. Left out of `main`.
+/// Categories whose evidence is a trap, which recall should not find. The group `main` leaves them out.
 const TRAPS: [&str; 2] = ["adversarial", "abstention"];
-/// The format of a line of questions.
+/// The format of a line of the file with questions.
 const FORM: &str = r#"{"query":"...","evidence":["..."]}, optionally with "now" and "category""#;
 
 #[derive(Debug, Deserialize)]
@@ -42,21 +42,21 @@ struct EvalLine {
     category: Option<String>,
 }
 
-/// A question whose evidence is known here.
+/// A question whose evidence is in this user's memory.
 struct EvalQuestion {
     query: String,
     now: Option<DateTime<Utc>>,
     category: String,
     evidence: HashSet<TurnId>,
-    /// The sessions of the evidence, by key.
+    /// The keys of the sessions in which the evidence is.
     sessions: HashSet<String>,
 }
 
-/// The report.
+/// The report of an evaluation.
 #[derive(Debug, Serialize)]
 struct EvalReport {
     questions: usize,
-    /// The number of questions with evidence that this user's memory does not have.
+    /// The number of questions whose evidence is not in this user's memory.
     unknown: usize,
     profiles: Vec<OfProfile>,
 }
@@ -64,7 +64,7 @@ struct EvalReport {
 #[derive(Debug, Serialize)]
 struct OfProfile {
     profile: String,
-    /// `main`, `all`, and each category.
+    /// The means of the groups `main`, `all`, and each category.
     groups: BTreeMap<String, Means>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn run(db: &Db, args: &EvalArgs, out: &Output) -> Result<(), Failure>
     out.answer(&report, |report| text(report, args.categories))
 }
 
-/// The profiles to measure, side by side.
+/// Returns the profiles to measure.
 fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
     let mut profiles: Vec<Profile> = args.profiles.iter().map(|&arg| arg.into()).collect();
     if profiles.is_empty() {
@@ -116,7 +116,7 @@ fn profiles(args: &EvalArgs) -> Result<Vec<(String, Profile)>, Failure> {
     Ok(profiles.into_iter().map(|profile| (profile.as_str().to_owned(), profile)).collect())
 }
 
-/// Turns by their callers' ids, as far as they have been looked up.
+/// The turns by their callers' ids, as far as they have been looked up.
 struct KnownTurns<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
@@ -130,7 +130,7 @@ impl<'u> KnownTurns<'u> {
         Ok(Self { user, sessions, turns: HashMap::new() })
     }
 
-    /// The questions that can be measured, and the number that cannot.
+    /// Returns the questions that can be measured, and the number of those that cannot.
     fn questions(
         mut self,
         lines: Vec<(usize, EvalLine)>,
@@ -178,20 +178,20 @@ impl<'u> KnownTurns<'u> {
     }
 }
 
-/// Asks each question for a ranking and for a context.
+/// Requests a ranking and a context for each question.
 struct EvalRunner<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
-    /// The cold part, and the lines around every context.
+    /// The budget of each context: the share of the cold tier, and the lines of the frame.
     budget_tokens: u32,
-    /// The turns that memories rest on, as far as they have been looked up.
+    /// The turns on which each memory rests, as far as they have been looked up.
     rest_on: HashMap<MemoryId, Vec<TurnId>>,
-    /// What recalls had to do without, for example a reranker that was late, and how often.
+    /// What recalls had to do without, such as a reranker that was too slow, and how often.
     missing: BTreeMap<String, usize>,
 }
 
 impl<'u> EvalRunner<'u> {
-    /// Asks once before measuring, so that the user's index is in memory.
+    /// Requests a context before measuring, so that the user's index is in memory.
     fn new(user: &'u User, first: &EvalQuestion) -> Result<Self, Failure> {
         let sessions =
             pages::sessions(user)?.into_iter().map(|info| (info.id, session::name(&info))).collect();
@@ -253,8 +253,8 @@ impl<'u> EvalRunner<'u> {
     }
 }
 
-/// The pieces of an answer, best first: the turns of each, its session, if it has one, and its tokens. A memory counts as
-/// the turns that it rests on.
+/// Returns the pieces of an answer, best first: the turns of each, its session if it has one, and its tokens. A memory
+/// counts as the turns on which it rests.
 fn ranked(recall: &Recall) -> Vec<(Vec<TurnId>, Option<SessionId>, u32)> {
     let pieces = recall.items.iter().filter_map(|recalled| match &recalled.item {
         RecalledItem::Turn(turn) => Some((vec![turn.id], Some(turn.session_id), turn.tokens.piece_tokens)),
@@ -272,8 +272,8 @@ fn ranked(recall: &Recall) -> Vec<(Vec<TurnId>, Option<SessionId>, u32)> {
 }
 
 impl EvalRunner<'_> {
-    /// The turns that a context shows in a form that counts. A summary whose turn is gone counts as that turn, and a memory
-    /// as those that it rests on.
+    /// Returns the turns that a context shows in a form that `counts` accepts. A summary counts as its turn, and a memory
+    /// as the turns on which it rests.
     fn packed(
         &mut self,
         context: &Context,
@@ -315,7 +315,7 @@ fn groups(questions: &[EvalQuestion], rows: &[Measured]) -> BTreeMap<String, Mea
     groups.into_iter().map(|(name, rows)| (name, Means::of(&rows))).collect()
 }
 
-/// A table for each group, the profiles side by side.
+/// Returns a table for each group, with a column for each profile.
 fn text(report: &EvalReport, categories: bool) -> String {
     let Some(first) = report.profiles.first() else { return String::new() };
     let mut names: Vec<&String> = first.groups.keys().collect();
@@ -349,7 +349,7 @@ fn text(report: &EvalReport, categories: bool) -> String {
     text
 }
 
-/// A row of a table, and how to format it.
+/// A row of a table: its name, and how to format its value.
 type EvalRow = (&'static str, fn(&Means) -> String);
 
 const ROWS: [EvalRow; 12] = [

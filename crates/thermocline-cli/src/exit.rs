@@ -1,17 +1,17 @@
-//! How a run can end: one exit code for each reaction that the caller can have.
+//! The ways in which a run can end: one exit code for each reaction that a caller can have.
 
 use std::{error::Error as StdError, fmt, io, path::Path, process::ExitCode};
 
 use serde_json::{Value, json};
 use thermocline::{Error, ErrorKind};
 
-/// The process's exit code. The numbers are a promise to scripts: they never change their meaning.
+/// The exit code of the process. The numbers never change their meaning, because scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done = 0,
-    /// An error of ours that nobody expected.
+    /// An unexpected error inside this program.
     Unexpected = 1,
-    /// Reported by clap: the command line is invalid.
+    /// The command line is invalid, as clap reports it.
     Misused = 2,
     Refused = 3,
     NotFound = 4,
@@ -20,7 +20,7 @@ pub(crate) enum Exit {
     Unhealthy = 7,
 }
 
-/// The same list for people, at the end of `--help`.
+/// The exit codes, for people, at the end of `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
@@ -51,8 +51,8 @@ impl Exit {
             | ErrorKind::NewerSchema
             | ErrorKind::Unsupported => Self::FileUnusable,
             ErrorKind::Busy | ErrorKind::TimedOut | ErrorKind::Provider => Self::TryAgain,
-            // Closed and Poisoned: we close only at the end, so neither is the caller's fault. Also Internal, and kinds that
-            // are new.
+            // `Closed` and `Poisoned` are not the caller's fault, because this program closes the memory only at its end.
+            // The others are `Internal`, and kinds that this version does not know.
             _ => Self::Unexpected,
         }
     }
@@ -64,13 +64,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb failed. Reads after "failed: "; never contains what users said, or their keys.
+/// Why a verb failed. The message reads after "failed: ", and never contains what users said, or their keys.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
-    /// The library's kind, if the error comes from there.
+    /// The kind of the library's error; `None` if the failure is not from the library.
     kind: Option<ErrorKind>,
-    /// The kind of place in the input, `line` or another unit, and its number from 1.
+    /// The place in the input: its unit, such as `line`, and its number from 1.
     place: Option<(&'static str, u64)>,
     message: String,
     cause: Option<Box<dyn StdError>>,
@@ -93,17 +93,17 @@ impl Failure {
         Self::new(Exit::NotFound, message)
     }
 
-    /// There is no file that is a `what`.
+    /// Creates the failure for a missing file; `what` says what kind of file it should be.
     pub(crate) fn no_file(what: &str, path: &Path, cause: io::Error) -> Self {
         Self::caused(Exit::NotFound, format!("there is no {what} {}", path.display()), cause)
     }
 
-    /// The same failure at this place of the input: `("line", 17)`.
+    /// Adds the place in the input to the failure: `("line", 17)`.
     pub(crate) fn at(self, what: &'static str, number: u64) -> Self {
         Self { place: Some((what, number)), ..self.within(&format!("{what} {number}: "), "") }
     }
 
-    /// The same failure, with text before and after it.
+    /// Adds text before and after the message.
     pub(crate) fn within(self, before: &str, after: &str) -> Self {
         Self { message: format!("{before}{}{after}", self.message), ..self }
     }
@@ -112,12 +112,13 @@ impl Failure {
         self.exit
     }
 
-    /// The library's kind, if the error comes from there.
+    /// The kind of the library's error; `None` if the failure is not from the library.
     pub(crate) fn kind(&self) -> Option<ErrorKind> {
         self.kind
     }
 
-    /// For programs: `kind` is the library's word, for example `read_only`, also for failures from elsewhere.
+    /// Returns the failure as JSON. `kind` is the library's name of the kind, such as `read_only`, even if the failure is
+    /// not from the library.
     pub(crate) fn to_json(&self) -> Value {
         let kind = match (self.kind, self.exit) {
             (Some(kind), _) => snake_case(&format!("{kind:?}")),
@@ -144,7 +145,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// `ReadOnly` is `read_only`.
+/// Turns `ReadOnly` into `read_only`.
 fn snake_case(name: &str) -> String {
     let mut words = String::new();
     for c in name.chars() {
@@ -157,7 +158,7 @@ fn snake_case(name: &str) -> String {
 }
 
 impl fmt::Display for Failure {
-    /// The message, followed by those of its causes that add something.
+    /// Writes the message, followed by the messages of those causes that add something.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = self.message.clone();
         let mut next: Option<&dyn StdError> = self.cause.as_deref();

@@ -1,5 +1,5 @@
-//! Finds what the command line names: the file, the user, the session. Only reads, except `made` and `user_or_new`, which
-//! create what is missing.
+//! Finds the file, the user and the session that the command line names. Everything here only reads, except `made` and
+//! `user_or_new`, which create what is missing.
 
 use std::path::PathBuf;
 
@@ -14,12 +14,12 @@ use crate::{args::UserArg, exit::Failure, pages, plain};
 #[derive(Debug)]
 pub(crate) struct Db {
     pub(crate) path: PathBuf,
-    /// Whether to open it for reading only.
+    /// Whether to open the file for reading only.
     pub(crate) read_only: bool,
 }
 
 impl Db {
-    /// For verbs that write. Errors: the file should only be read.
+    /// Checks that a verb may write. Errors: the file should only be read.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
         if self.read_only {
             let message = "this verb writes, so it cannot be used with --read-only";
@@ -29,20 +29,21 @@ impl Db {
     }
 }
 
-/// The configuration with which every verb opens the file: jobs run only when `jobs run` says so, not in the background.
+/// The configuration with which every verb opens the file. Jobs do not run in the background, but only when a verb such
+/// as `jobs run` runs them.
 pub(crate) fn verb_config() -> Config {
     let mut config = Config::default();
     config.worker = false;
     config
 }
 
-/// Opens an existing memory for reading. None is created, neither in a missing file nor in a backend's own. If the file
-/// cannot be written it is opened for reading only, and no receipt is kept.
+/// Opens an existing memory for reading. Creates none, neither in a missing file nor in a backend's own database. A file
+/// that cannot be written is opened for reading only, and keeps no receipts.
 pub(crate) fn memory(db: &Db) -> Result<Thermocline, Failure> {
     memory_with(db, verb_config())
 }
 
-/// Like [`memory`], with another configuration.
+/// Opens a memory like [`memory`], with another configuration.
 pub(crate) fn memory_with(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     if !db.read_only {
         match opened(db, config.clone()) {
@@ -54,12 +55,12 @@ pub(crate) fn memory_with(db: &Db, mut config: Config) -> Result<Thermocline, Fa
     opened(db, config)
 }
 
-/// Opens an existing memory for writing. None is created.
+/// Opens an existing memory for writing. Creates none.
 pub(crate) fn writable(db: &Db) -> Result<Thermocline, Failure> {
     writable_with(db, verb_config())
 }
 
-/// Like [`writable`], with another configuration.
+/// Opens a memory like [`writable`], with another configuration.
 pub(crate) fn writable_with(db: &Db, config: Config) -> Result<Thermocline, Failure> {
     db.check_writable()?;
     opened(db, config)
@@ -84,7 +85,7 @@ fn opened(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     })
 }
 
-/// The user, who must exist.
+/// Returns the user. Errors: there is none with this name or id.
 pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
     known_user(memory, &arg.user)?.ok_or_else(|| {
         Failure::not_found(format!(
@@ -94,7 +95,7 @@ pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure>
     })
 }
 
-/// The user, added if new.
+/// Returns the user, after adding them if they are new.
 pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
     Ok(match (known_user(memory, &arg.user)?, arg.user.parse::<UserId>()) {
         (Some(user), _) => user,
@@ -103,20 +104,20 @@ pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, F
     })
 }
 
-/// By id if it parses as one and a user has it, otherwise by name: a backend may name its users by its own UUIDs.
+/// Looks a user up by id if the text is the id of a user, and otherwise by name: a backend may name its users by UUIDs.
 fn known_user(memory: &Thermocline, name: &str) -> Result<Option<User>, Failure> {
     let Ok(id) = name.parse::<UserId>() else { return Ok(memory.find_user(name)?) };
     match memory.find_user_by_id(id)? {
         Some(user) => Ok(Some(user)),
         None => match memory.find_user(name) {
-            // The users table is a backend's own, and has no names.
+            // The users table belongs to the backend, and has no names.
             Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
             found => Ok(found?),
         },
     }
 }
 
-/// The session with this id, or the last part of the one with this key.
+/// Returns the session with this key, or its last part if it has several; otherwise the session with this id.
 pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> {
     match user.find_session(key_or_id)? {
         Some(session) => Ok(session),
@@ -124,7 +125,7 @@ pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> 
     }
 }
 
-/// The sessions with this key, oldest part last, or the one with this id.
+/// Returns the sessions with this key, newest part first; otherwise the session with this id.
 pub(crate) fn parts(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
     let mut infos = pages::sessions(user)?;
     infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
@@ -135,7 +136,7 @@ pub(crate) fn parts(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failur
     ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
 }
 
-/// Turns a not-found error into `None`.
+/// Turns a `NotFound` error into `None`.
 pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Failure> {
     match wanted {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -143,7 +144,7 @@ pub(crate) fn found<T>(wanted: thermocline::Result<T>) -> Result<Option<T>, Fail
     }
 }
 
-/// The session that started last.
+/// Returns the session that started last.
 pub(crate) fn newest_session(user: &User) -> Result<Session, Failure> {
     match user.sessions(None, 1)?.first() {
         Some(info) => Ok(user.session_by_id(info.id)?),

@@ -1,4 +1,4 @@
-//! `thermocline session turns`: what was said in a session, page by page.
+//! `thermocline session turns`: shows the turns of a session, page by page.
 
 use std::fmt::Write as _;
 

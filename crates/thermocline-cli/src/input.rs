@@ -1,4 +1,4 @@
-//! Files read line by line, one JSON document per line. Errors name the place of a bad line, never its text.
+//! Files with one JSON document per line. Errors name the place of an invalid line, never its text.
 
 use std::{fs, io, path::Path};
 
@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::exit::{Exit, Failure};
 
-/// The non-blank lines, each with its place from 1; - is stdin. `form` describes the format of a line.
+/// Reads the non-blank lines, each with its number from 1; `-` is stdin. `form` describes the format of a line for
+/// errors.
 pub(crate) fn json_lines<T: DeserializeOwned>(file: &Path, form: &str) -> Result<Vec<(usize, T)>, Failure> {
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };

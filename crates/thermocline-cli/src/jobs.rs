@@ -1,4 +1,4 @@
-//! `thermocline jobs`: lists and runs the work that waits in the file.
+//! `thermocline jobs`: lists and runs the jobs in the file.
 
 use std::{collections::HashMap, fmt::Write as _, thread, time::Duration};
 
@@ -25,39 +25,40 @@ const NEEDS_LLM: &str = "originals are deleted only if LLM#1 wrote their summari
 const NOBODY_PROPOSES: &str =
     "no LLM#1 is configured to propose memories; add --llm-url and --llm-model, or use --extract rules";
 
-/// A job, and how the command line names its session.
+/// A job, and the name of its session.
 #[derive(Debug, Serialize)]
 struct ListedJob {
     #[serde(flatten)]
     job: JobInfo,
-    /// The session's key, else its id; `None` if the job is about all of a user, or the file.
+    /// The session's key, otherwise its id; `None` if the job is about a whole user, or the file.
     session: Option<String>,
 }
 
-/// What a run did, and how long it took.
+/// The result of a run, and how long it took.
 #[derive(Debug, Serialize)]
 struct Ran {
     #[serde(flatten)]
     report: JobsReport,
     seconds: f64,
-    /// Counts the jobs that are done.
+    /// The number of jobs done per second.
     jobs_per_second: f64,
-    /// Jobs that other processes work on.
+    /// The jobs on which other processes work.
     held: Vec<LeasedJob>,
 }
 
-/// A job that another process works on.
+/// A job on which another process works.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct LeasedJob {
     job_no: i64,
     kind: JobKind,
-    /// When its lease ends, unless that process renews it; then the next process that runs jobs takes it over.
+    /// When the lease of that process ends, unless it renews it. After that, the next process that runs jobs takes the
+    /// job over.
     until: DateTime<Utc>,
 }
 
 #[derive(Debug, Serialize)]
 struct RetriedJobs {
-    /// The number of jobs that are due now and were not before.
+    /// The number of jobs that this made due.
     queued: u64,
 }
 
@@ -100,11 +101,11 @@ pub(crate) fn tell_left(memory: &Thermocline, out: &Output) -> Result<(), Failur
     Ok(())
 }
 
-/// While waiting for other processes: how often to check whether they are done.
+/// How often to check whether other processes have finished their jobs, with `--wait`.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Runs what is due and, with `--wait`, also what other processes work on now and leave undone. Returns the report, the
-/// seconds of work, and what others still work on.
+/// Runs the jobs that are due. With `--wait`, also waits for jobs on which other processes work, and runs those that they
+/// leave undone. Returns the report, the seconds of work, and the jobs on which others still work.
 fn run_all(
     memory: &Thermocline,
     args: &JobsRunArgs,
@@ -134,13 +135,13 @@ fn begun(report: &JobsReport) -> u64 {
     report.done + report.later + report.failed
 }
 
-/// The jobs that somebody works on while this process does not.
+/// Returns the jobs on which others work; called while this process works on none.
 fn held(jobs: &[JobInfo], now: DateTime<Utc>) -> Vec<LeasedJob> {
     let held = jobs.iter().filter(|job| job.state == JobState::Running && job.next_run_at > now);
     held.map(|job| LeasedJob { job_no: job.job_no, kind: job.kind, until: job.next_run_at }).collect()
 }
 
-/// Runs jobs with a progress bar; also returns the seconds that it took.
+/// Runs jobs with a progress bar; returns the report, and the seconds that they took.
 pub(crate) fn with_progress(
     memory: &Thermocline,
     options: RunJobs,
@@ -173,7 +174,7 @@ pub(crate) fn retry(db: &Db, args: &JobsRetryArgs, out: &Output) -> Result<(), F
     })
 }
 
-/// The names of jobs' sessions on the command line. Users' names cannot be looked up by id.
+/// Looks up the names of jobs' sessions. A user's name cannot be looked up by id.
 struct SessionNames<'a> {
     memory: &'a Thermocline,
     users: HashMap<UserId, Option<User>>,
@@ -193,7 +194,7 @@ impl<'a> SessionNames<'a> {
         if !self.users.contains_key(&user_id) {
             self.users.insert(user_id, self.memory.find_user_by_id(user_id)?);
         }
-        // It may have been erased after the jobs were read.
+        // The session may have been erased since the jobs were read.
         let session = match &self.users[&user_id] {
             Some(user) => find::found(user.session_by_id(session_id))?,
             None => None,
@@ -205,7 +206,7 @@ impl<'a> SessionNames<'a> {
     }
 }
 
-/// A table of jobs, in the order in which they were queued.
+/// Returns a table of jobs, in the order in which they were queued.
 fn listed(jobs: &[ListedJob], now: DateTime<Utc>) -> String {
     let mut text = format!(
         "{:>5}  {:<8}  {:<7}  {:>13}  {:>5}  {:<16}  {:<36}  session\n",
@@ -273,7 +274,7 @@ fn ran(ran: &Ran) -> String {
     text + &held
 }
 
-/// Who wrote the summaries of a run, if there are any.
+/// Says who wrote the summaries of a run; empty if there are none.
 pub(crate) fn summaries(report: &JobsReport) -> String {
     let mut text = String::new();
     for (what, number) in [
@@ -290,7 +291,7 @@ pub(crate) fn summaries(report: &JobsReport) -> String {
     text
 }
 
-/// What a run left undone, and what to do about it.
+/// Says what a run left undone, and what to do about it.
 fn left(jobs: &[JobInfo]) -> Vec<String> {
     let count = |state| jobs.iter().filter(|job| job.state == state).count();
     let waiting = count(JobState::Queued) + count(JobState::Running);

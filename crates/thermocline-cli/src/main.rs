@@ -1,4 +1,4 @@
-//! The `thermocline` command: one file per verb, all on the library's blocking handles.
+//! The `thermocline` command: one file per verb, on the blocking handles of the library.
 
 mod again;
 mod anchor;
@@ -68,12 +68,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Handles a request for help, or an invalid command line; with --json the error is JSON too.
+/// Answers a request for help or an invalid command line; with `--json`, the error is JSON too.
 fn misused(error: &clap::Error) -> ! {
     if !error.use_stderr() || !std::env::args_os().any(|arg| arg == "--json") {
         error.exit();
     }
-    // A group of verbs without a verb shows its help.
+    // clap shows the help of a group of verbs if the verb is missing.
     let message = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "a verb is missing; help lists them".to_owned()

@@ -1,4 +1,4 @@
-//! How good a ranking is, given what should have been found. Pure: no file, no clock.
+//! Measures of a ranking, given what it should have found. Pure functions: no file, no clock.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,18 +14,18 @@ pub(crate) struct Measured {
     pub(crate) hit_10: f64,
     pub(crate) ndcg_10: f64,
     pub(crate) session_recall_5: f64,
-    /// Tokens of the ten best.
+    /// The tokens of the ten best results.
     pub(crate) tokens_10: u32,
     pub(crate) took_us: u64,
-    /// Whether the context has all evidence verbatim ...
+    /// Whether the context has all evidence verbatim.
     pub(crate) is_packed: bool,
-    /// ... or at least as a summary.
+    /// Whether the context has all evidence verbatim or as a summary.
     pub(crate) is_packed_or_summarized: bool,
-    /// Tokens of the context.
+    /// The tokens of the context.
     pub(crate) context_tokens: u32,
 }
 
-/// The means over some questions.
+/// The means over several questions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Means {
     pub(crate) questions: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Means {
 }
 
 impl Means {
-    /// The means. There must be at least one question.
+    /// Computes the means; there must be at least one question.
     pub(crate) fn of(rows: &[&Measured]) -> Self {
         let mean = |of: &dyn Fn(&Measured) -> f64| {
             let sum: f64 = rows.iter().map(|row| of(row)).sum();
@@ -73,24 +73,24 @@ impl Means {
     }
 }
 
-/// The share of the wanted items among the first `k` pieces.
+/// Returns the share of the wanted items that are in the first `k` pieces.
 pub(crate) fn recall<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     let found: HashSet<&T> = ranked.iter().take(k).flatten().filter(|found| wanted.contains(found)).collect();
     share(found.len(), wanted.len())
 }
 
-/// 1 if any wanted item is among the first `k`.
+/// Returns 1 if any wanted item is in the first `k` pieces, and 0 otherwise.
 pub(crate) fn hit<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     if ranked.iter().take(k).flatten().any(|found| wanted.contains(found)) { 1.0 } else { 0.0 }
 }
 
-/// Normalised discounted cumulative gain: what is found at place i counts 1 / log2(i + 1), divided by the best possible. A
-/// piece counts once, if it has something that no earlier piece has.
+/// Returns the normalized discounted cumulative gain: a hit at rank i counts 1 / log2(i + 1), and the sum is divided by
+/// the best possible one. A piece is a hit if it has a wanted item that no earlier piece has.
 pub(crate) fn ndcg<T: Eq + Hash>(ranked: &[Vec<T>], wanted: &HashSet<T>, k: usize) -> f64 {
     let gain = |at: u32| 1.0 / f64::from(at + 2).log2();
     let mut known = HashSet::new();
     let found = (0..).zip(ranked.iter().take(k)).filter(|(_, piece)| {
-        // No short circuit: every item of the piece must be marked as known.
+        // `count` visits every item, so that all items of the piece are marked as known.
         piece.iter().filter(|one| wanted.contains(one) && known.insert(*one)).count() > 0
     });
     let best: f64 = (0..).take(wanted.len().min(k)).map(gain).sum();

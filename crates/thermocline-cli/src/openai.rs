@@ -1,5 +1,5 @@
-//! Reads conversations in OpenAI's formats: a ChatGPT export (`conversations.json`), and lists of messages from its chat
-//! API. Errors name the place of a bad conversation, never its text.
+//! Conversations in OpenAI's formats: a ChatGPT export (`conversations.json`), and lists of messages from its chat API.
+//! Errors name the place of an invalid conversation, never its text.
 //!
 //! User messages and the replies to them become turns. Instructions, tool calls and their results, thoughts, hidden
 //! messages, and abandoned branches are left out, and counted.
@@ -25,26 +25,26 @@ use crate::{
     transcript::TranscriptLine,
 };
 
-/// All conversations of a file, oldest first, as turns.
+/// All conversations of a file as turns, oldest first.
 #[derive(Debug)]
 pub(crate) struct Conversations {
-    /// Their numbers are those of the conversations in the file.
+    /// The turns. The number of each is that of its conversation in the file.
     pub(crate) lines: Vec<TranscriptLine>,
     pub(crate) left_out: LeftOut,
 }
 
-/// The number of messages that are in no turn.
+/// The messages that are in no turn, by reason.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
-    /// From the system, the developer, or the user's settings.
+    /// Messages from the system, the developer, or the user's settings.
     instructions: usize,
     /// Tool calls and their results.
     tools: usize,
-    /// What the program did not show: thoughts, placeholders, hidden messages.
+    /// Messages that the program did not show: thoughts, placeholders, hidden messages.
     hidden: usize,
-    /// On branches that were abandoned by an edit or another reply.
+    /// Messages on branches that were abandoned by an edit or another reply.
     branches: usize,
-    /// Images, sound and files, in messages that may have text too.
+    /// Images, sound and files. Their messages may also have text.
     attachments: usize,
 }
 
@@ -57,7 +57,7 @@ impl LeftOut {
         self.attachments += other.attachments;
     }
 
-    /// A line for a person; `None` if nothing is left out.
+    /// Returns a line for a person; `None` if nothing is left out.
     pub(crate) fn line(&self) -> Option<String> {
         let counts = [
             (self.instructions, "instruction"),
@@ -80,8 +80,8 @@ impl LeftOut {
     }
 }
 
-/// Reads all of `input` before anything is recorded. Conversations without an id are called `name/1`, `name/2` ..., by their
-/// position in the file.
+/// Reads all of `input`, before anything is recorded. Conversations without an id are named `name/1`, `name/2` ..., by
+/// their position in the file.
 pub(crate) fn read(input: impl Read, name: Option<&str>) -> Result<Conversations, Failure> {
     let mut found = Vec::new();
     let mut left_out = LeftOut::default();
@@ -101,13 +101,13 @@ pub(crate) fn read(input: impl Read, name: Option<&str>) -> Result<Conversations
     Ok(Conversations { lines: found.into_iter().flat_map(|(_, lines)| lines).collect(), left_out })
 }
 
-/// The conversations of a file, in its order. A list of them is read one by one: an export is far larger than the text in
-/// it.
+/// Reads the conversations of a file, in its order. A list is read one conversation at a time, because an export is far
+/// larger than its text.
 fn conversations(input: impl Read) -> Result<Vec<Parsed>, Failure> {
     let (mut all, mut lines) = (Vec::new(), Vec::new());
     for document in serde_json::Deserializer::from_reader(BufReader::new(input)).into_iter() {
         match document.map_err(|error| no_document(&error))? {
-            // One message per line: together they are one conversation.
+            // Each message is a line of its own; all of them together are one conversation.
             Document::Message(message) => lines.push(message),
             Document::Conversations(conversations) => {
                 all.extend(of_messages(&std::mem::take(&mut lines)));
@@ -119,7 +119,7 @@ fn conversations(input: impl Read) -> Result<Vec<Parsed>, Failure> {
     Ok(all)
 }
 
-/// What is wrong with the JSON, without its content.
+/// Says what is wrong with the JSON, without quoting it.
 fn no_document(error: &serde_json::Error) -> Failure {
     let place = format!("at line {}, column {}", error.line(), error.column());
     match error.classify() {
@@ -135,7 +135,7 @@ fn no_document(error: &serde_json::Error) -> Failure {
     }
 }
 
-/// A value in the file: all of it, or a line.
+/// A JSON value of the file: the whole file, or a line.
 enum Document {
     Message(Value),
     Conversations(Vec<Parsed>),
@@ -185,7 +185,7 @@ fn is_message(fields: &Map<String, Value>) -> bool {
     fields.contains_key("role") && !fields.contains_key("mapping") && !fields.contains_key("messages")
 }
 
-/// A conversation, and what is left out of it; or why it is invalid. Nothing else of an export is kept.
+/// A conversation and the counts of what it leaves out, or why it is invalid. Everything else in the export is discarded.
 type Parsed = Result<(Conversation, LeftOut), String>;
 
 fn of_fields(fields: &Map<String, Value>) -> Parsed {
@@ -200,14 +200,14 @@ fn of_fields(fields: &Map<String, Value>) -> Parsed {
     Ok((Conversation { id: id.map(str::to_owned), created_at, turns: turns(messages) }, left_out))
 }
 
-/// `None` if there are no messages.
+/// Returns the messages as a conversation; `None` if there are none.
 fn of_messages(messages: &[Value]) -> Option<Parsed> {
     let mut left_out = LeftOut::default();
     let of = |messages| Conversation { id: None, created_at: None, turns: turns(messages) };
     (!messages.is_empty()).then(|| listed(messages, &mut left_out).map(|messages| (of(messages), left_out)))
 }
 
-/// A conversation as turns.
+/// A conversation, as turns.
 #[derive(Debug)]
 struct Conversation {
     id: Option<String>,
@@ -217,7 +217,7 @@ struct Conversation {
 
 #[derive(Debug, Default)]
 struct OpenAiTurn {
-    /// The id of its last message: another reply to the same message makes another turn.
+    /// The id of the turn's last message, so that another reply to the same message makes another turn.
     id: String,
     user: String,
     assistant: String,
@@ -260,7 +260,7 @@ impl Conversation {
     }
 }
 
-/// What somebody said.
+/// A message of the user, or a reply.
 #[derive(Debug)]
 struct OpenAiMessage {
     id: String,
@@ -270,7 +270,8 @@ struct OpenAiMessage {
     said_at: Option<DateTime<Utc>>,
 }
 
-/// Each user message with all replies before the next one; replies before the first message get an empty one.
+/// Makes a turn of each user message and all replies before the next one. Replies before the first message get an empty
+/// message.
 fn turns(messages: Vec<OpenAiMessage>) -> Vec<OpenAiTurn> {
     let mut turns: Vec<OpenAiTurn> = Vec::new();
     for OpenAiMessage { id, is_reply, name, text, said_at } in messages {
@@ -292,7 +293,7 @@ fn turns(messages: Vec<OpenAiMessage>) -> Vec<OpenAiTurn> {
     turns
 }
 
-/// The messages of an export that ChatGPT shows: the branch of the node tree that ends in `current_node`.
+/// Returns the messages of an export that ChatGPT shows: the branch of the node tree that ends in `current_node`.
 fn exported(
     fields: &Map<String, Value>,
     mapping: &Map<String, Value>,
@@ -321,7 +322,7 @@ fn exported(
     Ok(messages)
 }
 
-/// For exports that do not name the current node: the leaf whose message is the newest.
+/// Returns the leaf whose message is the newest, for exports that do not name the current node.
 fn newest_leaf(mapping: &Map<String, Value>) -> Option<&str> {
     let leaves = mapping.iter().filter(|(_, node)| node["children"].as_array().is_none_or(Vec::is_empty));
     let said_at = |node: &Value| node["message"]["create_time"].as_f64().unwrap_or_default();
@@ -329,13 +330,13 @@ fn newest_leaf(mapping: &Map<String, Value>) -> Option<&str> {
     newest.map(|(id, _)| id.as_str())
 }
 
-/// A message of an export, if ChatGPT shows it and it has text.
+/// Returns a message of an export, if ChatGPT shows it and it has text.
 fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<OpenAiMessage>, String> {
     let (content, role) = (&message["content"], message["author"]["role"].as_str());
     let is_hidden = message["metadata"]["is_visually_hidden_from_conversation"] == true
         || message["weight"].as_f64() == Some(0.0)
         || matches!(message["channel"].as_str(), Some("analysis" | "commentary"));
-    // The assistant addresses a tool if it names one as recipient.
+    // A message is a tool call if it is addressed to a tool: its recipient is not `all`.
     let is_call = message["recipient"].as_str().is_some_and(|recipient| recipient != "all");
     let count = match (role, content["content_type"].as_str()) {
         (Some("system"), _) | (_, Some("user_editable_context" | "model_editable_context")) => {
@@ -354,14 +355,14 @@ fn shown(id: &str, message: &Value, left_out: &mut LeftOut) -> Result<Option<Ope
             let message = OpenAiMessage { id: id.to_owned(), is_reply, name: None, text, said_at };
             return Ok(Some(message).filter(has_text));
         }
-        // Thoughts and what is derived from them; errors; types that later versions add.
+        // Thoughts and their summaries, errors, and types that later versions may add.
         _ => &mut left_out.hidden,
     };
     *count += 1;
     Ok(None)
 }
 
-/// The messages in a list that are between the user and the assistant.
+/// Returns the messages in a list that the user and the assistant wrote to each other.
 fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<OpenAiMessage>, String> {
     let mut messages = Vec::new();
     for (number, message) in (1..).zip(list) {
@@ -371,7 +372,7 @@ fn listed(list: &[Value], left_out: &mut LeftOut) -> Result<Vec<OpenAiMessage>, 
     Ok(messages)
 }
 
-/// A message in the chat API's format, if it is the user's or the assistant's and has text.
+/// Reads a message in the chat API's format; `None` if it is not the user's or the assistant's, or has no text.
 fn said(number: u64, message: &Value, left_out: &mut LeftOut) -> Result<Option<OpenAiMessage>, String> {
     let is_reply = match message["role"].as_str() {
         Some("user") => false,
@@ -408,8 +409,8 @@ fn has_text(message: &OpenAiMessage) -> bool {
     !message.text.trim().is_empty()
 }
 
-/// A part's text is the part itself or one of its fields: a transcript of speech, for example. Others are images, sound and
-/// files.
+/// Joins the texts of a message's parts. A part is a text, or has one in a field, such as the transcript of speech. Other
+/// parts are images, sound and files.
 fn text_of_parts(parts: &Value, left_out: &mut LeftOut) -> String {
     let mut texts = Vec::new();
     for part in parts.as_array().into_iter().flatten() {
@@ -422,7 +423,7 @@ fn text_of_parts(parts: &Value, left_out: &mut LeftOut) -> String {
     texts.join("\n")
 }
 
-/// Seconds since 1970, or RFC 3339.
+/// Parses a time in seconds since 1970, or in RFC 3339.
 fn time(value: Option<&Value>) -> Result<Option<DateTime<Utc>>, String> {
     let time = match value {
         None | Some(Value::Null) => return Ok(None),

@@ -1,4 +1,4 @@
-//! The only code that prints: data on stdout, as text or as one JSON document; messages to people on stderr.
+//! The only code that prints: data on stdout, as text or as one JSON document, and messages to people on stderr.
 
 use std::{
     fmt::Write as _,
@@ -15,10 +15,10 @@ use crate::{
     plain,
 };
 
-/// Without a terminal for a bar: how often a log gets a line.
+/// How often to write a line about progress if there is no terminal for a bar.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// The output of a verb.
+/// Where and how a verb prints.
 #[derive(Debug)]
 pub(crate) struct Output {
     json: bool,
@@ -34,13 +34,13 @@ impl Output {
         self.json
     }
 
-    /// Whether a person is there: both input and output are a terminal.
+    /// Whether a person uses the command: both stdin and stdout are a terminal.
     #[expect(clippy::unused_self, reason = "whoever asks was handed the output")]
     pub(crate) fn has_person(&self) -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Prints a verb's result: as text for people, or as JSON.
+    /// Prints the result of a verb: as text for people, or as JSON.
     pub(crate) fn answer<T: Serialize>(
         &self,
         answer: &T,
@@ -63,7 +63,7 @@ impl Output {
         self.print(&(escaped(&json) + "\n"))
     }
 
-    /// Prints data unchanged. A reader that closed the pipe has seen enough: that is not a failure.
+    /// Prints data unchanged. If the reader has closed the pipe, it needs no more, so this is not an error.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn print(&self, data: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
@@ -75,25 +75,25 @@ impl Output {
         }
     }
 
-    /// Stdout, for data that is too large to hold in memory.
+    /// Returns stdout, for data that is too large for memory.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn data(&self) -> impl Write + Send + 'static {
         io::stdout()
     }
 
-    /// Prints a line for the person at the terminal.
+    /// Prints a line on stderr, for a person.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn talk(&self, line: &str) {
-        // If stderr is closed, there is nobody to tell.
+        // If stderr is closed, no reader is left to tell.
         let _ = writeln!(io::stderr().lock(), "{}", plain::line(line, usize::MAX));
     }
 
-    /// Says why a verb failed: to a person, or as the last line of stderr in JSON.
+    /// Says why a verb failed: as text for a person, or as JSON in the last line of stderr.
     pub(crate) fn failed(&self, failure: &Failure) {
         if !self.json {
             return self.talk(&format!("thermocline: failed: {failure}"));
         }
-        // If stderr is closed, there is nobody to tell.
+        // If stderr is closed, no reader is left to tell.
         let _ = writeln!(io::stderr().lock(), "{}", escaped(&failure.to_json().to_string()));
     }
 
@@ -103,7 +103,7 @@ impl Output {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Ok(None);
         }
-        // If the question cannot be shown, nobody can say yes.
+        // If the question cannot be shown, it is not answered with yes.
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "{}", plain::line(question, usize::MAX) + " ").and_then(|()| stderr.flush());
         let mut answer = String::new();
@@ -116,12 +116,12 @@ impl Output {
     /// Shows a person where to type.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn prompt(&self, prompt: &str) {
-        // If stderr is closed, there is nobody to prompt.
+        // If stderr is closed, no reader is left to prompt.
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
     }
 
-    /// A bar for jobs, more of which may become due meanwhile.
+    /// Returns a progress bar for jobs; more jobs may become due while they run.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn job_progress(&self, doing: &'static str) -> JobsShown {
         let template = "{prefix} {wide_bar} {human_pos} of {human_len}, {msg}, {eta} left";
@@ -130,7 +130,7 @@ impl Output {
         JobsShown { bar, last_line: Duration::ZERO }
     }
 
-    /// A bar that fills up to `total` bytes, or a spinner if the total is unknown.
+    /// Returns a progress bar that fills up to `total` bytes, or a spinner if the total is unknown.
     #[expect(clippy::unused_self, reason = "whoever prints was handed the output")]
     pub(crate) fn progress(&self, total: Option<u64>, doing: &'static str) -> Progress {
         let (bar, template) = match total {
@@ -149,7 +149,7 @@ impl Output {
     }
 }
 
-/// Shows a verb's progress on stderr if that is a terminal; disappears when dropped.
+/// The progress of a verb, on stderr if that is a terminal; it disappears when dropped.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -158,7 +158,7 @@ impl Progress {
         self.0.set_position(bytes);
     }
 
-    /// `done` of `of` equal parts.
+    /// Shows that `done` of `of` equal parts are done.
     pub(crate) fn at_part(&self, done: usize, of: usize) {
         self.0.set_position(self.0.length().unwrap_or_default() / of.max(1) as u64 * done as u64);
     }
@@ -170,7 +170,7 @@ impl Drop for Progress {
     }
 }
 
-/// Shows the progress of a run of jobs on stderr: a bar if that is a terminal, otherwise a line now and then.
+/// The progress of a run of jobs, on stderr: a bar if that is a terminal, otherwise a line every 10 s.
 #[derive(Clone, Debug)]
 pub(crate) struct JobsShown {
     bar: ProgressBar,
@@ -186,12 +186,12 @@ impl JobsShown {
         if self.bar.is_hidden() && self.elapsed() >= self.last_line + BETWEEN_LINES {
             self.last_line = self.elapsed();
             let (ended, due) = (HumanCount(jobs_ended), HumanCount(jobs_due));
-            // If stderr is closed, there is nobody to tell.
+            // If stderr is closed, no reader is left to tell.
             let _ = writeln!(io::stderr().lock(), "{ended} of {due} jobs, {} turns", HumanCount(turns));
         }
     }
 
-    /// Time since the start, monotonic.
+    /// Returns the time since the start, from a monotonic clock.
     pub(crate) fn elapsed(&self) -> Duration {
         self.bar.elapsed()
     }
@@ -201,8 +201,8 @@ impl JobsShown {
     }
 }
 
-/// The same JSON, with every character escaped that could control a terminal. They occur only in strings: `serde_json`
-/// writes none of its own.
+/// Escapes every character of a JSON text that could control a terminal. These characters occur only in strings, because
+/// `serde_json` writes none elsewhere.
 fn escaped(json: &str) -> String {
     if !json.contains(|c| plain::is_hidden(c) && c != '\n') {
         return json.to_owned();

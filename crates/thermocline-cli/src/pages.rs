@@ -1,4 +1,4 @@
-//! Reads the library's paged lists.
+//! Reads the library's lists, which have pages.
 
 use thermocline::{
     Anchor, AnchorId, JobInfo, Result, SessionId, SessionInfo, Summary, Transition,
@@ -7,10 +7,10 @@ use thermocline::{
 
 use crate::args::LimitArg;
 
-/// The library's maximum page size.
+/// The maximum number of entries on a page of the library.
 const PAGE: u32 = 1_000;
 
-/// A list after `after`, complete or as long as the command line wants it.
+/// Reads the entries of a list after `after`: all of them, or as many as the command line limits.
 pub(crate) fn list<T, K>(
     after: Option<K>,
     limit: LimitArg,
@@ -29,7 +29,7 @@ pub(crate) fn list<T, K>(
     Ok(found)
 }
 
-/// All sessions of a user, newest first.
+/// Returns all sessions of a user, newest first.
 pub(crate) fn sessions(user: &User) -> Result<Vec<SessionInfo>> {
     sessions_after(user, None, LimitArg::default())
 }
@@ -42,7 +42,7 @@ pub(crate) fn sessions_after(
     list(after, limit, |after, limit| user.sessions(after, limit), |info| info.id)
 }
 
-/// All anchors of a user, including past ones, by subject, attribute and value.
+/// Returns all anchors of a user, including past ones, by subject, attribute and value.
 pub(crate) fn anchors(user: &User) -> Result<Vec<Anchor>> {
     anchors_after(user, None)
 }
@@ -51,7 +51,7 @@ pub(crate) fn anchors_after(user: &User, after: Option<AnchorId>) -> Result<Vec<
     list(after, LimitArg::default(), |after, limit| user.anchors(after, limit), |anchor| anchor.id)
 }
 
-/// All jobs of the file, in the order in which they were queued.
+/// Returns all jobs of the file, in the order in which they were queued.
 pub(crate) fn jobs(memory: &Thermocline) -> Result<Vec<JobInfo>> {
     jobs_after(memory, None, LimitArg::default())
 }
@@ -60,13 +60,13 @@ pub(crate) fn jobs_after(memory: &Thermocline, after: Option<i64>, limit: LimitA
     list(after, limit, |after, limit| memory.jobs(after, limit), |job| job.job_no)
 }
 
-/// The summaries of a session from this turn on, in order.
+/// Returns the summaries of a session from the turn `first` on, in order.
 pub(crate) fn summaries_from(session: &Session, first: u32) -> Result<Vec<Summary>> {
     let page = |after, limit| session.summaries(after, limit);
     list(first.checked_sub(1), LimitArg::default(), page, |summary| summary.turn_number)
 }
 
-/// The moves of a session's turns from this one on, in order.
+/// Returns the moves of a session's turns from the turn `first` on, in order.
 pub(crate) fn transitions_from(session: &Session, first: u32) -> Result<Vec<Transition>> {
     let before = first.checked_sub(1).map(|turn_number| (turn_number, u32::MAX));
     let page = |after, limit| session.transitions(after, limit);
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// A list of this many numbers from 1, the pages requested, and the result.
+    /// Lists the numbers from 1 to `numbers`, and checks the requested pages and the result.
     #[track_caller]
     fn check(
         numbers: u32,

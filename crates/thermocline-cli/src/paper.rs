@@ -1,4 +1,4 @@
-//! Replays the conversations of another program's database, with the tables from the tiering paper.
+//! Replays the conversations of another program's database, whose tables are those of the tiering paper.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -9,17 +9,17 @@ use crate::{
     transcript::TranscriptLine,
 };
 
-/// Whether a file is an SQLite database, by its first bytes.
+/// Whether the first bytes of a file are those of an SQLite database.
 pub(crate) fn is_database(path: &Path) -> bool {
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let mut first = [0; MAGIC.len()];
-    // A pipe can be read only once.
+    // Pipes are left alone, because they can be read only once.
     path.is_file()
         && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
         && first == *MAGIC
 }
 
-/// Opens it, and determines the user whose turns are replayed.
+/// Opens the database, and determines the user whose turns are replayed.
 pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, String), Failure> {
     let Some(file) = PaperFile::open(path)? else {
         return Err(Failure::refused(
@@ -46,7 +46,7 @@ pub(crate) fn open(path: &Path, from_user: Option<&str>) -> Result<(PaperFile, S
     Ok((file, user))
 }
 
-/// Its turns, as the lines of a transcript.
+/// Returns the turns of the database as lines of a transcript.
 pub(crate) fn lines(turns: PaperTurns<'_>) -> impl Iterator<Item = Result<TranscriptLine, (u64, Failure)>> {
     (1..).zip(turns).map(|(number, turn)| {
         let line = turn.map_err(Failure::from).and_then(|turn| TranscriptLine::of_turn(number, turn));

@@ -1,4 +1,4 @@
-//! Names and beginnings of turns for people: receipts and contexts know only ids.
+//! The names of things and the first words of turns, for people: receipts and contexts contain only ids.
 
 use std::collections::HashMap;
 
@@ -10,22 +10,22 @@ use thermocline::{
 
 use crate::{exit::Failure, find, pages, plain, session, turn};
 
-/// How much of a turn's text is shown.
+/// The maximum number of characters of a turn's text in a list.
 const SHOWN_CHARS: usize = 88;
 
-/// Looks up the names of a user's turns and sessions.
+/// Looks up the names of a user's turns, sessions, anchors and memories.
 pub(crate) struct Places<'u> {
     user: &'u User,
     sessions: HashMap<SessionId, String>,
     anchors: Option<HashMap<AnchorId, Anchor>>,
 }
 
-/// A turn, as shown in lists.
+/// A turn for a list.
 pub(crate) struct PlacedTurn {
     pub(crate) said_at: DateTime<Utc>,
-    /// `s1/3`: its session, and its place there.
+    /// The name of the turn: its session, and its place there, such as `s1/3`.
     pub(crate) name: String,
-    /// How it begins.
+    /// The first words of the turn.
     pub(crate) words: String,
 }
 
@@ -35,17 +35,17 @@ impl<'u> Places<'u> {
         Ok(Self { user, sessions: sessions.collect(), anchors: None })
     }
 
-    /// A session's key, else its id.
+    /// Returns the session's key, otherwise its id.
     pub(crate) fn session(&self, id: SessionId) -> String {
         self.sessions.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 
-    /// `s1/3`: what turn show takes.
+    /// Returns the name of a turn, such as `s1/3`, which `turn show` accepts.
     pub(crate) fn name(&self, session: SessionId, turn_number: u32) -> String {
         format!("{}/{turn_number}", plain::line(&self.session(session), 40))
     }
 
-    /// A turn in any tier, or the summary that replaces it; `None` if it is gone.
+    /// Returns a turn from any tier, or the summary that replaces it; `None` if neither exists any more.
     pub(crate) fn turn(&self, id: TurnId) -> Result<Option<PlacedTurn>, Failure> {
         match self.user.turn(id) {
             Ok(turn) => Ok(Some(PlacedTurn {
@@ -64,7 +64,7 @@ impl<'u> Places<'u> {
         }
     }
 
-    /// `user.home: Lisbon`; `None` if the anchor is gone.
+    /// Returns an anchor as text, such as `user.home: Lisbon`; `None` if it does not exist any more.
     pub(crate) fn anchor(&mut self, id: AnchorId) -> Result<Option<String>, Failure> {
         if self.anchors.is_none() {
             self.anchors =
@@ -73,12 +73,13 @@ impl<'u> Places<'u> {
         Ok(self.anchors.as_ref().and_then(|all| all.get(&id)).map(anchor_line))
     }
 
-    /// The memory; `None` if it is gone.
+    /// Returns a memory; `None` if it does not exist any more.
     pub(crate) fn memory(&self, id: MemoryId) -> Result<Option<Memory>, Failure> {
         find::found(self.user.memories().get(id))
     }
 
-    /// A line for each thing that a context recalled: what it is, its score, how much of it is included, its first words.
+    /// Returns a line for each item that a context recalled: its kind, its score, how much of it is included, and its
+    /// first words.
     pub(crate) fn recalled(&mut self, context: &Context) -> Result<Vec<String>, Failure> {
         let mut lines = Vec::new();
         for item in &context.items {
@@ -120,7 +121,8 @@ impl<'u> Places<'u> {
     }
 }
 
-/// `turn s1/3`, as turn show takes it; `turn` and its id if nothing is left of it.
+/// Returns `turn s1/3`, in the form that `turn show` accepts; `turn` and the id if neither the turn nor its summary
+/// exists any more.
 pub(crate) fn of_turn(user: &User, id: TurnId) -> Result<String, Failure> {
     Ok(match session_and_number(user, id)? {
         Some((session, number)) => format!("turn {session}/{number}"),
@@ -128,7 +130,7 @@ pub(crate) fn of_turn(user: &User, id: TurnId) -> Result<String, Failure> {
     })
 }
 
-/// The session of a turn and its place there, even if its original was deleted.
+/// Returns the session of a turn and its place there, even if its original was deleted.
 fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, Failure> {
     let (session_id, number) = match find::found(user.turn(id))? {
         Some(turn) => (turn.session_id, turn.turn_number),
@@ -143,12 +145,13 @@ fn session_and_number(user: &User, id: TurnId) -> Result<Option<(String, u32)>, 
     }
 }
 
-/// `user.home: Lisbon`.
+/// Returns an anchor as a line: `user.home: Lisbon`.
 pub(crate) fn anchor_line(anchor: &Anchor) -> String {
     plain::line(&format!("{}: {}", anchor.key(), anchor.value), SHOWN_CHARS)
 }
 
-/// A memory's title and first words, and what to consider: its origin, if nobody vouches for it.
+/// Returns a memory's title, its first words, and what to consider: its flags, and its origin if that is a tool or a
+/// document.
 pub(crate) fn memory_lines(memory: &Memory, flags: &MemoryFlags) -> Vec<String> {
     let mut lines = vec![
         format!("{}: {}", memory.kind.as_str(), plain::line(&memory.title, SHOWN_CHARS)),
@@ -165,7 +168,7 @@ pub(crate) fn memory_lines(memory: &Memory, flags: &MemoryFlags) -> Vec<String> 
     lines
 }
 
-/// The origin of a memory with the lowest trust, in the words of a context.
+/// Returns the origin of a memory with the lowest trust, in the words that a context uses.
 fn foreign(memory: &Memory) -> Option<&'static str> {
     (memory.trust == Trust::Foreign).then_some(match memory.origin {
         Origin::Tool => "from a tool",
@@ -174,12 +177,12 @@ fn foreign(memory: &Memory) -> Option<&'static str> {
     })
 }
 
-/// How a turn begins: the first side that says something, with its speaker.
+/// Returns the first words of a turn: the first side with a text, and its speaker.
 fn beginning(said: &Said) -> String {
     sides(said).into_iter().next().unwrap_or_default()
 }
 
-/// A line for each side that says something, cut if it is long.
+/// Returns a line for each side that has a text, cut if it is long.
 pub(crate) fn sides(said: &Said) -> Vec<String> {
     let sides = [
         (turn::speaker(said.user_name.as_deref(), said.user_origin), &said.user_message),

@@ -1,9 +1,10 @@
-//! Makes users' text safe for a terminal: nothing that controls it, is invisible or reorders text.
+//! Makes users' text safe for a terminal: removes everything that controls the terminal, is invisible or reorders text.
 
-/// Replaces a character that must not reach the terminal.
+/// The character that replaces a character which must not reach the terminal.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
-/// One line of at most `max_chars` characters; line breaks and other white space become single spaces.
+/// Returns the text as one line of at most `max_chars` characters; line breaks and other white space become single
+/// spaces.
 pub(crate) fn line(text: &str, max_chars: usize) -> String {
     let mut chars = single_spaced(text);
     let mut shown: String = chars.by_ref().take(max_chars).collect();
@@ -15,14 +16,14 @@ pub(crate) fn line(text: &str, max_chars: usize) -> String {
     shown
 }
 
-/// The text with its own line breaks.
+/// Returns the text with its own line breaks.
 pub(crate) fn block(text: &str) -> String {
     let shown = |c| if is_hidden(c) && c != '\n' && c != '\t' { REPLACED } else { c };
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Lines of at most `width` characters, each after `indent`, broken between words; longer words stay whole. Continuation
-/// lines are also indented by `hanging`.
+/// Breaks the text between words into lines of at most `width` characters; a longer word stays whole. Each line is
+/// indented by `indent`, and each continuation line also by `hanging`.
 pub(crate) fn wrapped(text: &str, width: usize, indent: &str, hanging: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -45,14 +46,14 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str, hanging: &str) -> 
     out
 }
 
-/// Control characters, and those that hide or reorder text. Joiners stay: scripts need them.
+/// Whether a character controls the terminal, hides text or reorders it. Joiners are allowed, because scripts need them.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'
             | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The characters of `text` without leading white space, and with single spaces in between.
+/// Returns the characters of `text` without leading white space, and with single spaces between words.
 fn single_spaced(text: &str) -> impl Iterator<Item = char> {
     let mut was_blank = true;
     text.trim().chars().filter_map(move |c| {

@@ -1,4 +1,4 @@
-//! LLMs, embedders and rerankers, as the command line names them.
+//! The LLMs, embedders and rerankers that the command line names.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl EmbedderArgs {
-    /// The configuration for opening the file with this embedder.
+    /// Returns the configuration for opening the file with this embedder.
     pub(crate) fn config(&self) -> Result<Config, Failure> {
         let mut config = find::verb_config();
         config.embedders.extend(self.local()?);
@@ -55,7 +55,7 @@ impl EmbedderArgs {
 }
 
 impl RerankerArgs {
-    /// Adds this reranker to the configuration.
+    /// Adds the reranker to the configuration.
     pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
         config.reranker = self.reranker()?;
         config.rerank_candidates = self.rerank_candidates;
@@ -87,7 +87,7 @@ impl RerankerArgs {
 }
 
 impl PlannerArgs {
-    /// Adds LLM#1 to the configuration as its planner, if it is to plan.
+    /// Adds LLM#1 to the configuration as its planner, if `--plan` is given.
     pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
         if !self.plan {
             return Ok(config);
@@ -102,8 +102,8 @@ impl PlannerArgs {
     }
 }
 
-/// The LLM at this address, if one is given, with the key from this environment variable. Errors call it `who`: LLM#1 or
-/// LLM#2.
+/// Returns the LLM at this address, with the key from this environment variable; `None` if no address is given. Errors
+/// call it by `who`: LLM#1 or LLM#2.
 pub(crate) fn llm(
     who: &'static str,
     url: Option<&str>,
@@ -118,7 +118,7 @@ pub(crate) fn llm(
     }))
 }
 
-/// LLM#1, if the command line names one.
+/// Returns LLM#1; `None` if the command line names none.
 pub(crate) fn summarizer(args: &LlmArgs) -> Result<Option<Arc<dyn Summarizer>>, Failure> {
     let LlmArgs { llm_url, llm_model, llm_window, llm_key_var } = args;
     let llm = llm("LLM#1", llm_url.as_deref(), llm_model.as_deref(), llm_key_var)?;
@@ -129,7 +129,7 @@ fn key_in(variable: &str) -> Option<String> {
     std::env::var(variable).ok().filter(|key| !key.is_empty())
 }
 
-/// Waits for a provider's answer.
+/// Blocks until a provider has answered.
 pub(crate) fn wait_for<F: Future>(answer: F) -> Result<F::Output, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| {

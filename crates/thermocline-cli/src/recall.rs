@@ -24,7 +24,7 @@ use crate::{
 pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failure> {
     let mut config = args.sensors.add_to(args.reranker.add_to(args.embedder.config()?)?)?;
     if args.batch.is_some() {
-        config.receipts = 0; // A batch would push out those that somebody may want to read.
+        config.receipts = 0; // A batch would push out receipts that somebody may want to read.
     }
     let memory = find::memory_with(db, config)?;
     let user = find::user(&memory, &args.user)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(db: &Db, args: &RecallArgs, out: &Output) -> Result<(), Failur
     if let Some(query) = &args.query {
         let mut answer = ask(&user, &places, query, options)?;
         if memory.is_read_only() {
-            answer.receipt = None; // None is kept.
+            answer.receipt = None; // A file that is opened for reading only keeps no receipt.
         }
         for missing in &answer.missing {
             out.talk(&format!("missing: {missing}"));
@@ -69,7 +69,7 @@ struct BatchQuery {
 }
 
 impl BatchQuery {
-    /// The line's options, with the command line's as defaults.
+    /// Returns the options of this line; the command line gives the defaults.
     fn options(&self, mut options: RecallOptions) -> Result<RecallOptions, Failure> {
         options.k = self.k.or(options.k);
         if let Some(now) = &self.now {
@@ -79,27 +79,27 @@ impl BatchQuery {
     }
 }
 
-/// The printed answer. Scripts rely on `items` and `took_us`.
+/// The answer as it is printed. Scripts rely on `items` and `took_us`.
 #[derive(Debug, Serialize)]
 struct PrintedAnswer {
     items: Vec<PrintedItem>,
-    /// How confident it is that something in it answers, from 0 to 1.
+    /// The confidence that something in the answer fits the query, from 0 to 1.
     confidence: f64,
-    /// What failed or was not ready.
+    /// The parts of recall that failed or were not ready.
     missing: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt: Option<ReceiptId>,
-    /// Microseconds.
+    /// The duration, in microseconds.
     took_us: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct PrintedItem {
-    /// The caller's id of the turn, else its own; `None` for an anchor or a memory.
+    /// The caller's id of the turn, otherwise the turn's id; `None` for an anchor or a memory.
     turn: Option<String>,
-    /// The session's key, else its id.
+    /// The session's key, otherwise its id.
     session: Option<String>,
-    /// Its place in the session.
+    /// The turn's place in the session.
     turn_number: Option<u32>,
     kind: &'static str,
     said_at: Option<DateTime<Utc>>,
@@ -107,29 +107,29 @@ struct PrintedItem {
     score: f64,
     confidence: f64,
     parts: Parts,
-    /// The reranker's score, if it was asked.
+    /// The reranker's score; `None` if the reranker was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
-    /// What was said last about the same thing, if the query asks how things are.
+    /// What was said last about the same thing; `None` unless the query asks how things are.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<Newer>,
     tokens: u32,
-    /// The memory, by the caller's id, else its own.
+    /// The caller's id of the memory, otherwise the memory's id; `None` for anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<String>,
-    /// The turns that a memory rests on, by the caller's ids, else their own.
+    /// The turns on which a memory rests, by their callers' ids, otherwise their ids.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Vec<String>>,
-    /// How far a memory is trusted, from 1 (a tool or a document says so) to 4.
+    /// The trust in a memory, from 1 (a tool or a document says so) to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     trust: Option<Trust>,
-    /// What to consider about a memory.
+    /// The warnings about a memory.
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     flags: MemoryFlags,
-    /// What belongs to the same piece and fits less well: ids of turns and memories.
+    /// Ids of the turns and memories of the same piece of knowledge, which fit less well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     same_source: Vec<SameSource>,
-    /// The first words of what was said, a line for each side; not in a batch.
+    /// The first words of what was said, one line for each side; empty in a batch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<String>,
 }
@@ -216,7 +216,7 @@ fn item(recalled: &Recalled, places: &Places<'_>) -> PrintedItem {
     }
 }
 
-/// For people: when, where and why; below that, the first words.
+/// Returns the answer for people: when, where and why for each result, and its first words below.
 fn text(answer: &PrintedAnswer, user: &str) -> String {
     let mut text = String::new();
     if answer.items.is_empty() {

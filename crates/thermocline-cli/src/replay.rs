@@ -1,4 +1,5 @@
-//! `thermocline replay`: records a transcript's conversations, each turn once, however often it is run.
+//! `thermocline replay`: records the conversations of a transcript. Each turn is recorded only once, even if the replay
+//! is repeated.
 
 use std::{
     collections::HashSet,
@@ -26,15 +27,15 @@ use crate::{
     transcript::{Transcript, TranscriptLine},
 };
 
-/// What a replay did, and what the file holds now.
+/// The result of a replay, and what the file contains now.
 #[derive(Debug, Serialize)]
 struct ReplaySummary {
     turns_new: usize,
     turns_known: usize,
     sessions: usize,
-    /// Of all users in the file.
+    /// The turns by tier, of all users in the file.
     tiers: Vec<TierStats>,
-    /// Messages of the transcript that are in no turn; `None` if its format has no such messages.
+    /// The messages of the transcript that are in no turn; `None` if its format has no such messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<LeftOut>,
     /// The number of jobs, of all users, that compress an ended session.
@@ -50,7 +51,7 @@ pub(crate) fn run(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failur
     }
 }
 
-/// Replays line by line, or a database turn by turn: either may be larger than memory.
+/// Replays a transcript line by line, or a database turn by turn, because either may be larger than memory.
 fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
     type Lines<'f> = Box<dyn Iterator<Item = Result<TranscriptLine, (u64, Failure)>> + 'f>;
     let is_database = paper::is_database(&args.transcript);
@@ -72,7 +73,7 @@ fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
         Ok(line)
     });
     let at_line = |number, turns, failure| after(entry, turns, Failure::at(failure, entry, number));
-    // Read before the file is opened: an invalid transcript must not create a database.
+    // Read before the file is opened, because an invalid transcript must not create a database.
     let first = lines.next().transpose().map_err(|(number, failure)| at_line(number, 0, failure))?;
     let memory = find::made(db, find::verb_config())?;
     let mut replay = Replay::new(find::user_or_new(&memory, &args.user)?);
@@ -91,7 +92,7 @@ fn lines(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
     out.answer(&summary, text)
 }
 
-/// Replays conversations, all of which are read before the file is opened.
+/// Replays conversations; all of them are read before the file is opened.
 fn conversations(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure> {
     let (input, progress) = open(&args.transcript, out)?;
     let of_file = args.transcript.file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
@@ -113,12 +114,13 @@ fn conversations(db: &Db, args: &ReplayArgs, out: &Output) -> Result<(), Failure
     out.answer(&summary, text)
 }
 
-/// The latest date that a turn may have; `None` for any.
+/// Returns the latest date that a turn may have; `None` if any date is allowed.
 fn latest(args: &ReplayArgs) -> Option<DateTime<Utc>> {
     (!args.future).then(|| SystemClock.now() + TimeDelta::days(1))
 }
 
-/// A turn from the future would stay the newest until its date has passed; usually the date is a mistake.
+/// Refuses a turn from the future: it would stay the newest turn until its date has passed, and the date is usually a
+/// mistake.
 fn check_date(line: &TranscriptLine, latest: Option<DateTime<Utc>>) -> Result<(), Failure> {
     match line.said_at {
         Some(at) if latest.is_some_and(|latest| at > latest) => Err(Failure::refused(format!(
@@ -130,7 +132,7 @@ fn check_date(line: &TranscriptLine, latest: Option<DateTime<Utc>>) -> Result<()
     }
 }
 
-/// The transcript, and a progress bar of its length.
+/// Opens the transcript, and a progress bar of its length.
 fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin().lock()), out.progress(None, "replaying")));
@@ -144,7 +146,7 @@ fn open(path: &Path, out: &Output) -> Result<(Box<dyn Read>, Progress), Failure>
     Ok((Box::new(file), out.progress(total, "replaying")))
 }
 
-/// Says what became of the line or turn that failed, and of those before it.
+/// Adds to a failure what happened to the line or turn that failed, and to those before it.
 fn after(what: &str, turns: usize, failure: Failure) -> Failure {
     let stay = match turns {
         0 => "no turn was recorded before it".to_owned(),
@@ -158,17 +160,17 @@ fn after(what: &str, turns: usize, failure: Failure) -> Failure {
     failure.within("", &after)
 }
 
-/// A transcript while it is being recorded.
+/// The state of a replay.
 struct Replay {
     user: User,
     current: Option<Current>,
-    /// The keys of the sessions that a later one has ended: such a session must not occur again.
+    /// The keys of the sessions that a later one has ended; such a session must not occur again.
     ended: HashSet<String>,
     turns_new: usize,
     turns_known: usize,
 }
 
-/// The session that the last line belonged to.
+/// The session of the last line.
 struct Current {
     key: String,
     session: Session,
@@ -183,8 +185,8 @@ impl Replay {
         self.turns_new + self.turns_known
     }
 
-    /// Records a line, unless its turn is known. Every check that could refuse it is made before the first write: a bad line
-    /// must not end the previous session, or start one.
+    /// Records a line, unless its turn is known. Everything that could refuse the line is checked before the first write,
+    /// because an invalid line must not end the previous session, or start one.
     fn take(&mut self, line: &TranscriptLine) -> Result<(), Failure> {
         let turn = line.to_turn();
         let known = self.user.find_recorded(&turn)?;
@@ -212,7 +214,7 @@ impl Replay {
         Ok(())
     }
 
-    /// The line's session, if it exists yet.
+    /// Returns the line's session; `None` if it does not exist yet.
     fn session_of(&self, line: &TranscriptLine) -> Result<Option<Session>, Failure> {
         match &self.current {
             Some(current) if current.key == line.session => Ok(Some(current.session.clone())),
@@ -223,7 +225,8 @@ impl Replay {
         }
     }
 
-    /// The same id and text in another session is a different turn, and would be lost if it counted as known.
+    /// Checks that a known turn is in the line's session. The same id and text in another session is a different turn,
+    /// which would be lost if it counted as known.
     fn check_same_session(&self, known: &Recorded, session: Option<&Session>) -> Result<(), Failure> {
         let wanted = session.map(Session::id);
         let mut next = Some(known.session_id);
@@ -236,12 +239,12 @@ impl Replay {
         Err(Failure::refused("its id is already taken by a turn of another session"))
     }
 
-    /// The session that continues this one.
+    /// Returns the id of the session that continues this one.
     fn successor(&self, id: SessionId) -> Result<Option<SessionId>, Failure> {
         Ok(self.user.session_by_id(id)?.info()?.successor_id)
     }
 
-    /// Ends the previous lines' session, at the time of its last turn; one that has ended stays as it is.
+    /// Ends the session of the previous lines, at the time of its last turn, unless it has already ended.
     fn end_current(&mut self) -> Result<(), Failure> {
         if let Some(Current { key, session }) = self.current.take() {
             let info = session.info()?;

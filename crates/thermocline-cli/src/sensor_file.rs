@@ -1,4 +1,4 @@
-//! The sensors from the command line: a file that lists what may be read, run and queried, and under which names.
+//! The sensors that the command line configures: a file names what they may read, run and query.
 #![allow(clippy::doc_markdown, reason = "the comments of arguments are the help, which shows no Markdown")]
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
@@ -24,7 +24,7 @@ pub(crate) struct SensorArgs {
 }
 
 impl SensorArgs {
-    /// Adds these sensors to the configuration.
+    /// Adds the sensors to the configuration.
     pub(crate) fn add_to(&self, mut config: Config) -> Result<Config, Failure> {
         config.sensor_timeout = Duration::from_millis(self.sensor_timeout_ms);
         let Some(path) = &self.sensors else { return Ok(config) };
@@ -40,7 +40,7 @@ impl SensorArgs {
     }
 }
 
-/// A sensor from the file.
+/// A sensor in the file.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum ListedSensor {
@@ -83,7 +83,7 @@ struct Addresses {
     window_s: Option<u64>,
     #[serde(default)]
     urls: BTreeMap<String, String>,
-    /// Addresses that may be on this machine or on a private network.
+    /// Addresses that may be on this machine or in a private network.
     #[serde(default)]
     private_urls: BTreeMap<String, String>,
 }

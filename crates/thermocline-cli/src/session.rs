@@ -1,4 +1,4 @@
-//! `thermocline session`: a user's sessions, and the turns of one.
+//! `thermocline session`: lists, shows and ends a user's sessions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,13 +18,13 @@ use crate::{
     pages, plain, turn,
 };
 
-/// A session, its turns and their moves.
+/// A session, its turns, and their moves between tiers.
 #[derive(Debug, Serialize)]
 struct ShownSession {
     session: SessionInfo,
-    /// Oldest first; without those whose originals were deleted.
+    /// The turns, oldest first, except those whose originals were deleted.
     turns: Vec<Turn>,
-    /// The summaries of the turns that are in the archive or deleted.
+    /// The summaries of those turns whose originals are in the archive or deleted.
     summaries: Vec<Summary>,
     transitions: Vec<Transition>,
 }
@@ -62,7 +62,7 @@ pub(crate) fn end(db: &Db, args: &SessionArgs, out: &Output) -> Result<(), Failu
     out.answer(&session.end()?, about)
 }
 
-/// Turns of a session by their places, both inclusive.
+/// Returns the turns of a session from place `first` to place `last`, both inclusive.
 pub(crate) fn turns_from(session: &Session, first: u32, last: u32) -> Result<Vec<Turn>, Failure> {
     let mut turns = Vec::new();
     for turn_number in first..=last {
@@ -71,7 +71,7 @@ pub(crate) fn turns_from(session: &Session, first: u32, last: u32) -> Result<Vec
     Ok(turns)
 }
 
-/// A session's key, else its id: the command line accepts either.
+/// Returns the session's key, otherwise its id; the command line accepts either.
 pub(crate) fn name(info: &SessionInfo) -> String {
     info.caller_id.as_deref().map_or_else(|| info.id.to_string(), |key| plain::line(key, usize::MAX))
 }
@@ -81,7 +81,7 @@ fn state(info: &SessionInfo) -> String {
 }
 
 fn listed(sessions: &[SessionInfo]) -> String {
-    /// A longer name is shown in full, and pushes its line to the right.
+    /// The maximum width of the column with names. A longer name is shown in full, and makes its line wider.
     const WIDEST: usize = 40;
     let width = sessions.iter().map(|info| name(info).chars().count()).max().unwrap_or(0).clamp(7, WIDEST);
     let mut text = format!(
@@ -146,7 +146,7 @@ fn shown(shown: &ShownSession) -> String {
         let _ = writeln!(text, "shown    from turn {first} on");
     }
     text += &moves(transitions);
-    // A turn's last move explains why it is stored where it is.
+    // The last move of a turn explains why it is in its tier.
     let reasons: BTreeMap<u32, &'static str> =
         transitions.iter().map(|moved| (moved.turn_number, moved.reason.as_str())).collect();
     text += &cold(turns, summaries);
@@ -165,13 +165,13 @@ fn shown(shown: &ShownSession) -> String {
     text
 }
 
-/// The cold turns, however they are kept, in order: all of them moved by compression, so each shows how it is kept instead
-/// of the reason.
+/// Returns the cold turns, in order, including those whose originals were deleted. Compression moved all of them, so each
+/// line shows how the turn is kept instead of the reason for its move.
 fn cold(turns: &[Turn], summaries: &[Summary]) -> String {
     let turns: Vec<&Turn> = turns.iter().filter(|turn| turn.memory_tier == MemoryTier::Cold).collect();
     let mut rows: BTreeMap<u32, String> = BTreeMap::new();
     for summary in summaries {
-        // Replaced below if its turn is there.
+        // This line is replaced below if the turn's original still exists.
         rows.insert(summary.turn_number, deleted_row(summary));
     }
     for turn in &turns {
@@ -198,7 +198,7 @@ fn tokens(turns: &[&Turn]) -> u64 {
     turns.iter().map(|turn| u64::from(turn.tokens.total_tokens)).sum()
 }
 
-/// How many turns moved where, and why; a turn that moved twice in the same way counts once.
+/// Describes how many turns moved where, and why; a turn that moved twice in the same way counts once.
 fn moves(transitions: &[Transition]) -> String {
     let mut turns: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for Transition { from, to, reason, turn_number, .. } in transitions {
@@ -220,7 +220,7 @@ fn row(turn: &Turn, reason: &str) -> String {
     )
 }
 
-/// A turn whose original was deleted: only its summary is left.
+/// Returns the line of a turn whose original was deleted, so that only its summary is left.
 fn deleted_row(summary: &Summary) -> String {
     format!(
         "{:>6}  {}  {:>6}  {:<12}  {}\n",
@@ -232,7 +232,7 @@ fn deleted_row(summary: &Summary) -> String {
     )
 }
 
-/// How a turn begins: who speaks first, and their first words.
+/// Returns the first words of a turn, and who said them.
 fn preview(of: &Turn, max_chars: usize) -> String {
     let said = &of.said;
     let (speaker, message) = if said.user_message.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! `thermocline session state`: named texts that last as long as their session.
+//! `thermocline session state`: shows and sets named texts that last as long as their session.
 
 use thermocline::SessionState;
 

@@ -1,4 +1,4 @@
-//! `thermocline stats`: how much is in the file.
+//! `thermocline stats`: shows how much is in the file.
 
 use std::fmt::Write as _;
 
@@ -48,7 +48,7 @@ fn text(stats: &Stats) -> String {
     )
 }
 
-/// Memories by status, and what belongs to them; empty if there are none.
+/// Counts the memories by status, and what belongs to them; empty if there are none.
 fn memories(memories: &MemoryStats) -> String {
     let [active, others @ ..] = [
         ("active", memories.active),
@@ -78,7 +78,7 @@ fn memories(memories: &MemoryStats) -> String {
     text + "\n"
 }
 
-/// What recall reads, and its receipts; empty if there are none.
+/// Returns the sizes of the index and the vectors that recall reads, and of its receipts; empty if there are none.
 fn recall(stats: &Stats) -> String {
     let recall = &stats.recall;
     let mut text = String::new();
@@ -95,7 +95,7 @@ fn recall(stats: &Stats) -> String {
     if text.is_empty() { text } else { "\n".to_owned() + &text }
 }
 
-/// How often things were of use; empty if nothing was.
+/// Counts how often things were of use; empty if nothing was.
 fn uses(uses: &[UseCount]) -> String {
     let mut text = String::new();
     for of_one in uses.chunk_by(|a, b| a.aspect == b.aspect) {
@@ -108,7 +108,7 @@ fn uses(uses: &[UseCount]) -> String {
     if text.is_empty() { text } else { "\nof use, in contexts that answered a turn, by\n".to_owned() + &text }
 }
 
-/// How well the rules worked that keep turns verbatim; empty until one had a chance.
+/// Shows how well the rules work that keep turns verbatim; empty until one of them had a chance.
 fn rules(rules: &[RuleStats]) -> String {
     let mut text = String::new();
     for of in rules {
@@ -122,7 +122,7 @@ fn rules(rules: &[RuleStats]) -> String {
     if text.is_empty() { text } else { "\nof use, of what only a rule keeps verbatim\n".to_owned() + &text }
 }
 
-/// Which tiers contexts reached, in the last twelve months with any; empty if none did.
+/// Shows which tiers contexts reached, in the last twelve months that have data; empty if there are none.
 fn reached(months: &[ReachedTiers]) -> String {
     let [hot, warm, cold] = ReachedTiers::EXPECTED_SHARES;
     let mut text = format!(
@@ -137,7 +137,7 @@ fn reached(months: &[ReachedTiers]) -> String {
     if months.is_empty() { String::new() } else { text }
 }
 
-/// What compression produced; empty if it produced nothing.
+/// Shows what compression produced; empty if it produced nothing.
 fn cold(stats: &Stats) -> String {
     let cold = &stats.cold;
     let mut text = String::new();
@@ -173,7 +173,7 @@ fn cold(stats: &Stats) -> String {
     text
 }
 
-/// A table of the tiers.
+/// Returns a table of the tiers.
 pub(crate) fn tiers(tiers: &[TierStats]) -> String {
     let mut table = format!("{:<6} {:>10} {:>12} {:>12}\n", "tier", "turns", "tokens", "text");
     for tier in tiers {

@@ -1,4 +1,4 @@
-//! Reads a transcript: JSON Lines, one turn per line. Errors name a bad line, never its text.
+//! A transcript: JSON Lines, one turn per line. Errors name an invalid line, never its text.
 
 use std::io::{BufRead, Read};
 
@@ -8,21 +8,21 @@ use thermocline::{Config, NewTurn, PaperTurn, SnapshotId};
 
 use crate::exit::{Exit, Failure};
 
-/// Two sides of 10 MiB with every character escaped still fit; a longer line is not a turn.
+/// The maximum length of a line, in bytes. Two sides of 10 MiB fit, even if every character is escaped.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
-/// One line.
+/// A line of a transcript.
 #[derive(Debug)]
 pub(crate) struct TranscriptLine {
-    /// Its place in the file, from 1.
+    /// The number of the line in the file, from 1.
     pub(crate) number: u64,
-    /// Where the next line begins.
+    /// The position in the file, in bytes, where the next line begins.
     pub(crate) end_bytes: u64,
     pub(crate) session: String,
     pub(crate) id: String,
     pub(crate) user: String,
     pub(crate) assistant: String,
-    /// When it was said, if the line says so.
+    /// When the turn was said; `None` if the line does not say.
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) user_name: Option<String>,
     pub(crate) assistant_name: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct TranscriptLine {
 }
 
 impl TranscriptLine {
-    /// A database's turn as a line, checked like a line of a transcript.
+    /// Turns a turn of a database into a line, after the same checks as for a line of a transcript.
     pub(crate) fn of_turn(number: u64, turn: PaperTurn) -> Result<Self, Failure> {
         turn.to_turn().check(Config::default().max_side_bytes)?;
         Ok(Self {
@@ -49,7 +49,7 @@ impl TranscriptLine {
         })
     }
 
-    /// The turn that the line describes.
+    /// Returns the turn that the line describes.
     pub(crate) fn to_turn(&self) -> NewTurn {
         let mut turn = NewTurn::new(&*self.user, &*self.assistant).caller_id(&*self.id);
         if let Some(at) = self.said_at {
@@ -71,7 +71,7 @@ impl TranscriptLine {
     }
 }
 
-/// The lines of a transcript, read one at a time: a file may be larger than memory.
+/// The lines of a transcript, read one at a time, because a file may be larger than memory.
 #[derive(Debug)]
 pub(crate) struct Transcript<R> {
     input: R,
@@ -85,7 +85,7 @@ impl<R: BufRead> Transcript<R> {
         Self { input, number: 0, read_bytes: 0, buffer: Vec::new() }
     }
 
-    /// Reads the next line into the buffer; false at the end.
+    /// Reads the next line into the buffer; returns false at the end.
     fn read_line(&mut self) -> Result<bool, Failure> {
         self.buffer.clear();
         self.number += 1;
@@ -102,7 +102,7 @@ impl<R: BufRead> Transcript<R> {
 
     fn next_line(&mut self) -> Result<Option<TranscriptLine>, Failure> {
         while self.read_line()? {
-            /// Some programs put it at the start of a UTF-8 file.
+            /// Some programs write this mark at the start of a UTF-8 file.
             const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
             let bytes = match self.buffer.strip_prefix(BYTE_ORDER_MARK) {
                 Some(rest) if self.number == 1 => rest,
@@ -120,15 +120,16 @@ impl<R: BufRead> Transcript<R> {
 impl<R: BufRead> Iterator for Transcript<R> {
     type Item = Result<TranscriptLine, (u64, Failure)>;
 
-    /// A failure carries the number of its line.
+    /// Returns the next line; an error carries the number of its line.
     fn next(&mut self) -> Option<Self::Item> {
         self.next_line().map_err(|failure| (self.number, failure)).transpose()
     }
 }
 
-/// A line's fields, checked on their own: whether they fit the file is decided when they are recorded.
+/// Parses a line's fields. They are checked on their own; whether they fit what the file contains is checked when they
+/// are recorded.
 ///
-/// Parsed by hand, because `serde_json` quotes the value in its errors about wrong types.
+/// The fields are read by hand, because the errors of `serde_json` about wrong types quote the value.
 fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
     let value = serde_json::from_slice(bytes).map_err(|error| no_json(&error))?;
     let Value::Object(mut fields) = value else {
@@ -151,7 +152,8 @@ fn parsed(bytes: &[u8]) -> Result<TranscriptLine, String> {
     Ok(line)
 }
 
-/// What is wrong with the JSON, and at which column. Its line is always 1 here, and reported elsewhere.
+/// Says what is wrong with the JSON, and at which column. The line in the error is always 1; the caller reports the real
+/// one.
 fn no_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
@@ -166,7 +168,7 @@ fn needed(fields: &mut Map<String, Value>, name: &str) -> Result<String, String>
     }
 }
 
-/// A field that may be missing, or null.
+/// Takes a text field that may be missing or null.
 fn optional(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, String> {
     match fields.remove(name) {
         Some(Value::String(text)) => Ok(Some(text)),

@@ -1,4 +1,4 @@
-//! `thermocline export` and `import`: all of a user's memory as JSON Lines, out of one file and into another.
+//! `thermocline export` and `import`: write a user's whole memory as JSON Lines, and read it into another file.
 
 use std::{
     error::Error as StdError,
@@ -21,7 +21,7 @@ use crate::{
     plain,
 };
 
-/// The first line of an export is far shorter.
+/// The maximum length of the first line of an export, in bytes; real ones are far shorter.
 const MAX_FIRST_LINE_BYTES: u64 = 1 << 10;
 
 #[derive(Debug, Serialize)]
@@ -37,7 +37,7 @@ pub(crate) fn export(db: &Db, args: &UserExportArgs, out: &Output) -> Result<(),
     if args.to == Path::new("-") {
         let exported = user.export(out.data());
         if exported.as_ref().is_err_and(|error| is_broken_pipe(error)) {
-            return Ok(()); // A reader who has gone away has seen enough.
+            return Ok(()); // The reader has closed the pipe, so it needs no more.
         }
         out.talk(&one_line(&exported?));
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn export(db: &Db, args: &UserExportArgs, out: &Output) -> Result<(),
     let counts = {
         let _progress = out.progress(None, "exporting");
         written(&file, |to| Ok(user.export(to)?))
-            // An incomplete file must not pass for an export.
+            // The file is removed, because an incomplete one must not pass for an export.
             .inspect_err(|_| drop(fs::remove_file(&args.to)))?
     };
     out.answer(&WrittenExport { file: args.to.display().to_string(), counts }, |written| {
@@ -63,7 +63,7 @@ pub(crate) fn import(db: &Db, args: &ImportArgs, out: &Output) -> Result<(), Fai
             _ => Failure::caused(Exit::FileUnusable, "the export cannot be opened", error),
         })?)
     };
-    // Checked before the file is opened: input that is not an export must not create a database.
+    // Checked before the file is opened, because input that is not an export must not create a database.
     let from = begun(BufReader::new(from))?;
     let memory = find::made(db, find::verb_config())?;
     let counts = {
@@ -73,7 +73,7 @@ pub(crate) fn import(db: &Db, args: &ImportArgs, out: &Output) -> Result<(), Fai
     out.answer(&counts, table)
 }
 
-/// A new file that only its owner can read; an existing one is never replaced.
+/// Creates a file that only its owner can read; never replaces an existing one.
 fn create(path: &Path) -> Result<File, Failure> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -91,7 +91,7 @@ fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// Writes the file, and returns once it is on disk.
+/// Writes the export to the file, and returns once it is on disk.
 fn written(
     file: &File,
     write: impl FnOnce(File) -> Result<Transferred, Failure>,
@@ -102,7 +102,7 @@ fn written(
     Ok(counts)
 }
 
-/// The same input from its start, if its first line is that of an export.
+/// Checks that the first line is that of an export, and returns the input from its start.
 fn begun(mut from: impl BufRead + Send + 'static) -> Result<impl BufRead + Send + 'static, Failure> {
     let mut first = Vec::new();
     (&mut from)

@@ -1,4 +1,4 @@
-//! `thermocline turn`: one turn in full, or its summary.
+//! `thermocline turn`: shows one turn in full, or its summary.
 
 use std::fmt::Write as _;
 
@@ -22,11 +22,11 @@ pub(crate) enum OriginalLocation {
     Kept,
     /// In the archive.
     Archived,
-    /// Nowhere: only its summary is left.
+    /// Nowhere: it was deleted, and only its summary is left.
     Deleted,
 }
 
-/// A turn, where its original is, and its summary, if there is one.
+/// A turn, the location of its original, and its summary if it has one.
 #[derive(Debug, Serialize)]
 struct ShownTurn {
     #[serde(flatten)]
@@ -42,7 +42,7 @@ enum FoundTurn {
     Deleted(Trace),
 }
 
-/// What is known of a turn without its text: the same fields as for a whole one.
+/// What is known about a turn whose text was deleted. The fields are those of a whole turn.
 #[derive(Debug, Serialize)]
 struct Trace {
     id: TurnId,
@@ -83,7 +83,7 @@ pub(crate) fn show(db: &Db, args: &TurnShowArgs, out: &Output) -> Result<(), Fai
     out.answer(&shown(&user, &args.turn)?, text)
 }
 
-/// The turn with this name, even if only its summary is left: its id, and its session and place in words.
+/// Returns the turn with this name, even if only its summary is left: its id, and its session and place in words.
 pub(crate) fn named(user: &User, name: &str) -> Result<(TurnId, String), Failure> {
     let shown = shown(user, name)?;
     let (session, number, said) = match &shown.turn {
@@ -98,7 +98,7 @@ pub(crate) fn named(user: &User, name: &str) -> Result<(TurnId, String), Failure
     ))
 }
 
-/// By its id, by its caller's id, or by its session and place.
+/// Finds a turn by its id, by its caller's id, or by its session and place.
 fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
     let mut found = Vec::new();
     if let Ok(id) = name.parse::<TurnId>() {
@@ -121,7 +121,7 @@ fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
             Err(_) => {}
         }
     }
-    // A caller's id may look like a place.
+    // A caller's id may look like a place, so two names may find the same turn.
     found.dedup_by_key(|shown| shown.id());
     match (found.pop(), found.pop()) {
         (Some(one), None) => Ok(one),
@@ -136,7 +136,7 @@ fn shown(user: &User, name: &str) -> Result<ShownTurn, Failure> {
     }
 }
 
-/// The turn with its summary; if it was deleted, only the summary.
+/// Returns the turn with its summary; only the summary if the turn's original was deleted.
 fn either(
     user: &User,
     turn: Option<Turn>,
@@ -210,7 +210,7 @@ fn whole(turn: &Turn, original: OriginalLocation) -> String {
     text + &sides(&turn.said)
 }
 
-/// What each side said, in full.
+/// Returns what each side said, in full.
 pub(crate) fn sides(said: &Said) -> String {
     let mut text = String::new();
     for (side, message) in [
@@ -224,7 +224,7 @@ pub(crate) fn sides(said: &Said) -> String {
     text
 }
 
-/// Why it is not part of the memory: it is incomplete or was replaced.
+/// Says why the turn is not part of the memory, if it is incomplete or was replaced.
 fn state(turn: &Turn) -> &'static str {
     match turn.state {
         TurnState::Incomplete => ", waiting for its reply",
@@ -233,7 +233,7 @@ fn state(turn: &Turn) -> &'static str {
     }
 }
 
-/// Whether and why it is kept verbatim forever.
+/// Says whether and why the turn is kept verbatim forever.
 fn critical(turn: &Turn) -> String {
     match turn.critical_rule {
         _ if !turn.is_identity_critical => String::new(),
@@ -242,7 +242,7 @@ fn critical(turn: &Turn) -> String {
     }
 }
 
-/// The name of a side of a turn, else its origin.
+/// Returns the name of a turn's side, otherwise its origin.
 pub(crate) fn speaker(name: Option<&str>, origin: Origin) -> String {
     let name = plain::line(name.unwrap_or_default(), 40);
     match (name.as_str(), origin) {

@@ -1,4 +1,4 @@
-//! `thermocline user`: the users in the file.
+//! `thermocline user`: lists the users in the file.
 
 use std::fmt::Write as _;
 

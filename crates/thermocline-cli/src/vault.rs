@@ -1,4 +1,4 @@
-//! `thermocline vault`: a user's memories as a folder of markdown files.
+//! `thermocline vault`: keeps a user's memories as a folder of markdown files.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{fmt::Write as _, path::PathBuf, thread, time::Duration};
@@ -15,7 +15,7 @@ use crate::{
     plain,
 };
 
-/// How many files of each sort are listed; --json lists all.
+/// The maximum number of files of each kind that are listed; `--json` lists all.
 const NAMED: usize = 20;
 
 #[derive(Debug, Subcommand)]
@@ -171,7 +171,7 @@ fn answer(
     out.answer(&report, told)
 }
 
-/// `notes/a.md, line 2: it is no number`.
+/// Returns a refused file with the line and the reason: `notes/a.md, line 2: it is no number`.
 pub(crate) fn place_and_why(file: &RefusedFile) -> String {
     let line = file.line.map_or(String::new(), |line| format!(", line {line}"));
     format!("{}{line}: {}", plain::line(&file.path, usize::MAX), plain::line(&file.why, 300))

@@ -1,4 +1,4 @@
-//! `thermocline why`: what a recall found, what it left out, and why.
+//! `thermocline why`: shows what a recall found, what it left out, and why.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::{
     recall_args::WhyArgs,
 };
 
-/// Selects the newest receipt.
+/// The value of the argument that selects the newest receipt.
 const LAST: &str = "last";
 
 pub(crate) fn run(db: &Db, args: &WhyArgs, out: &Output) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub(crate) fn run(db: &Db, args: &WhyArgs, out: &Output) -> Result<(), Failure> 
     out.print(&explained(&user, id)?)
 }
 
-/// The whole explanation; each turn has its date, its place and its first words.
+/// Returns the whole explanation; each turn has its date, its place and its first words.
 pub(crate) fn explained(user: &User, id: ReceiptId) -> Result<String, Failure> {
     Ok(plain::block(&user.receipt_with_texts(id)?.explain()))
 }
@@ -66,7 +66,7 @@ fn list(user: &User, n: u32, out: &Output) -> Result<(), Failure> {
     })
 }
 
-/// The first `n` items that were shown, a line each, and how many others there are.
+/// Returns a line for each of the first `n` items that were shown, and the number of other items.
 pub(crate) fn reasons(told: &ReceiptWithTexts, n: usize) -> String {
     let mut text = String::new();
     let items = told.receipt.items.iter().zip(&told.texts);

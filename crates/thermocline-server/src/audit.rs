@@ -1,6 +1,6 @@
-//! The audit file: a line of JSON for each operation that changes, destroys or administers, or that was refused. It says
-//! who, when, what and for whom, by ids: never a text, a name, or a caller's key. It is a file, not a table, so that erasing
-//! needs no exception.
+//! The audit file: one line of JSON for each operation that changes, destroys or administers, and for each refused call.
+//! A line says who called what, when and for which user, by ids. It never contains a text, a name, or the text of a key.
+//! The log is a file and not a table, so that erasing a user needs no exception for it.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,11 +16,11 @@ use uuid::Uuid;
 
 use crate::ops::spec::{Effect, KeyScope, Spec};
 
-/// The file, which is only appended to.
+/// The audit file, opened for appending.
 #[derive(Debug)]
 pub struct Audit(Mutex<File>);
 
-/// What a line contains in addition to its time.
+/// The fields of a line, except its time.
 #[derive(Debug, Serialize)]
 pub(crate) struct AuditLine<'a> {
     pub(crate) key: &'a str,
@@ -45,12 +45,12 @@ impl Audit {
         Ok(Self(Mutex::new(options.open(path)?)))
     }
 
-    /// Whether an operation is logged if it was not refused.
+    /// Whether an operation is logged when it is allowed; refused calls are always logged.
     pub(crate) fn is_for(spec: &Spec) -> bool {
         matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == KeyScope::Admin
     }
 
-    /// Writes a line; for a destructive operation, it is on disk before this returns.
+    /// Appends a line; if `is_synced`, it is on disk before this returns.
     pub(crate) fn write(&self, line: &AuditLine<'_>, is_synced: bool) -> io::Result<()> {
         #[derive(Serialize)]
         struct Timed<'a> {

@@ -10,30 +10,30 @@ use crate::ops::{
     spec::{KeyScope, Spec, Target},
 };
 
-/// Who calls: the holder of a key, or whoever uses this machine.
+/// The holder of a key, or anyone on this machine if there are no keys.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The key's id; `local` without keys.
+    /// The key's id; `local` without keys, `shell` for the command line.
     pub id: String,
-    /// What it may do; no scope implies another.
+    /// The caller's rights; no scope implies another.
     pub scopes: Vec<KeyScope>,
-    /// Which users' memory it may access.
+    /// The users whose memory the caller may access.
     pub users: Users,
-    /// The origin of its statements.
+    /// The origin of the caller's statements.
     pub origin: Origin,
-    /// Its rate limit; `None` for no limit.
+    /// The caller's rate limit; `None` for no limit.
     pub rate: Option<Rate>,
 }
 
-/// Which users a caller may access.
+/// The users whose memory a caller may access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Users {
-    /// All of them.
+    /// All users.
     Any,
-    /// Users whose names start with this: one tenant's. Ends with `/`.
+    /// Users whose names start with this prefix, such as one tenant's. It ends with `/`.
     Prefix(String),
-    /// This one.
+    /// The user with this name.
     One(String),
 }
 
@@ -41,20 +41,20 @@ pub enum Users {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Rate {
-    /// This many calls,
+    /// The number of calls per period.
     pub times: NonZeroU32,
-    /// per this period.
+    /// The period.
     pub per: Per,
 }
 
 /// The period of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Per {
-    /// `50/s`.
+    /// Written `s`, as in `50/s`.
     Second,
-    /// `600/m`.
+    /// Written `m`, as in `600/m`.
     Minute,
-    /// `1000/h`.
+    /// Written `h`, as in `1000/h`.
     Hour,
 }
 
@@ -62,8 +62,8 @@ pub enum Per {
 const ID: &str = "id:";
 
 impl Users {
-    /// Whether the user with this name is included. Which name an id belongs to is unknown until the file is read, so ids
-    /// are only for callers with access to all users, or to that very id.
+    /// Whether these include the user with this name. The name that an id belongs to is unknown until the file is read,
+    /// so an id is accepted only from a caller with access to all users, or to exactly that id.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
@@ -76,7 +76,7 @@ impl Users {
 impl FromStr for Users {
     type Err = String;
 
-    /// `any`, `acme/*` or a name.
+    /// Parses `any`, a prefix such as `acme/*`, or a name.
     fn from_str(text: &str) -> Result<Self, String> {
         Ok(match text {
             "" => return Err("a user's name cannot be empty".to_owned()),
@@ -153,8 +153,8 @@ impl TryFrom<String> for Rate {
 const LOCAL: &str = "local";
 
 impl Caller {
-    /// Anyone who reaches the loopback address when there are no keys: everything except what destroys or leaves the
-    /// machine.
+    /// Returns the caller for anyone who reaches the loopback address of a server without keys: may read, write and
+    /// inspect, but neither erase nor administer.
     pub fn local() -> Self {
         Self {
             id: LOCAL.to_owned(),
@@ -165,7 +165,8 @@ impl Caller {
         }
     }
 
-    /// Anyone with access to the file itself, in a shell: everything. The shell knows the origin of their statements.
+    /// Returns the caller for anyone with access to the file itself, in a shell, who may do everything. The shell knows
+    /// the origin of their statements.
     pub fn shell(origin: Origin) -> Self {
         Self {
             id: "shell".to_owned(),
@@ -180,7 +181,7 @@ impl Caller {
     pub fn may(&self, spec: &Spec, user: Option<&str>) -> Result<(), Problem> {
         let is_theirs = match spec.target {
             Target::User => user.is_some_and(|name| self.users.has(name)),
-            // Operations across users need a key for all of them.
+            // Operations on the whole file need a key for all users.
             Target::File => self.users == Users::Any,
         };
         if is_theirs && self.scopes.contains(&spec.scope) {
@@ -203,7 +204,7 @@ impl Caller {
     }
 }
 
-/// The answer to a forbidden request, whatever it asks for and whether that exists or not.
+/// The error for a forbidden request. It is the same for every request, whether what it asks for exists or not.
 pub fn not_allowed() -> Problem {
     Problem::new(
         Code::NotAllowed,

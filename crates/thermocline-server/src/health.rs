@@ -13,12 +13,12 @@ use tokio::{sync::Mutex, time::Instant};
 
 use crate::{keys::Keys, service::Service};
 
-/// How long a result is reused, so that probes cost nothing.
+/// How long a result is reused, so that frequent probes cost nothing.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// The minimum free space on the disk.
 const FREE_BYTES: u64 = 64 << 20;
 
-/// The server's state, and what it is computed from.
+/// The server's state, and the sources from which it is computed.
 #[derive(Debug)]
 pub struct ServerHealth {
     service: Arc<Service>,
@@ -32,16 +32,16 @@ pub struct ServerHealth {
 pub struct Readiness {
     /// Whether requests should be sent here.
     pub is_ready: bool,
-    /// What prevents it, in words that never change their meaning: `closing`, `keys-unreadable`, `no-keys`, `reader`,
-    /// `writer`, `disk-full`, `read-only`, `corrupt`.
+    /// Why not, in words that never change their meaning: `closing`, `keys-unreadable`, `no-keys`, `reader`, `writer`,
+    /// `disk-full`, `read-only`, `corrupt`.
     pub reasons: Vec<&'static str>,
-    /// Whether only a new process can help: nothing is written any more.
+    /// Whether only a new process can help, because nothing can be written any more.
     #[serde(skip)]
     pub is_broken: bool,
 }
 
 impl ServerHealth {
-    /// For this service, with these keys if there are any.
+    /// Creates the health of this service, with these keys if there are any.
     pub fn new(service: Arc<Service>, keys: Option<Arc<Keys>>) -> Self {
         Self { service, keys, is_closing: AtomicBool::new(false), found: Mutex::default() }
     }
@@ -66,7 +66,7 @@ impl ServerHealth {
             let looked = self.look().await;
             found.insert((Instant::now(), looked)).1.clone()
         };
-        // Known without checking.
+        // Checked on each call, because a flag costs nothing.
         if self.is_closing() {
             readiness.is_ready = false;
             readiness.reasons.insert(0, "closing");
@@ -98,7 +98,7 @@ impl ServerHealth {
         Readiness { is_ready: reasons.is_empty(), reasons, is_broken }
     }
 
-    /// Returns once only a new process can help.
+    /// Waits until only a new process can help.
     pub async fn broken(&self) {
         while !self.readiness().await.is_broken {
             // An unexpected error in any call triggers a check at once.

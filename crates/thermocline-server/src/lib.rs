@@ -1,8 +1,7 @@
 //! Thermocline over HTTP and MCP, from one table of operations.
 //!
-//! [`ops`] is the table: everything that can be asked, each defined once. [`service`] is the path of every call through it,
-//! whoever calls: first what the caller may do, then the operation. `http` and `mcp` are surfaces on top of that, and decide
-//! nothing.
+//! [`ops`] is the table; it defines each operation once. [`service`] runs every call, from any surface: it first checks
+//! what the caller may do, and then runs the operation. `http` and `mcp` are surfaces on top of that, and decide nothing.
 #![allow(
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,

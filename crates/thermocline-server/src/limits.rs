@@ -1,4 +1,4 @@
-//! How much may run at once: slots by class, rates by key, total bytes of bodies.
+//! Limits on what runs at once: slots by class of operation, rates by key, and the total bytes of request bodies.
 
 use std::{
     collections::HashMap,
@@ -25,16 +25,16 @@ use crate::{
     },
 };
 
-/// How long a caller waits for a slot. A caller that is refused early can go elsewhere, and running calls stay fast.
+/// How long a caller waits for a slot. An early refusal lets the caller go elsewhere, and keeps running calls fast.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Slots for operations that read or write everything.
+/// The number of slots for operations of the class [`Class::Long`].
 const LONG_PLACES: usize = 2;
 /// The maximum total size of all bodies in memory, in bytes.
 const BODIES_BYTES: usize = 256 << 20;
 
-/// Slots, rates and bytes.
+/// The slots, the rates of keys, and the bytes for request bodies.
 pub struct Limits {
-    /// The number in each of the two fast classes.
+    /// The number of slots in each of the two fast classes.
     places: usize,
     quick: Arc<Semaphore>,
     recall: Arc<Semaphore>,
@@ -50,14 +50,14 @@ impl fmt::Debug for Limits {
 }
 
 impl Default for Limits {
-    /// For a memory with the default number of readers.
+    /// Limits for a memory with the default number of readers.
     fn default() -> Self {
         Self::new(thermocline::Config::default().readers)
     }
 }
 
 impl Limits {
-    /// Limits for a memory with this many readers.
+    /// Creates limits for a memory with this many readers.
     pub fn new(readers: u32) -> Self {
         let places = Self::places_of(readers);
         let semaphore = |places| Arc::new(Semaphore::new(places));
@@ -71,18 +71,18 @@ impl Limits {
         }
     }
 
-    /// The number of slots in each of the two fast classes: a few per reader, so that none of them idles.
+    /// The number of slots in each of the two fast classes: a few per reader, so that no reader idles.
     fn places_of(readers: u32) -> usize {
         (4 * readers as usize).max(16)
     }
 
-    /// The number of threads that the slots can keep busy together, which the runtime's blocking pool needs: one that runs
-    /// the operation, and one for the work that it waits for.
+    /// The number of threads that all slots can keep busy, which the runtime's blocking pool needs. Each operation has
+    /// one thread that runs it, and one for the work that it waits for.
     pub fn threads(readers: u32) -> usize {
         2 * (2 * Self::places_of(readers) + LONG_PLACES) + 4
     }
 
-    /// A slot, held as long as the permit. Errors: `Code::Busy` if none becomes free soon.
+    /// Waits for a slot, which is held as long as the permit. Errors: `Code::Busy` if none becomes free within 300 ms.
     pub async fn place(&self, class: Class) -> Result<OwnedSemaphorePermit, Problem> {
         let places = match class {
             Class::Quick => &self.quick,
@@ -95,12 +95,12 @@ impl Limits {
         }
     }
 
-    /// How many operations hold a slot in one of the two fast classes.
+    /// The number of operations that hold a slot in one of the two fast classes.
     pub fn running(&self) -> usize {
         2 * self.places - self.quick.available_permits() - self.recall.available_permits()
     }
 
-    /// Room for this many bytes of a body, held as long as the permit.
+    /// Reserves this many bytes for a body, as long as the permit is held. Errors: `Code::Busy` if too few are free.
     pub fn body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.bodies).try_acquire_many_owned(bytes);
@@ -109,7 +109,7 @@ impl Limits {
         })
     }
 
-    /// Counts one call of a caller whose key has a rate limit.
+    /// Counts a call of a caller whose key has a rate limit. Errors: `Code::TooFast` if the limit is reached.
     pub fn count(&self, caller: &Caller) -> Result<(), Problem> {
         let Some(rate) = caller.rate else { return Ok(()) };
         let Err(not_until) = self.rate(&caller.id, rate).check() else { return Ok(()) };
@@ -119,7 +119,7 @@ impl Limits {
         Err(problem)
     }
 
-    /// The counter for this key; if its rate was changed, counting starts again.
+    /// Returns the counter for this key; a changed rate starts a new one.
     fn rate(&self, key: &str, rate: Rate) -> Arc<DefaultDirectRateLimiter> {
         // Counts stay valid even if another holder of the lock panicked.
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);

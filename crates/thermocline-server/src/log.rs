@@ -1,7 +1,7 @@
 //! Logs: text for people or JSON for machines.
 //!
-//! They contain ids and counts, and never what anybody said. So the MCP SDK's logs are left out at every level: it logs
-//! whole messages.
+//! Logs contain ids and counts, and never what anybody said. The logs of the MCP SDK are therefore left out at every
+//! level, because it logs whole messages.
 
 use std::str::FromStr;
 
@@ -16,10 +16,10 @@ use tracing_subscriber::{
 /// The format of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One object per line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -35,10 +35,10 @@ impl FromStr for Format {
     }
 }
 
-/// The crate that logs whole messages.
+/// The MCP SDK, which logs whole messages.
 const TALKATIVE: &str = "rmcp";
 
-/// Starts logging for these targets: `info`, or `warn,thermocline=debug`. Once per process.
+/// Starts logging for these targets, such as `info` or `warn,thermocline=debug`. Called at most once per process.
 pub fn begin(
     format: Format,
     targets: &str,

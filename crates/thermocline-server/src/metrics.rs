@@ -1,5 +1,5 @@
-//! Counters for operators. No label can contain a user, a session or anything that anybody said: each is one of our own
-//! words.
+//! Counters for operators. No label can contain a user, a session or anything that anybody said: every label value is a
+//! word from this crate.
 
 use std::{
     fmt,
@@ -21,11 +21,11 @@ use thermocline::{Clock, Event, Health, OnEvent, ProviderRole, SystemClock};
 
 use crate::ops::{problem::Code, spec::Class};
 
-/// From a tenth of a millisecond to half a minute; each bucket is about 2.5 times the previous one.
+/// Bucket bounds of durations, from 0.1 ms to 30 s.
 const SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 30.0];
 
-/// Tokens of contexts, about doubling; the default budget is one of them.
+/// Bucket bounds of a context's tokens, about doubling; the default budget is one of them.
 const TOKENS: [f64; 10] =
     [50.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_400.0, 8_800.0, 20_000.0, 100_000.0];
 
@@ -129,7 +129,7 @@ impl Default for Metrics {
             stats_age: Gauge::default(),
         };
         metrics.register();
-        // Counters that exist from the start, so that the first event of a kind shows as an increase.
+        // Created now, so that the first event of a kind shows as an increase.
         for event in EVENTS {
             drop(metrics.events.get_or_create(&OfEvent { event }));
         }
@@ -186,7 +186,7 @@ impl Metrics {
         to.register("build", "The running version", build);
     }
 
-    /// Counts an operation that has ended.
+    /// Records the duration and the outcome of an operation that has ended.
     pub(crate) fn ran(
         &self,
         operation: &'static str,
@@ -208,29 +208,29 @@ impl Metrics {
         self.failures.get_or_create(&Reason { reason: code.facts().word }).inc();
     }
 
-    /// Counts a running operation, until the guard is dropped.
+    /// Counts an operation as running until the guard is dropped.
     pub(crate) fn in_flight(self: &Arc<Self>, class: Class) -> GaugeGuard {
         let gauge = self.in_flight.get_or_create(&OfClass { class: word_of(class) }).clone();
         GaugeGuard::one_of(gauge)
     }
 
-    /// Counts an open connection, until the guard is dropped.
+    /// Counts a connection as open until the guard is dropped.
     pub(crate) fn connection(&self) -> GaugeGuard {
         GaugeGuard::one_of(self.connections.clone())
     }
 
-    /// Counts a recall or context that had to do without these things: once, if there are any.
+    /// Counts one recall or context if it had to do without something that is configured; `things` names what.
     pub fn missing(&self, things: &[String]) {
         self.missing.inc_by(u64::from(!things.is_empty()));
     }
 
-    /// Counts a context that was returned.
+    /// Records the tokens of a returned context, and the number of turns that it left out for lack of room.
     pub fn handed_out(&self, tokens: u32, left_out: usize) {
         self.context_tokens.observe(tokens.into());
         self.context_left_out.inc_by(left_out as u64);
     }
 
-    /// Counts what happens in the background: for [`Config::on_event`](thermocline::Config::on_event).
+    /// Returns a hook that counts background events, for [`Config::on_event`](thermocline::Config::on_event).
     pub fn on_event(self: &Arc<Self>) -> OnEvent {
         let metrics = Arc::clone(self);
         OnEvent::new(move |event| {
@@ -241,19 +241,19 @@ impl Metrics {
         })
     }
 
-    /// Records what the file reports about itself.
+    /// Takes over the values that the file reports about itself.
     pub(crate) fn take_health(&self, health: &Health) {
         self.log_bytes.set(clamped(health.log_bytes));
         self.free_bytes.set(clamped(health.free_bytes.unwrap_or(0)));
         self.queued.set(clamped(health.queued_commands as u64));
-        // The writer's counts only grow, but a later caller may have read an earlier value.
+        // The writer's counts only grow, but concurrent callers may arrive out of order, so the maximum is kept.
         self.commits.inner().fetch_max(health.commits, Ordering::Relaxed);
         let seconds = Duration::from_micros(health.commit_us).as_secs_f64();
         // For non-negative floats, the order of the bits is the order of the numbers.
         self.commit_seconds.inner().fetch_max(seconds.to_bits(), Ordering::Relaxed);
     }
 
-    /// Records the counts returned by the operation `stats`.
+    /// Takes over the counts returned by the operation `stats`.
     pub(crate) fn take_stats(&self, counted: &Value) {
         let number = |pointer: &str| counted.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
         for tier in counted.pointer("/stats/tiers").and_then(Value::as_array).into_iter().flatten() {
@@ -276,7 +276,7 @@ impl Metrics {
         self.stats_age.set(number("/age_ms") as f64 / 1_000.0);
     }
 
-    /// All metrics, in the text format of `OpenMetrics`.
+    /// Returns all metrics in the text format of `OpenMetrics`.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -284,7 +284,7 @@ impl Metrics {
     }
 }
 
-/// Counts for as long as it exists.
+/// Keeps a gauge one higher for as long as the guard exists.
 #[derive(Debug)]
 pub(crate) struct GaugeGuard(Gauge);
 

@@ -1,4 +1,4 @@
-//! Builds a server from its settings: what listens where, who may call, and what prevents it from starting.
+//! Builds a server from its settings: where it listens, who may call it, and what prevents it from starting.
 
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     tls::Tls,
 };
 
-/// A server that listens, and answers once it runs.
+/// A server whose socket is open; [`run`](Self::run) serves it.
 #[derive(Debug)]
 pub struct Server {
     http: Arc<Http>,
@@ -30,9 +30,9 @@ pub struct Server {
 /// Why a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was told to stop.
+    /// It was asked to stop.
     Told,
-    /// The file's writer is dead: whatever supervises the process should start a new one.
+    /// The file's writer is dead; the process's supervisor should start a new process.
     Broken,
 }
 
@@ -42,7 +42,9 @@ pub struct Refusal(String);
 
 const UNIX: &str = "unix:";
 
-/// A service for this memory with these settings.
+/// Builds the service for this memory with these settings.
+///
+/// Errors: the audit file cannot be opened, or the backup folder does not exist.
 pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) -> Result<Service, Refusal> {
     let audit = settings.service.audit.as_deref().map(Audit::open).transpose();
     let audit = audit.map_err(|error| Refusal(format!("the audit file cannot be opened: {error}")))?;
@@ -60,7 +62,10 @@ pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) 
 }
 
 impl Server {
-    /// Starts listening. Errors: anything that would leave access open that the owner believes to be closed.
+    /// Starts listening.
+    ///
+    /// Errors: the key file or the certificate cannot be used, the address cannot be listened on, or the settings would
+    /// leave access open that the owner believes to be closed.
     pub async fn start(service: Arc<Service>, settings: &ServiceSettings) -> Result<Self, Refusal> {
         let keys = settings.keys.as_deref().map(Keys::open).transpose();
         let keys = keys.map_err(|error| Refusal(error.to_string()))?.map(Arc::new);
@@ -73,7 +78,7 @@ impl Server {
             allowed_hosts: settings.allowed_hosts.clone(),
             allowed_origins: settings.allowed_origins.clone(),
         };
-        // The address that the server listens at is safe to allow: rebinding needs a DNS name.
+        // The server's own IP address is safe to allow: DNS rebinding needs a name.
         if let Address::Tcp(address) = address {
             guard.allowed_hosts.push(address.to_string());
         }
@@ -90,7 +95,7 @@ impl Server {
         Ok(Self { http: Arc::new(http), listener, address, tls })
     }
 
-    /// Where it listens.
+    /// The address where the server listens.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -100,11 +105,12 @@ impl Server {
         self.tls.as_ref()
     }
 
-    /// Serves until `end` completes or nothing can be written any more, then lets running requests finish. The memory stays
+    /// Serves until `end` completes or the file's writer is dead, then lets running requests finish. The memory stays
     /// open.
     pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
         let health = Arc::clone(&self.http.health);
-        // Done now because the first record would wait for it, up to a second, and others would queue after it.
+        // Started now: otherwise the first record would wait for this, for up to a second, and others would queue after
+        // it.
         let memory = self.http.service.memory.clone();
         tokio::spawn(async move { memory.ready().await });
         let mut ended = Ended::Told;

@@ -1,5 +1,5 @@
-//! The path of every call, whoever makes it: the caller's rights, its rate, a slot; then the operation, and what is recorded
-//! about it.
+//! Runs every call, whoever makes it: checks the caller's rights and rate, waits for a slot, runs the operation, and
+//! records the call in metrics, logs and the audit file.
 
 use std::{
     fs::File,
@@ -36,79 +36,80 @@ use crate::{
     },
 };
 
-/// The memory, and what all surfaces share.
+/// The memory, and the state that all surfaces share.
 #[derive(Debug)]
 pub struct Service {
     /// The memory.
     pub memory: Thermocline,
-    /// The same, for the threads that run operations.
+    /// The same memory, for the threads that run operations.
     here: blocking::Thermocline,
-    /// The operations.
+    /// The table of operations.
     pub table: &'static [Row],
     /// The folder for backups; `None` if backups are refused.
     pub backup_folder: Option<PathBuf>,
-    /// The file's counts that were read last.
+    /// The file's counts, as they were last read.
     pub stats: LastStats,
-    /// How much may run at once.
+    /// The limits on concurrency, call rates and request bodies.
     pub limits: Limits,
-    /// What is counted.
+    /// The counters.
     pub metrics: Arc<Metrics>,
-    /// The log of who did what.
+    /// The audit file; `None` if none is kept.
     pub audit: Option<Audit>,
     /// When each of `TROUBLES` last occurred.
     troubles: Mutex<[Option<Instant>; TROUBLES.len()]>,
     alarm: Notify,
 }
 
-/// Problems that keep a server from being ready for a while: until they have not occurred for [`TROUBLE_LASTS`].
+/// Problems with the file that make the server not ready for [`TROUBLE_LASTS`] after they last occurred.
 const TROUBLES: [(Code, &str); 2] = [(Code::ReadOnly, "read-only"), (Code::Corrupt, "corrupt")];
 
-/// Long enough for probes and people to see it, and short enough to come back by itself once the file is mended.
+/// Long enough for probes and people to notice, and short enough that the server becomes ready soon after the file is
+/// repaired.
 const TROUBLE_LASTS: Duration = Duration::from_mins(1);
 
 /// A call before it is authorized.
 #[derive(Debug)]
 pub struct CallRequest {
-    /// Who calls.
+    /// The caller.
     pub caller: Arc<Caller>,
     /// The user: a name, or `id:<uuid>`.
     pub user: Option<String>,
-    /// Which surface it came through.
+    /// The surface through which the call came.
     pub surface: Surface,
     /// The request, as JSON.
     pub request: Value,
-    /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file that it writes them to, or a file of
-    /// lines, at its start, that it reads. The surface keeps a clone of the handle (`File::try_clone`), and rewinds it
-    /// before sending what was written.
+    /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file, to which the operation writes its
+    /// lines, or a file of lines, at its start, which the operation reads. The surface keeps a clone of the handle
+    /// (`File::try_clone`), and rewinds it before sending what the operation wrote.
     pub spool: Option<File>,
 }
 
-/// An authorized call, before its request is read.
+/// An authorized call whose request has not been read yet.
 #[derive(Debug)]
 pub struct Admitted {
     row: &'static Row,
     call: Call,
 }
 
-/// The user and state that a response reflects.
+/// A user and its revision, which a response reflects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// The user.
     pub user: UserId,
-    /// [`User::revision`](thermocline::User::revision).
+    /// The user's [`revision`](thermocline::User::revision).
     pub number: u64,
 }
 
-/// A response, and the revision that it reflects.
+/// A response with its revision.
 #[derive(Debug)]
 pub struct Tagged {
-    /// `None` if the caller already has it.
+    /// `None` if the caller already has the response for this revision.
     pub reply: Option<OperationReply>,
     /// `None` if the user is unknown.
     pub revision: Option<Revision>,
 }
 
-/// What is known about a running call, for metrics and logs.
+/// What metrics, logs and the audit file need to know about a running call.
 struct CallNote {
     row: &'static Row,
     service: Arc<Service>,
@@ -116,13 +117,13 @@ struct CallNote {
     surface: Surface,
     found: Arc<OnceLock<User>>,
     gone: Arc<OnceLock<MemoryId>>,
-    /// Ids and counts of the request, if they should be logged.
+    /// Ids and counts of the request; empty if the call is not audited.
     about: Map<String, Value>,
     begun: Instant,
 }
 
 impl Service {
-    /// The whole table over this memory, without a backup folder and without an audit file.
+    /// Creates a service with the whole table over this memory, without a backup folder and without an audit file.
     ///
     /// # Panics
     /// Outside a Tokio runtime, and in a single-threaded one: operations need the threads of a multi-threaded runtime.
@@ -147,17 +148,17 @@ impl Service {
         }
     }
 
-    /// The memory, on a thread that may block.
+    /// Returns the memory, for a thread that may block.
     pub(crate) fn here(&self) -> &blocking::Thermocline {
         &self.here
     }
 
-    /// The operation with this name.
+    /// Returns the operation with this name.
     pub fn find(&self, name: &str) -> Option<&'static Row> {
         self.table.iter().find(|row| row.spec.name == name)
     }
 
-    /// Runs an operation, if the caller may.
+    /// Runs an operation, if the caller may run it.
     pub async fn run(
         self: &Arc<Self>,
         row: &'static Row,
@@ -167,7 +168,7 @@ impl Service {
         self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
-    /// Authorizes a call by its caller and user, before anything of the request or the file is read.
+    /// Authorizes a call by its caller and user, before the request or the file is read.
     pub fn admit(
         self: &Arc<Self>,
         row: &'static Row,
@@ -202,19 +203,19 @@ impl Service {
         Ok(Admitted { row, call })
     }
 
-    /// The problems found with the file in the last minute.
+    /// Returns the problems with the file that occurred in the last minute.
     pub(crate) fn trouble(&self) -> impl Iterator<Item = &'static str> {
         let met = *self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = |at: Option<Instant>| at.is_some_and(|at| at.elapsed() < TROUBLE_LASTS);
         TROUBLES.into_iter().zip(met).filter(move |(_, at)| is_recent(*at)).map(|(of, _)| of.1)
     }
 
-    /// Returns when a call meets an unexpected error.
+    /// Waits until a call meets an unexpected error.
     pub(crate) async fn alarm(&self) {
         self.alarm.notified().await;
     }
 
-    /// Logs and counts a problem that an operator has to act on; others are the caller's.
+    /// Logs and counts a problem if an operator has to act on it; other problems are the caller's.
     pub(crate) fn notice(&self, operation: &str, problem: &Problem) {
         let code = problem.code;
         if !code.is_servers() {
@@ -239,15 +240,16 @@ impl Service {
 }
 
 impl Admitted {
-    /// Runs the operation. Once it has a slot it runs to its end, whether anybody still waits for it or not.
+    /// Runs the operation. Once it has a slot, it runs to its end, even if the caller no longer waits for it.
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
         self.placed(request, run, |reply| Some(reply)).await
     }
 
-    /// Like [`run`](Self::run), for an operation on a user that reads: unless `is_known` says that the caller already has
-    /// the response for the revision. The revision is read first, so that the response is never older than its revision.
+    /// Like [`run`](Self::run), for an operation that reads one user's data; does not run it if `is_known` says that the
+    /// caller already has the response for the current revision. The revision is read first, so that the response is
+    /// never older than its revision.
     pub async fn run_unless(
         self,
         request: Value,
@@ -262,7 +264,7 @@ impl Admitted {
         self.placed(request, work, |tagged| tagged.reply.as_ref()).await
     }
 
-    /// Waits for a slot, and runs the operation; a panic becomes a response, and does not end the connection.
+    /// Waits for a slot, and runs the operation; a panic becomes an error response, and the connection stays open.
     async fn placed<T: Send + 'static>(
         self,
         request: Value,
@@ -295,9 +297,9 @@ impl Admitted {
             noted.note(done.as_ref().map(reply_of), is_audited);
             done
         };
-        // Running on this thread saves a hop to another one, but the runtime's other tasks then need a thread to continue
-        // on: with more operations than threads, a hop costs less. Whatever else this task waits for may stall: connections
-        // speak HTTP/1, and MCP has a task for each request.
+        // Running on this thread saves a hop to another thread, but the runtime's other tasks then need a free worker
+        // thread. If there are more operations than worker threads, a hop costs less. Blocking this task stalls no other
+        // request: connections speak HTTP/1, and MCP has a task for each request.
         if service.limits.running() <= Handle::current().metrics().num_workers() {
             return block_in_place(running);
         }

@@ -32,13 +32,13 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads a certificate chain and its private key, as PEM files.
+    /// Reads a certificate chain and its private key from PEM files.
     pub fn open(cert: &Path, key: &Path) -> io::Result<Self> {
         let config = Arc::new(RwLock::new(read(cert, key)?));
         Ok(Self { cert: cert.to_owned(), key: key.to_owned(), config })
     }
 
-    /// Reads both again; if they cannot be read, the previous ones stay.
+    /// Reads both files again. On an error, the previous certificate and key stay in use.
     pub fn reload(&self) -> io::Result<()> {
         let config = read(&self.cert, &self.key)?;
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;

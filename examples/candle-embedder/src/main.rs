@@ -4,9 +4,9 @@
 //! cargo run --release -- path/to/gte-modernbert-base "Where does my boat lie?"
 //! ```
 //!
-//! Another family needs a new variant of `Network`: candle-transformers has its forward pass, often as a part of a model
-//! that generates text. EmbeddingGemma is not among them: candle's Gemma 3 only looks back, but EmbeddingGemma looks both
-//! ways.
+//! Another family of models needs a new variant of `Network`. candle-transformers has the forward pass of many, often as
+//! a part of a model that generates text. EmbeddingGemma is not among them: candle's Gemma 3 attends only to earlier
+//! tokens, but EmbeddingGemma attends in both directions.
 
 use std::{fmt, fs, path::Path, sync::Arc};
 
@@ -21,7 +21,8 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Texts of turns are hardly longer; the time for a long query grows with the square of its length.
+/// The maximum number of tokens of a text. Turns are hardly longer, and the time for a long query grows with the square
+/// of its length.
 const MAX_TOKENS: usize = 512;
 
 #[derive(Clone)]
@@ -34,11 +35,12 @@ struct Model {
     device: Device,
 }
 
-/// The forward passes, each with its way to make one vector from those of a text's tokens.
+/// The forward passes, and for each the way in which it makes one vector from the vectors of a text's tokens.
 enum Network {
-    /// Looks both ways: the vector of the first token, or their mean, as the folder's `1_Pooling/config.json` says.
+    /// Attends in both directions. The vector is that of the first token, or the mean, as the folder's
+    /// `1_Pooling/config.json` says.
     ModernBert(modernbert::ModernBert, Pooling),
-    /// Only looks back: the vector of the last token.
+    /// Attends only to earlier tokens. The vector is that of the last token.
     Qwen3(qwen3::Model),
 }
 
@@ -48,7 +50,7 @@ enum Pooling {
 }
 
 impl CandleEmbedder {
-    /// Reads the folder of a model from a hub, with one file of weights.
+    /// Opens the folder of a model as a hub provides it, with one file of weights.
     fn open(folder: &Path, revision: &str) -> Result<Self, Failure> {
         let device = Device::Cpu; // Or `Device::new_cuda(0)?`, with candle's feature of that name.
         let config = fs::read_to_string(folder.join("config.json"))?;
@@ -72,14 +74,14 @@ impl CandleEmbedder {
         tokenizer.with_truncation(Some(TruncationParams { max_length: MAX_TOKENS, ..Default::default() }))?;
         tokenizer.with_padding(None);
         let dims = settings["hidden_size"].as_u64().ok_or("config.json has no hidden_size")?;
-        // A hash of the weights is better than a name chosen by a person: see `LocalEmbedder`.
+        // A hash of the weights would be a better revision than a name that a person chooses: see `LocalEmbedder`.
         let space =
             EmbeddingSpace { model: kind.to_owned(), revision: revision.to_owned(), dims: dims.try_into()? };
         Ok(Self(Arc::new(Model { space, tokenizer, network, device })))
     }
 }
 
-/// The weights under the names that candle expects: those of some folders lack the `model.` prefix.
+/// Returns the weights under the names that candle expects, because those of some folders lack the prefix `model.`.
 fn without_prefix<'a>(weights: VarBuilder<'a>, known: &str) -> VarBuilder<'a> {
     if weights.contains_tensor(&format!("model.{known}")) {
         return weights;
@@ -108,13 +110,14 @@ impl Model {
                     Pooling::Mean => rows.mean(0)?,
                 }
             }
-            // A clone shares the weights; its cache of one text does not carry over to the next.
+            // The clone shares the weights. Its cache of this text is dropped with it, so the next text starts without
+            // one.
             Network::Qwen3(network) => network.clone().forward(&ids, 0)?.squeeze(0)?.get(last)?,
         };
         Ok(vector.to_vec1()?)
     }
 
-    /// The prefix of a text; Qwen3 expects its task before queries only.
+    /// Adds the prefix to a text; Qwen3 expects its task before queries only.
     fn prefixed(&self, text: &str, purpose: EmbeddingPurpose) -> String {
         match (&self.network, purpose) {
             (Network::Qwen3(_), EmbeddingPurpose::Query) => format!(

@@ -1,5 +1,5 @@
-//! A chat backend: it stores users and the operator's log in its own tables, with sqlx, and conversations in Thermocline, in
-//! the same file. Replies are streamed, and can be stopped, regenerated, edited and erased.
+//! A chat backend that stores users and an operator's log in its own tables, with sqlx, and conversations in Thermocline,
+//! in the same file. Replies are streamed, and can be stopped, regenerated, edited and erased.
 //!
 //! ```sh
 //! cargo run --manifest-path examples/chat-server/Cargo.toml -- backend.db
@@ -38,12 +38,12 @@ use uuid::Uuid;
 #[cfg(test)]
 mod tests;
 
-/// The backend's own tables. Thermocline finds `users` there, and refers to it; its own tables are added next to them.
+/// The backend's own tables. Thermocline finds `users` there and refers to it, and adds its own tables next to them.
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (id BLOB PRIMARY KEY, name TEXT UNIQUE, plan TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS operator_log (at TEXT NOT NULL DEFAULT current_timestamp, event TEXT NOT NULL) STRICT";
 
-/// LLM#2: returns its reply part by part. Dropping the receiver tells it to stop.
+/// LLM#2, which returns its reply part by part. Dropping the receiver stops it.
 type Llm = Arc<dyn Fn(Vec<ChatMessage>) -> mpsc::Receiver<String> + Send + Sync>;
 
 #[derive(Clone)]
@@ -53,14 +53,14 @@ struct Backend {
     llm: Llm,
 }
 
-/// What a client sends: because of its own id for the message, sending it again is harmless.
+/// A message from a client. It has the client's own id, so that sending it again is harmless.
 #[derive(Deserialize)]
 struct Message {
     id: String,
     text: String,
 }
 
-/// The path parameters: a user, a chat, a turn.
+/// The path parameters that select a chat: the user and the chat's name. `OfTurn` adds the turn's number.
 type OfChat = Path<(String, String)>;
 type OfTurn = Path<(String, String, u32)>;
 
@@ -70,7 +70,7 @@ struct Page {
     limit: Option<u32>,
 }
 
-/// A failure as its text; a real backend reveals less.
+/// An error, with its text for the client; a real backend would reveal less.
 struct Failed(StatusCode, String);
 
 impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failed {
@@ -93,14 +93,15 @@ impl IntoResponse for Failed {
     }
 }
 
-/// Opens the file with both. The backend's tables come first: Thermocline uses an existing `users` table.
+/// Opens the file for both sets of tables. The backend's tables are created first, because Thermocline uses a `users`
+/// table that exists.
 async fn open(path: &str, llm: Llm) -> Result<Backend, Box<dyn std::error::Error>> {
     let options = SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let db =
         SqlitePool::connect_with(options.journal_mode(SqliteJournalMode::Wal).foreign_keys(true)).await?;
     sqlx::raw_sql(SCHEMA).execute(&db).await?;
 
-    // The hook runs on Thermocline's threads: it forwards events, and a task of ours writes them.
+    // The hook runs on Thermocline's threads, so it only forwards the events, and a task of the backend writes them.
     let (sender, mut events) = mpsc::unbounded_channel();
     let mut config = Config::default();
     config.on_event = OnEvent::new(move |event| drop(sender.send(event.to_string())));
@@ -123,7 +124,7 @@ fn router(backend: Backend) -> Router {
         .with_state(backend)
 }
 
-/// Inserts one of the backend's own rows, with sqlx.
+/// Adds a user to the backend's own table, with sqlx.
 async fn add_user(State(backend): State<Backend>, Path(name): Path<String>) -> Result<StatusCode, Failed> {
     let insert = sqlx::query("INSERT INTO users (id, name, plan) VALUES (?, ?, 'free')");
     insert.bind(Uuid::new_v4()).bind(name).execute(&backend.db).await?;
@@ -135,7 +136,7 @@ async fn log(State(backend): State<Backend>) -> Result<Json<Vec<String>>, Failed
     Ok(Json(newest.fetch_all(&backend.db).await?))
 }
 
-/// Sends a message and streams the reply.
+/// Records a message, and streams the reply.
 async fn send(
     State(backend): State<Backend>,
     Path((user, chat)): OfChat,
@@ -145,7 +146,7 @@ async fn send(
     backend.answer(chat, NewTurn::new(text, "").caller_id(id)).await
 }
 
-/// Replaces a message and streams the reply; everything said after it is set aside.
+/// Replaces a message, and streams the reply; everything said after it is set aside.
 async fn edit(
     State(backend): State<Backend>,
     Path((user, chat, turn)): OfTurn,
@@ -156,7 +157,7 @@ async fn edit(
     backend.answer(chat, NewTurn::new(text, "").caller_id(id).replacing(replaced.id)).await
 }
 
-/// Regenerates the reply to the same message.
+/// Regenerates the reply to a message.
 async fn again(State(backend): State<Backend>, Path((user, chat, turn)): OfTurn) -> Result<Response, Failed> {
     let chat = backend.chat(&user, &chat).await?;
     let Turn { id, said, .. } = turn_of(&chat.1, turn).await?;
@@ -172,7 +173,7 @@ async fn erase(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A page of the chat: the newest turns, or those before a given one, oldest first.
+/// Returns a page of the chat, oldest turn first: the newest turns, or those before a given one.
 async fn history(
     State(backend): State<Backend>,
     Path((user, chat)): OfChat,
@@ -196,13 +197,13 @@ impl Backend {
         Ok((user, session))
     }
 
-    /// Records the message, asks LLM#2 with what is remembered, and streams its reply. The message is safe before the LLM
-    /// call is paid for; the part of the reply that has arrived is kept even if the client disconnects.
+    /// Records the message, asks LLM#2 with a context, and streams the reply. The message is stored before the LLM call,
+    /// which costs money. If the client disconnects, the part of the reply that has arrived is kept.
     async fn answer(&self, (user, session): (User, Session), message: NewTurn) -> Result<Response, Failed> {
         let recorded = session.record_message(message).await?;
         let Turn { state, said, .. } = user.turn(recorded.turn_id).await?;
         if state != TurnState::Incomplete {
-            return Ok(said.ai_response.into_response()); // It was sent again, and already has its reply.
+            return Ok(said.ai_response.into_response()); // The message was sent again, and already has its reply.
         }
         let message = said.user_message;
         let context = session.context(&message, ContextOptions::default().for_messages()).await?;
@@ -215,11 +216,11 @@ impl Backend {
             while let Some(part) = parts.recv().await {
                 reply.push_str(&part);
                 if client.send(part).await.is_err() {
-                    break; // The client has stopped it.
+                    break; // The client has disconnected, which stops the reply.
                 }
             }
             let reply = Reply::new(reply).answering(context.receipt);
-            // Replaced or erased meanwhile, or nothing has arrived: then there is no turn for it.
+            // Fails if the turn was replaced or erased meanwhile, or if the reply is empty.
             if let Err(error) = session.complete(recorded.turn_id, reply).await {
                 eprintln!("a reply: {error}");
             }

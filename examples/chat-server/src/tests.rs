@@ -7,7 +7,7 @@ use tower::ServiceExt;
 
 use super::*;
 
-/// An LLM that returns the scripted replies, and remembers its input.
+/// An LLM that returns scripted replies, and remembers what it received.
 #[derive(Clone, Default)]
 struct Script {
     handed: Arc<Mutex<Vec<Vec<ChatMessage>>>>,
@@ -36,7 +36,7 @@ impl Script {
         })
     }
 
-    /// The last messages that it received, as role and content.
+    /// Returns the last messages that it received, each as role and content.
     fn last(&self) -> Vec<Value> {
         let handed = self.handed.lock().unwrap();
         handed.last().unwrap().iter().map(|message| json!([message.role, message.content])).collect()
@@ -82,7 +82,7 @@ impl Server {
         self.backend.chat("alex", "trip").await.unwrap_or_else(|failed| panic!("{}", failed.1)).1
     }
 
-    /// The history, as number, message and reply, once all replies have been written.
+    /// Returns the history, once all replies have been written: number, message and reply of each turn.
     async fn history(&self, query: &str) -> Vec<Value> {
         loop {
             if self.session().await.info().await.unwrap().incomplete_turn.is_none() {
@@ -112,7 +112,7 @@ async fn a_talk_is_streamed_cut_short_made_again_edited_paged_and_erased() {
     let roles: Vec<&Value> = handed.iter().map(|message| &message[0]).collect();
     assert_eq!(roles[roles.len() - 3..], ["user", "assistant", "user"], "{handed:?}");
 
-    // The client disconnects in the middle of a reply: what has arrived is kept.
+    // If the client disconnects in the middle of a reply, the part that has arrived is kept.
     server.script.says(&["First, ", "pack ", "your ", "bags ", "and ", "then ", "call ", "them."]);
     let response = server.response("POST", "/alex/trip", json!({ "id": "m3", "text": "What now?" })).await;
     let mut body = response.into_body();
@@ -122,7 +122,7 @@ async fn a_talk_is_streamed_cut_short_made_again_edited_paged_and_erased() {
     assert_eq!(history.len(), 3);
     assert!(history[2][2].as_str().unwrap().starts_with("First, "), "{history:?}");
 
-    // Regenerated.
+    // The reply is regenerated.
     server.script.says(&["Rest."]);
     let (status, reply) = server.ask("POST", "/alex/trip/3", Value::Null).await;
     assert_eq!((status, &*reply), (StatusCode::OK, "Rest."));
@@ -132,13 +132,13 @@ async fn a_talk_is_streamed_cut_short_made_again_edited_paged_and_erased() {
         "what was set aside is shown to nobody"
     );
 
-    // Edited: what followed is gone from the conversation.
+    // The message is edited; the turns after it are no longer part of the conversation.
     server.script.says(&["Porto!"]);
     let edited = json!({ "id": "m4", "text": "I moved to Porto." });
     assert_eq!(server.ask("PUT", "/alex/trip/1", edited).await.1, "Porto!");
     assert_eq!(server.history("").await, [json!([1, "I moved to Porto.", "Porto!"])]);
 
-    // Pages, newest first.
+    // Pages, the newest first.
     server.says("m5", "Second.", &["2"]).await;
     server.says("m6", "Third.", &["3"]).await;
     let (newest, older) = (server.history("limit=2").await, server.history("limit=2&before=2").await);
@@ -175,7 +175,7 @@ async fn both_read_and_write_one_file() {
     let joined = "SELECT count(t.id) FROM users AS u JOIN conversation_turns AS t ON t.user_id = u.id WHERE u.name = ?";
     let turns: i64 = sqlx::query_scalar(joined).bind("alex").fetch_one(&server.backend.db).await.unwrap();
     assert_eq!(turns, 1);
-    // What sqlx deletes is gone from Thermocline too.
+    // Deleting a user with sqlx also removes the user's data from Thermocline.
     let id: Uuid = sqlx::query_scalar("SELECT id FROM users").fetch_one(&server.backend.db).await.unwrap();
     let id = UserId::from_uuid(id);
     assert!(server.backend.memory.find_user_by_id(id).await.unwrap().is_some());

@@ -1,4 +1,4 @@
-//! The tiny models of `tests/data/models`, checked against the results of `transformers`.
+//! Tests the tiny models of `tests/data/models` against the results of `transformers`.
 
 use std::{fmt::Debug, path::Path, slice};
 
@@ -37,7 +37,7 @@ fn check_near(found: &[f32], expected: &[f32], of: &dyn Debug) {
     }
 }
 
-/// Scaled to length 1, like the references; zeros stay.
+/// Scales a vector to length 1, like the references; zeros stay.
 fn scaled(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     vector.iter().map(|number| if length > 0.0 { number / length } else { 0.0 }).collect()

@@ -1,5 +1,4 @@
-//! The smallest honest part of a turn that shows what matched: whole sentences, verbatim, with a mark wherever something is
-//! left out.
+//! Extracts the part of a turn that matched: whole sentences, verbatim, with a mark wherever something is left out.
 
 use std::ops::Range;
 
@@ -30,7 +29,7 @@ struct ExtractSpan {
     side: Side,
     bytes: Range<usize>,
     hits: WordHits,
-    /// How well it answers: the weight of its words of the query, less for code, which repeats its names.
+    /// How well the span answers: the weight of its query words, less for code, which repeats its names.
     weight: f64,
     is_in_focus: bool,
 }
@@ -263,9 +262,9 @@ impl Chosen {
     }
 }
 
-/// Whether a cut here would leave out only white space or list and heading marks.
+/// Whether the text between two parts is only a little white space or list and heading marks.
 fn is_nothing(between: &str) -> bool {
-    /// More white space is not worth its tokens.
+    /// A longer gap is marked as a cut: showing it is not worth its tokens.
     const MAX_BYTES: usize = 8;
     between.len() <= MAX_BYTES && !between.contains(char::is_alphanumeric)
 }

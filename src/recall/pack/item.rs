@@ -40,7 +40,7 @@ pub(crate) enum Item<'t> {
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate<'t> {
     pub(crate) item: Item<'t>,
-    /// The section that shows it. Recalled turns of this session do not go into the section for earlier ones.
+    /// The section that shows it. Recalled turns of this session are not shown among earlier conversations.
     pub(crate) section: Section,
     /// What it was found by. If set, a long turn is shown as the part that matched. If `None`, it is shown whole, or else as
     /// much of it as fits into what all others leave.
@@ -51,7 +51,7 @@ pub(crate) struct Candidate<'t> {
     pub(crate) is_below_floor: bool,
     /// Whether another item shows the same in any case, so that it is only reported.
     pub(crate) is_already_shown: bool,
-    /// The latest about the same thing, which is marked and shown before this one.
+    /// The latest turn about the same thing. It is packed before this item, which is marked with its date.
     pub(crate) newer: Option<Newer>,
 }
 
@@ -117,7 +117,7 @@ impl<'t> Candidate<'t> {
     }
 }
 
-/// The key of what is never shown twice.
+/// Identifies what is never shown twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ShownKey {
     Turn(i64),
@@ -157,7 +157,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// Its number, if it is a turn or stands for one.
+    /// Returns the `seq` of the turn, if the item is one or stands for one.
     pub(super) fn seq(self) -> Option<i64> {
         match self {
             Item::Turn(&Turn { seq, .. }) | Item::Summary(_, seq) => Some(seq),
@@ -165,7 +165,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// Whether what is shown already says all of it: the item itself, or one of the turns that a memory rests on.
+    /// Whether shown items already say all of it: the item itself, or one of the turns that a memory rests on.
     pub(super) fn is_among(self, shown: &HashSet<ShownKey>) -> bool {
         let rests_on = match self {
             Item::Memory(memory) => &memory.sources[..],
@@ -175,7 +175,7 @@ impl<'t> Item<'t> {
             || rests_on.iter().any(|source| shown.contains(&ShownKey::Turn(source.seq)))
     }
 
-    /// The day in the line above it.
+    /// Returns the day in the date line above the item.
     pub(super) fn said_on(self) -> Option<NaiveDate> {
         match self {
             Item::Turn(turn) => Some(turn.timestamp.date_naive()),
@@ -185,7 +185,8 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// A session is shown in its own order; items of several sessions day by day, whenever they were recorded.
+    /// Returns the sort key. Items of this session are in its order; items of other sessions are ordered by day, whenever
+    /// they were recorded.
     pub(super) fn place(self, section: Section) -> SectionPlace<'t> {
         let on = match section {
             Section::EarlierInSession | Section::RecentTurns => NaiveDate::default(),
@@ -205,8 +206,8 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// The whole item, if it has at most `room` tokens. The text of a turn is rendered only if it fits: most of a long
-    /// window does not.
+    /// Renders the whole item, if it has at most `room` tokens. A turn is rendered only if it fits, because most turns of a
+    /// long window do not.
     pub(super) fn whole(self, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
         let (text, tokens) = match self {
             Item::Memory(memory) => return memory_piece(memory, room, tokenizer),
@@ -223,7 +224,7 @@ impl<'t> Item<'t> {
     }
 }
 
-/// A memory as a context shows it: its text with its steps if that is short and fits, otherwise its summary, or the first
+/// Renders a memory for a context: its text with its steps if that is short and fits, otherwise its summary, or the first
 /// sentence.
 fn memory_piece(
     RecalledMemory { memory, flags, .. }: &RecalledMemory,
@@ -245,13 +246,13 @@ fn memory_piece(
     Some((PackedAs::Summary, text, tokens))
 }
 
-/// A summary as a context shows it.
+/// Renders a summary for a context.
 pub(super) fn summary_piece(summary: &Summary, room: u32) -> Option<String> {
     let is_short = summary.summary_text.len() as u64 <= most_bytes(room);
     is_short.then(|| render::summary_line(&summary.summary_text))
 }
 
-/// No token is longer than 128 bytes, so longer texts need not be counted.
+/// Returns an upper bound for the bytes of this many tokens: no token is longer than 128. Longer texts need not be counted.
 pub(super) fn most_bytes(tokens: u32) -> u64 {
     u64::from(tokens) * 128
 }

@@ -1,8 +1,8 @@
 //! Packs for chat APIs: what is known and recalled as one block, the newest turns as the original messages.
 //!
-//! The block is packed first. A room for the newest turns is reserved whether they need it or not, so that nothing in the
+//! The block is packed first. Room for the newest turns is reserved whether they need it or not, so that nothing in the
 //! block depends on them: another turn changes no byte of it. The newest turns also get what the block leaves. They are
-//! shown without a gap, from the newest back to the first that does not fit, of which as much is shown as fits.
+//! shown without a gap, from the newest back to the first that does not fit, which is cut.
 
 use crate::{
     model::{
@@ -23,7 +23,7 @@ use crate::{
 
 /// A shorter beginning of a side is useless.
 const LEAST_BYTES: usize = 24;
-/// For ordinary text; a beginning with more bytes per token is not tried.
+/// An upper bound for ordinary text; a beginning with more bytes per token is not tried.
 const BYTES_PER_TOKEN: usize = 8;
 
 /// Packs the requests. The first request contains the newest turns, newest first; `keeps_room` says whether there are or
@@ -91,8 +91,8 @@ pub(crate) fn pack_messages<'t>(
     packed
 }
 
-/// The tokens reserved for the newest turns: their share, but at most half of the budget; and always what the newest must
-/// get.
+/// Returns the tokens reserved for the newest turns: their share, but at most half of the budget, and at least what the
+/// newest turn must get.
 fn kept_for(newest: &Request<'_>, budget_tokens: u32) -> u32 {
     let frames = LEFT_OUT_LINE_TOKENS + 2 * ChatMessage::FRAME_TOKENS;
     let least = newest.first_gets.map_or(0, |first| first.saturating_add(frames));
@@ -105,12 +105,12 @@ fn counted(packed: &Packed<'_>, tokenizer: Tokenizer) -> u32 {
     contents.map(|content| tokenizer.count(content) + ChatMessage::FRAME_TOKENS).sum()
 }
 
-/// A turn, or its beginning, as messages, and what the text quotes of it.
+/// A turn, or its beginning, as messages, and the part that the text quotes.
 struct QuotedTurn {
     messages: Vec<ChatMessage>,
     quote: String,
     packed_as: PackedAs,
-    /// Of contents and quote.
+    /// Tokens of the contents and the quote.
     tokens: u32,
 }
 
@@ -157,7 +157,7 @@ impl QuotedTurn {
     }
 }
 
-/// The turn, or its longest beginning, whose `cost` fits into `room` tokens.
+/// Returns the turn, or its longest beginning, whose `cost` fits into `room` tokens.
 fn as_much_as_fits(
     turn: &Turn,
     room: u32,
@@ -174,7 +174,7 @@ fn as_much_as_fits(
     if room < LEAST_PART_TOKENS {
         return None;
     }
-    // The user's side, then the reply, cut at one place.
+    // Cuts the user's side followed by the reply at one place.
     let cut = |at: usize| {
         let user_part = beginning(user, at);
         let reply_part = if user_part == user { beginning(reply, at - user.len()) } else { "" };

@@ -1,10 +1,10 @@
-//! Packs turns, summaries, anchors, wishes and memories into a token budget, exactly. A pure function of its arguments.
+//! Packs turns, summaries, anchors, wishes and memories into a token budget, which it counts exactly. A pure function.
 //!
 //! Each request has a share of the budget. Requests are served in order: whole turns first, and for long recalled turns the
 //! part that matched. Each request serves its candidates by rank and skips what does not fit. The newest turns of the
 //! session are a stretch: a turn that does not fit is cut, and if not even a part fits, the stretch ends, so that it has no
-//! hole. What a request leaves goes to the next. Then the rest of the whole budget is offered again: the stretch continues,
-//! then parts of turns that had no room are added, and short extracts grow.
+//! hole. What a request leaves goes to the next. Then what is left of the whole budget is offered again: the stretch
+//! continues, then parts of turns that had no room are added, and short extracts grow.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +54,7 @@ pub(crate) struct RenderedPiece<'t> {
 /// A packed context.
 pub(crate) struct Packed<'t> {
     pub(crate) text: String,
-    /// The length of the text before the recent turns and the last line, if that is more than its first line.
+    /// The length of the block in bytes: the text before the recent turns and the last line. 0 if no item is in it.
     pub(crate) block_bytes: usize,
     /// The recent turns as messages, oldest first, if requested.
     pub(crate) recent: Vec<ChatMessage>,
@@ -65,10 +65,10 @@ pub(crate) struct Packed<'t> {
     pub(crate) outcomes: Vec<Vec<PackOutcome>>,
 }
 
-/// Smaller parts say too little to justify their date and mark.
+/// A cut turn has at least this many tokens: a smaller part says too little to justify its date and mark.
 const LEAST_PART_TOKENS: u32 = 48;
 /// A turn of the stretch that does not fit is first cut to at most this, so that one long turn leaves room for those before
-/// it; any rest is added at the end.
+/// it. At the end it grows into what is left.
 const CUT_TOKENS: u32 = 200;
 /// The same limit for a turn that is cut to reach an older one: recalled turns need the room. With 200, a context of one
 /// open session showed 76.4 instead of 81.7 % of BEAM's evidence (2026-11).
@@ -77,9 +77,9 @@ const BRIDGE_TOKENS: u32 = EXTRACT_TOKENS;
 const LEAST_EXTRACT_TOKENS: u32 = 40;
 /// A turn of at most this many tokens is shown whole if recalled.
 const BRIEF_TOKENS: u32 = 100;
-/// A longer one is shown as an extract of at most this size: 900 tokens hold a dozen of them.
+/// A longer turn is shown as an extract of at most this size, so that 900 tokens hold a dozen.
 const EXTRACT_TOKENS: u32 = 72;
-/// Text around a match is added only to extracts shorter than this: the next turn is more useful.
+/// Text around a match is added only to extracts shorter than this: the room is more useful to the next turn.
 const ENOUGH_TOKENS: u32 = 40;
 /// If there is room left when all others are in, an extract grows to this size.
 const GROWN_TOKENS: u32 = 240;
@@ -99,7 +99,7 @@ pub(crate) fn pack<'t>(
 struct Packer<'r, 't> {
     requests: &'r [Request<'t>],
     tokenizer: Tokenizer,
-    /// Of the first and the last line.
+    /// Tokens of the first and the last line.
     ends_tokens: u32,
     /// Tokens for all sections together.
     room: u32,
@@ -151,7 +151,7 @@ impl<'r, 't> Packer<'r, 't> {
         }
     }
 
-    /// Serves the requests from this one on.
+    /// Serves the requests from the index `first` on.
     fn fill(&mut self, first: usize) {
         let (mut shares, mut waiting) = (0_u32, Vec::new());
         for (at, request) in self.requests.iter().enumerate().skip(first) {
@@ -173,7 +173,7 @@ impl<'r, 't> Packer<'r, 't> {
         self.drop_told_wishes();
     }
 
-    /// Offers the rest of the whole budget.
+    /// Offers what is left of the whole budget to all candidates.
     fn offer_again(&mut self, first: usize) {
         let requests = self.requests;
         let all = requests.iter().enumerate().skip(first);
@@ -190,7 +190,7 @@ impl<'r, 't> Packer<'r, 't> {
                 _ => self.grow(of),
             }
         }
-        // An item that had no room here may have been shown by a later request.
+        // A candidate without room may have been shown by a later request: `awaits` records that.
         for of in all {
             self.awaits(of);
         }
@@ -226,7 +226,8 @@ impl<'r, 't> Packer<'r, 't> {
         }
     }
 
-    /// Adds the next turn of the stretch, if it fits after parts of those that wait; otherwise it waits too.
+    /// Adds the next turn of the stretch. Turns that wait are added before it, long ones cut, if it then still fits whole.
+    /// If any of them still waits, or there is no room, this turn waits too.
     fn lengthen(&mut self, waiting: &mut Vec<(usize, usize)>, of: (usize, usize), limit: u32) {
         let bridge = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
         let bridge = bridge.saturating_mul(BRIDGE_TOKENS.saturating_add(self.date_tokens));
@@ -251,7 +252,7 @@ impl<'r, 't> Packer<'r, 't> {
         &self.requests[request].candidates[index]
     }
 
-    /// Whether this candidate has yet to be packed. Records it if another item shows the same.
+    /// Returns whether this candidate is still to be packed. If an item that shows the same was packed, records that.
     fn awaits(&mut self, of: (usize, usize)) -> bool {
         let is_shown = self.candidate(of).item.is_among(&self.shown) || self.is_told(of);
         let outcome = &mut self.outcomes[of.0][of.1];
@@ -261,7 +262,8 @@ impl<'r, 't> Packer<'r, 't> {
         *outcome == PackOutcome::NoRoom
     }
 
-    /// Whether this turn was recalled, and a memory that rests on it is shown. Turns of a stretch are shown for their place.
+    /// Whether this turn was recalled and a memory that rests on it is shown. False for turns of the stretch, which are
+    /// shown for their place.
     fn is_told(&self, of: (usize, usize)) -> bool {
         let candidate = self.candidate(of);
         let is_recalled = candidate.found_by.is_some() && self.requests[of.0].serving == Serving::Ranked;
@@ -292,7 +294,7 @@ impl<'r, 't> Packer<'r, 't> {
         title_tokens + dates * self.date_tokens + mark * self.mark_tokens
     }
 
-    /// Tokens of a whole turn.
+    /// Tokens of a whole turn; 0 for any other item.
     fn tokens_whole(&self, of: (usize, usize)) -> u32 {
         match self.candidate(of).item {
             Item::Turn(turn) => turn.tokens.piece_tokens,
@@ -309,7 +311,7 @@ impl<'r, 't> Packer<'r, 't> {
         true
     }
 
-    /// Adds as much of a turn as fits, at most this many tokens; returns whether that was worthwhile.
+    /// Adds as much of a turn as fits, at most this many tokens; returns whether it was added.
     fn cut(&mut self, of: (usize, usize), limit: u32, most_tokens: u32) -> bool {
         let room = self.room_for_piece(of, limit).min(most_tokens);
         let Item::Turn(turn) = self.candidate(of).item else { return false };
@@ -326,7 +328,8 @@ impl<'r, 't> Packer<'r, 't> {
         true
     }
 
-    /// Adds a recalled item, after the latest about the same thing: the older one is not shown without the newest.
+    /// Adds a recalled item. The latest item about the same thing is added first, because an older one is not shown without
+    /// it.
     fn add_recalled(&mut self, of: (usize, usize), found_by: &FoundBy<'t>, limit: u32) {
         if let Some(newest) = self.candidate(of).newer.and_then(|newer| self.recalled(newer.seq)) {
             if self.awaits(newest)
@@ -341,7 +344,7 @@ impl<'r, 't> Packer<'r, 't> {
         self.add_brief(of, found_by, limit);
     }
 
-    /// The candidate that was recalled with this number.
+    /// Finds the candidate that was recalled with this `seq`.
     fn recalled(&self, seq: i64) -> Option<(usize, usize)> {
         let is_it = |candidate: &Candidate<'_>| match candidate.item {
             Item::Turn(turn) => candidate.found_by.is_some() && turn.seq == seq,
@@ -459,13 +462,13 @@ fn place_among(pieces: &[RenderedPiece<'_>], candidate: &Candidate<'_>) -> usize
     pieces.partition_point(|piece| piece.item.place(piece.section) < place)
 }
 
-/// How many date lines there are between two neighbours of a section. `None` is the section's edge; otherwise, an item
-/// without a date is never next to one that has one.
+/// How many date lines come between two neighbours in a section. `None` is the section's edge or an item without a date;
+/// within a section, either all items have a date or none has.
 fn dates_between(above: Option<NaiveDate>, below: Option<NaiveDate>) -> u32 {
     u32::from(below.is_some() && above != below)
 }
 
-/// The final string: frame, titles, dates, pieces; and the length of the part before the recent turns.
+/// Renders the final text: frame, titles, dates, pieces. Also returns the length of the block in bytes.
 fn written(pieces: &[RenderedPiece<'_>], last_line: &str) -> (String, usize) {
     let (mut text, mut block_bytes) = (String::new(), 0);
     let mut above: Option<(Section, Option<NaiveDate>)> = None;

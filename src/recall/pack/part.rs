@@ -1,4 +1,4 @@
-//! As much of a turn as fits: its beginning, which says what it was about, verbatim.
+//! Cuts a turn to the tokens that are left: shows its beginning, verbatim, because that says what the turn is about.
 
 use crate::{
     model::{receipt::PackedAs, turn::Turn},
@@ -10,8 +10,8 @@ use crate::{
     },
 };
 
-/// As much of a turn as fits into `room` tokens: the user's side and as much of the reply as there is room for, otherwise
-/// the beginning of the user's side, with a mark for what is left out.
+/// Renders as much of a turn as fits into `room` tokens: the user's side and the beginning of the reply; if there is no room
+/// for that, the user's side; otherwise its beginning. A mark says how much is left out. `None` if nothing useful fits.
 pub(super) fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(PackedAs, String, u32)> {
     let said = &turn.said;
     let whole_tokens = turn.tokens.piece_tokens;
@@ -37,7 +37,7 @@ pub(super) fn part_of(turn: &Turn, room: u32, tokenizer: Tokenizer) -> Option<(P
     (tokens <= room && !text.is_empty()).then_some((packed_as, text, tokens))
 }
 
-/// The longest beginning of `text`, cut between words if possible, whose line has at most `room` tokens.
+/// Returns the longest beginning of `text`, cut between words if possible, whose line has at most `room` tokens.
 fn longest_that_fits(
     text: &str,
     room: u32,
@@ -46,7 +46,7 @@ fn longest_that_fits(
 ) -> Option<String> {
     /// A shorter beginning of a side is useless.
     const LEAST_TOKENS: u32 = 8;
-    /// For ordinary text; a beginning with more bytes per token is not tried.
+    /// An upper bound for ordinary text; a beginning with more bytes per token is not tried.
     const BYTES_PER_TOKEN: usize = 8;
     if room < LEAST_TOKENS || text.is_empty() {
         return None;
@@ -66,7 +66,7 @@ fn longest_that_fits(
     best
 }
 
-/// Removes the last word, which may be cut off, unless that would cost more than a fifth.
+/// Removes the last word, which may be cut off, unless that would remove more than a fifth of the text.
 pub(super) fn between_words(text: &str) -> &str {
     match text.rfind(char::is_whitespace) {
         Some(at) if at >= text.len() / 5 * 4 => &text[..at],

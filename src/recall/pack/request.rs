@@ -6,12 +6,12 @@ use crate::{
     text::{render, tokens::Tokenizer},
 };
 
-/// One competitor for a share of the budget.
+/// Candidates that compete with those of other requests for the budget.
 #[derive(Clone)]
 pub(crate) struct Request<'t> {
-    /// Its share of the budget; what earlier requests leave is added.
+    /// The request's share of the budget; what earlier requests leave is added.
     pub(crate) share_tokens: u32,
-    /// The most tokens it may take.
+    /// The most tokens that the request may take.
     pub(crate) most_tokens: u32,
     /// If set, the first candidate is always shown, with at least about this many tokens if the budget has them.
     pub(crate) first_gets: Option<u32>,
@@ -20,16 +20,16 @@ pub(crate) struct Request<'t> {
     pub(crate) candidates: Vec<Candidate<'t>>,
 }
 
-/// How candidates are served. The newest turns of the session are a stretch, which continues from request to request: each
-/// turn is shown, whole or cut, or else none after it is, except for what it says.
+/// How a request serves its candidates. The newest turns of the session are a stretch, which may span several requests: once
+/// a turn of the stretch is shown neither whole nor cut, no older one is shown for its place, only for what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serving {
-    /// Each by itself: what does not fit is skipped.
+    /// Each candidate by itself: one that does not fit is skipped.
     Ranked,
     /// The stretch: a turn that does not fit is cut.
     Newest,
-    /// The less important part of the stretch: a turn that does not fit is cut only if an earlier one then fits whole;
-    /// otherwise recalled turns go first.
+    /// The less important part of the stretch: a turn that does not fit is cut only if an older one then fits whole;
+    /// otherwise recalled turns are served first.
     Older,
 }
 
@@ -51,7 +51,7 @@ impl<'t> Request<'t> {
     }
 }
 
-/// How many of these turns, newest first, one section shows whole in `room` tokens.
+/// Returns how many of these turns, newest first, one section shows whole in `room` tokens.
 pub(crate) fn fit_whole<'t>(
     section: Section,
     newest_first: impl IntoIterator<Item = &'t Turn>,

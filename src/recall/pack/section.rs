@@ -32,7 +32,8 @@ impl Section {
         Self::RecentTurns,
     ];
 
-    /// Its name: `who_the_user_is`, `what_is_known`, `wishes`, `earlier_conversations`, `earlier_in_session`, `recent_turns`.
+    /// Returns the name: `who_the_user_is`, `what_is_known`, `wishes`, `earlier_conversations`, `earlier_in_session` or
+    /// `recent_turns`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::WhoTheUserIs => "who_the_user_is",

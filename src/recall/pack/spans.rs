@@ -1,5 +1,5 @@
-//! Splits one side of a turn into spans: sentences, and lines of anything that is not prose, each with the words of a query
-//! in it.
+//! Splits one side of a turn into spans, each with the query words that it contains. Spans are sentences, and lines of
+//! anything that is not prose.
 
 use std::ops::Range;
 
@@ -158,15 +158,15 @@ pub(super) fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// The best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one whose words weigh most, with as
-/// much text before as after them; its beginning if it has none.
+/// Returns the best part of `text[bytes]`, at most `max_bytes` long and cut between words: the one whose query words weigh
+/// most, with as much text before as after them. If it has no query word, returns its beginning.
 pub(super) fn clipped(
     text: &str,
     bytes: Range<usize>,
     words: &[(Word, f64)],
     max_bytes: usize,
 ) -> Range<usize> {
-    /// Of anything longer, only the beginning is examined: no person wrote such a sentence.
+    /// Only the beginning of a longer part is examined: no person wrote a sentence of this length.
     const MAX_BYTES: usize = 16 * 1_024;
     let end = text.floor_char_boundary(bytes.end.min(bytes.start + MAX_BYTES)).max(bytes.start);
     let pieces = pieces(text, bytes.start..end);

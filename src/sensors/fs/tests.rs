@@ -1,4 +1,4 @@
-//! Only what is below the roots is read.
+//! Tests that only files below the roots are read.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -142,7 +142,7 @@ fn a_link_that_is_swapped_in_meanwhile_lets_nothing_outside_be_read() {
     fs::write(outside.join("api.conf"), "secret").unwrap();
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let (ended, at) = (stop.clone(), root.clone());
-    // A folder and a link to one outside alternate under the same name.
+    // A folder, and a link to a folder outside, alternate under the same name.
     let swap = std::thread::spawn(move || {
         let (folder, link) = (at.join("nginx"), at.join("link"));
         symlink(&outside, &link).unwrap();

@@ -1,4 +1,4 @@
-//! Anchors set and retracted by hand.
+//! Sets, replaces and retracts anchors by hand.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl WriteTx<'_> {
     pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor, by: &str) -> Result<AnchorId> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
-        // Saying the same again adds nothing.
+        // If `by` already set this value and it holds, there is nothing to add.
         let held = anchors::id_of(self.sql, scope, found)?;
         let held = held.map(|id| anchor_reads::by_id(self.sql, scope, id)).transpose()?.flatten();
         let said =
@@ -60,13 +60,13 @@ impl WriteTx<'_> {
                 Error::new(ErrorKind::Conflict, "the anchor is no longer current; set the value instead")
             });
         }
-        // After what was set by hand in the same instant.
+        // The new statement must come after what was set by hand in the same millisecond.
         let last = old.evidence.iter().filter(|of| of.turn_id.is_none()).map(|of| of.said_at).max();
         let said_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
         let source = StatementSource { turn: None, seq: last_seq, said_at, made_by: by };
         let (new_id, fold) = anchors::state(self.sql, scope, &new, source, now)?;
         let mut folds = BTreeSet::from([fold]);
-        // For an attribute with one value, the new one supersedes the old by itself.
+        // Under an attribute with one value, the new value supersedes the old one anyway.
         if new_id != id && old.attribute.cardinality() == Cardinality::Many {
             let ended = FoundAnchor::new(old.subject, old.attribute, old.value, "").ends();
             folds.insert(anchors::state(self.sql, scope, &ended, source, now)?.1);

@@ -1,7 +1,7 @@
 //! Derives anew what older rules derived from a user's units: words and traits, why turns are kept verbatim, anchors.
 //!
-//! Units are read and processed outside any transaction, and each slice writes the new results for some of them. It follows
-//! the user's order, and the job's row records its progress. Repeating a slice changes nothing.
+//! Units are read and processed outside any transaction, and each slice writes the new results for some of them. The job
+//! goes through the units in the user's order, and its row records the progress. Repeating a slice changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ use crate::{
 
 /// The most units that one slice changes.
 const SLICE_UNITS: usize = 16;
-/// The units, and bytes of text, that are read for one slice.
+/// The most units, and the bytes of text, that are read for one slice.
 const READ_UNITS: u32 = 256;
 const READ_BYTES: usize = 1 << 20;
 
@@ -61,7 +61,7 @@ impl Begun {
         self.rules.awaits_newer()
     }
 
-    /// The same, continuing after this unit.
+    /// The same derivation, continuing after this unit.
     pub(crate) fn up_to(self, after: u32) -> Self {
         Self { after, ..self }
     }
@@ -74,9 +74,9 @@ pub(crate) struct Rederived {
     last_seq: u32,
     pub(crate) until: u32,
     changed: Vec<ChangedUnit>,
-    /// Texts of memories, and their new words.
+    /// Units of memories, and their new words.
     memories: Vec<(Seq, Vec<u8>)>,
-    /// The units among them that cannot be read and stay as they are.
+    /// The turns that cannot be read, by name. They stay as they are.
     pub(crate) damaged: Vec<String>,
 }
 
@@ -85,12 +85,12 @@ pub(crate) struct Rederived {
 struct ChangedUnit {
     place: Place,
     turn_id: TurnId,
-    /// The new words for its row.
+    /// The new words for the turn's row. `None` if they are the same.
     words: Option<Vec<u8>>,
-    /// The new reason why it is kept verbatim.
+    /// The new reason why the turn is kept verbatim.
     #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
     rule: Option<Option<CriticalRule>>,
-    /// The anchors that the rules find in it.
+    /// The anchors that the rules find in the turn. `None` if they are the same.
     anchors: Option<NewAnchors>,
 }
 
@@ -116,8 +116,8 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Records in the user's row if this build's rules are older. Every act that derives something for a user must call
-    /// this.
+    /// Lowers the versions in the user's row if this build's rules are older. Every act that derives something for a user
+    /// must call this.
     pub(crate) fn note_rules(&self, scope: &Scope, user: &UserRow, derived: Kinds) -> Result<()> {
         let rules = user.rules.with_derived(derived);
         if rules == user.rules { Ok(()) } else { users::set_rules(self.sql, scope, rules) }
@@ -125,7 +125,7 @@ impl WriteTx<'_> {
 }
 
 impl JobTx<'_, '_> {
-    /// Begins, or continues where the last try ended if it was for the same rules.
+    /// Begins the derivation, or continues where the last try ended if that was for the same rules.
     pub(crate) fn begin_deriving(&mut self, scope: &Scope) -> SliceResult<Begun> {
         let (sql, user) = (self.tx.sql, self.lock(scope)?);
         let rules = user.rules.begun();
@@ -161,9 +161,9 @@ impl JobTx<'_, '_> {
         Ok(job_rows::set_done(self.tx.sql, self.lease, new.until, new.last_seq)?)
     }
 
-    /// Records that everything is by this build's rules. `None` if more units came in or an older build wrote in the
-    /// meantime. If the rules for words have changed, the index is rebuilt, because nobody knows under which words it has an
-    /// archived turn.
+    /// Records that everything is derived by this build's rules. Returns `None` and records nothing if units were added, or
+    /// an older build has written, in the meantime. If the rules for words have changed, the index is rebuilt, because the
+    /// words under which it has archived turns are stored nowhere else.
     pub(crate) fn end_deriving(&mut self, scope: &Scope, begun: Begun) -> SliceResult<Option<RuleVersions>> {
         let user = self.lock(scope)?;
         let has_more = user.last_seq.0 > begun.after && begun.stale != Kinds::default();
@@ -180,8 +180,8 @@ impl JobTx<'_, '_> {
         Ok(Some(rules))
     }
 
-    /// Removes what the rules no longer find in a turn, adds what they find, and notes on its summary what it is evidence
-    /// for.
+    /// Removes the statements that the rules no longer find in a turn, adds those that they find, and sets on its summary
+    /// which anchors it is evidence for.
     fn state_anew(
         &mut self,
         scope: &Scope,
@@ -221,14 +221,14 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// Identifies a statement of a turn in the file.
+/// What identifies a statement among those of one turn: subject, attribute, value key, and stance.
 type StatementKey = (String, Attribute, String, &'static str);
 
 fn key_of(found: &FoundAnchor) -> StatementKey {
     (found.subject.clone(), found.attribute, value_key(&found.value), found.stance.as_str())
 }
 
-/// Keyed by what they say. Of two that say the same, the first counts.
+/// The statements by key. Of several with the same key, the first counts.
 fn by_key(found: &[FoundAnchor]) -> BTreeMap<StatementKey, &FoundAnchor> {
     found.iter().rev().map(|found| (key_of(found), found)).collect()
 }
@@ -285,15 +285,15 @@ fn named(Place { session, turn_number }: Place) -> String {
     format!("turn {turn_number} of session number {}", session.0)
 }
 
-/// The words that the rules find in a memory's current text, if they differ from the stored ones. A memory that cannot be
-/// read keeps its words; so does an older text, which is no longer stored and never found.
+/// The words that the rules find in a memory's current text, if they differ from the stored ones. `None` for a memory that
+/// cannot be read, and for a unit with an older text, which is no longer stored and never found. Their words stay.
 fn of_memory(sql: &dyn Sql, scope: &Scope, seq: Seq, old: Option<&[u8]>) -> Result<Option<(Seq, Vec<u8>)>> {
     let Some(memory) = sound(memories::units::memory_of(sql, scope, seq))? else { return Ok(None) };
     let words = memories::units::words_of(sql, scope, &memory)?;
     Ok((old != Some(words.as_slice())).then_some((seq, words)))
 }
 
-/// The new results for a turn whose text is available, and whose row has these words.
+/// The new results for a turn whose text can be read. `words` are those in its row, if it has one.
 fn of_turn(
     sql: &dyn Sql,
     scope: &Scope,
@@ -316,7 +316,8 @@ fn of_turn(
     let anchors = if stale.anchors {
         let stated = anchors::stated_by(sql, scope, turn.id)?;
         if !is_cold || stated.iter().any(|stated| stated.made_by != BUILT_IN) {
-            // An uncompressed turn will be examined at compression; where a summarizer spoke, rules add nothing.
+            // The rules add nothing to a turn that is not cold, because compression will examine it, nor to what a
+            // summarizer found. They may only remove statements.
             let by_rules = stated.iter().filter(|stated| stated.made_by == BUILT_IN);
             let known: BTreeSet<StatementKey> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
@@ -355,7 +356,7 @@ fn changed(unit: ChangedUnit) -> Option<ChangedUnit> {
     (unit.words.is_some() || unit.rule.is_some() || unit.anchors.is_some()).then_some(unit)
 }
 
-/// What the rules find, unless exactly that was already stated by them.
+/// What the rules find. `None` if that is exactly what they have already stated.
 fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
@@ -369,8 +370,8 @@ fn new_anchors(
     (by_rules != by_key(&found)).then_some(NewAnchors { found, seq, said_at })
 }
 
-/// Why a turn that is kept verbatim is critical now, if that differs from its row. The summarizer's verdict and the use of a
-/// turn cannot be derived again, so they stay valid where no rule applies.
+/// The rule by which a turn that is kept verbatim is critical now, if it differs from the one in its row. The verdict of a
+/// summarizer and the use of a turn cannot be derived again, so they stay valid where no rule applies.
 #[expect(clippy::option_option, reason = "none: nothing is new; none in it: no rule keeps it any more")]
 fn judged(
     sql: &dyn Sql,

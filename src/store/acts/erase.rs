@@ -1,9 +1,9 @@
 //! Erasing: from the rows, the indexes and the bytes of the file.
 //!
-//! First a durable job is queued, so that an erase that is cut short is finished by whoever runs jobs next. Then come slices
-//! of at most [`SLICE`] rows, so that nobody waits long. The last slice removes the session's or user's own row and queues
-//! the scrub of the file. `secure_delete` overwrites rows where they are deleted; what it misses, and the write-ahead log,
-//! is scrubbed ([`scrub`](crate::store::file::scrub)).
+//! First a durable job is queued, so that the next run of jobs finishes an erase that is cut short. Then come slices of at
+//! most [`SLICE`] rows, so that other writers do not wait long. The last slice removes the session's or user's own row and
+//! queues the scrub of the file. `secure_delete` overwrites rows where they are deleted; the scrub overwrites what it
+//! misses, and the write-ahead log ([`scrub`](crate::store::file::scrub)).
 
 use crate::{
     error::Result,
@@ -25,15 +25,15 @@ use crate::{
 
 /// Rows per slice: with everything that depends on them, about 3 ms.
 const SLICE: u32 = 16;
-/// Rows per slice of what recalls considered, which are small and many.
+/// Rows per slice of the tables that are emptied because their rows may repeat what was said.
 const SLICE_OF_RECALLS: u32 = 32 * SLICE;
 
 /// What one slice erased, and whether it was the last.
 pub(crate) type Slice = (Erased, bool);
 
 impl WriteTx<'_> {
-    /// Makes the erase durable before anything is removed: from here on it will be finished. Other jobs on the same data
-    /// end, and every cache of it is void.
+    /// Queues the job before anything is removed: from here on the erase will be finished. Removes the other jobs on the
+    /// same data, and invalidates every cache of it.
     ///
     /// The job is taken in the same transaction, so that no worker takes it before the caller who waits for the result.
     pub(crate) fn begin_erase(
@@ -89,8 +89,8 @@ impl JobTx<'_, '_> {
         Ok((erased, true))
     }
 
-    /// Erases a slice of a session, and every receipt of the user, since a query may repeat what was said. Anchors with
-    /// other evidence are folded again from it.
+    /// Erases a slice of a session, and every receipt of the user, because a query may repeat what was said. Anchors that
+    /// have other evidence are folded again.
     fn erase_slice_of_session(&mut self, scope: &Scope, session: SessionId) -> SliceResult<Slice> {
         let (sql, mut erased) = (self.tx.sql, Erased::default());
         if let Some(row) = sessions::by_id(sql, scope, session)? {
@@ -112,7 +112,7 @@ impl JobTx<'_, '_> {
                     return Ok((erased, false));
                 }
             }
-            // Behind all else, since it reads every unit of the user.
+            // Last, because it reads every unit of the user.
             let lost = erase::lost_turns(sql, scope, row.session_no, SLICE)?;
             if !lost.is_empty() {
                 erased = self.erase_turns(scope, &lost)?;
@@ -128,7 +128,7 @@ impl JobTx<'_, '_> {
 
     fn erase_turns(&mut self, scope: &Scope, turns: &[TurnToErase]) -> Result<Erased> {
         let mut erased = Erased::default();
-        // Everything read of them since the erase began, by any process, is void.
+        // Invalidates what any process has read of these turns since the erase began.
         users::raise_epoch(self.tx.sql, scope)?;
         unindex(self.tx, scope, turns)?;
         for turn in turns {
@@ -138,13 +138,13 @@ impl JobTx<'_, '_> {
         Ok(erased)
     }
 
-    /// An erase that makes progress is never given up, however often it is cut short.
+    /// Counts the erased turns, so that an erase that makes progress is never given up, however often it is cut short.
     fn note_progress(&mut self, slice: &Erased) -> Result<()> {
         let turns = u32::try_from(slice.turns).unwrap_or(u32::MAX);
         job_rows::progress(self.tx.sql, self.lease, turns, 1)
     }
 
-    /// Nothing is left: ends all jobs on the data, including this one, and queues the scrub of the file.
+    /// Removes all jobs on the erased data, including this one, and queues the scrub of the file.
     fn end_erase(&mut self, scope: &Scope, session: Option<SessionId>) -> SliceResult<()> {
         job_rows::remove(self.tx.sql, scope, session, Some(self.lease))?;
         self.finish()?;
@@ -152,7 +152,7 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// Removes turns from the words and the vectors.
+/// Removes turns from the index and the vectors.
 pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]) -> Result<()> {
     let (mut gone, mut texts) = (Vec::with_capacity(turns.len()), unit_texts::UnitReader::new(tx.sql, scope));
     for turn in turns {
@@ -161,7 +161,7 @@ pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]
     unindex::units(tx, scope, gone)
 }
 
-/// Removes a turn and everything made from it, except in the index.
+/// Removes a turn and everything made from it, except from the index and the vectors.
 pub(super) fn erase_turn(
     tx: &mut WriteTx<'_>,
     scope: &Scope,

@@ -1,6 +1,6 @@
 //! Erases one turn: a row, a line of the archive, or what is left if the original was deleted, with everything made from it
-//! and everything it had replaced. This is one transaction, including the scrub that it owes: it happens completely or not
-//! at all.
+//! and everything it had replaced. One transaction does all of this and queues the scrub, so it happens completely or not at
+//! all.
 
 use crate::{
     compress::archive::Frame,
@@ -28,7 +28,7 @@ pub(crate) struct Repacked {
     frame: Option<Frame>,
 }
 
-/// The turn's frame without it. `None` if the turn is not in the archive.
+/// Packs the frame of a turn again, without the turn. `None` if the turn is not in the archive.
 pub(crate) fn repack(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
     let Some((frame_no, position)) = originals::archived_at(sql, scope, id)? else { return Ok(None) };
     let frame = originals::OriginalsReader::new(sql, scope).lines(frame_no)?.without(position)?;
@@ -36,7 +36,7 @@ pub(crate) fn repack(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<
 }
 
 impl WriteTx<'_> {
-    /// Erases the turn. `None` if it has moved since its frame was repacked.
+    /// Erases the turn. `None` if its place in the archive is no longer that of `repacked`.
     pub(crate) fn erase_turn(
         &mut self,
         scope: &Scope,
@@ -68,11 +68,11 @@ impl WriteTx<'_> {
             );
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
-        // A query may repeat what was said.
+        // All receipts are erased, because a query may repeat what was said.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
         }
-        // Everything read of it, by any process, is void.
+        // Invalidates everything that any process has read of the turn.
         users::raise_epoch(self.sql, scope)?;
         self.staged.insert(session_id, None);
         self.live.forget(session_id);
@@ -100,7 +100,7 @@ impl WriteTx<'_> {
         erase::unindex(self, scope, std::slice::from_ref(&turn.doomed))?;
         erase::erase_turn(self, scope, &turn.doomed, erased)?;
         if let Some(Repacked { was_at: (frame_no, position), frame }) = repacked {
-            // Under another number, so that a process that is restoring the old frame finds that it is gone.
+            // The frame gets another number, so that a process that is restoring the old frame finds that it is gone.
             if let Some(frame) = &frame {
                 let new = originals::insert_frame(self.sql, scope, turn.session_id, frame)?;
                 originals::move_lines(self.sql, scope, (frame_no, position), new)?;
@@ -113,7 +113,7 @@ impl WriteTx<'_> {
         sessions::set_left(self.sql, scope, &session)
     }
 
-    /// Erases what the turn had replaced, and what that had replaced, and so on.
+    /// Erases the turns that this turn had replaced, those that they had replaced, and so on.
     fn erase_replaced_by(&self, scope: &Scope, id: TurnId) -> Result<()> {
         let mut replacing = vec![id];
         while let Some(id) = replacing.pop() {

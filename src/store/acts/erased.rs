@@ -2,28 +2,28 @@
 
 use serde::Serialize;
 
-/// What was erased, as numbers of rows.
+/// What an erase removed, as numbers of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Turns, wherever they were stored: as rows, in the archive, or only as a summary.
+    /// Number of turns, wherever they were stored: as rows, in the archive, or only as a summary.
     pub turns: u64,
-    /// How many of these were in the archive.
+    /// How many of these turns were in the archive.
     pub archived_turns: u64,
-    /// Summaries.
+    /// Number of summaries.
     pub summaries: u64,
-    /// Anchors. Those with other evidence were folded again and are not counted.
+    /// Number of anchors. Anchors with other evidence were folded again and are not counted.
     pub anchors: u64,
-    /// Pieces of evidence.
+    /// Number of pieces of evidence for anchors.
     pub derivations: u64,
-    /// Recorded transitions between tiers.
+    /// Number of recorded transitions between tiers.
     pub transitions: u64,
-    /// Memories.
+    /// Number of memories.
     pub memories: u64,
-    /// Jobs that had not run.
+    /// Number of jobs that had not finished.
     pub jobs: u64,
     /// Whether the file or its write-ahead log still holds old bytes because a reader, perhaps in another process, holds the
     /// log. A job overwrites them once the reader is gone.
@@ -45,7 +45,7 @@ impl Erased {
         }
     }
 
-    /// Adds a later slice. Whether old bytes remain is taken from the later one, because it empties the log for both.
+    /// Adds the counts of a later slice. `is_pending` is that of the later slice, which empties the log for both.
     #[must_use]
     pub fn and(mut self, slice: Self) -> Self {
         self.sessions += slice.sessions;

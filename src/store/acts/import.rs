@@ -1,6 +1,6 @@
-//! Writes an imported memory: all of it in one transaction, or nothing.
+//! Imports a user: writes everything in one transaction, or nothing.
 //!
-//! The lines were checked before. Hashes, words, archive and anchors are computed again.
+//! The lines are already checked. Hashes, words, the archive and anchors are computed again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -53,7 +53,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Writes everything as the memory of a user who has none yet.
+    /// Writes all lines for a user for whom nothing is stored yet. Errors: a conflict if something is stored for the user,
+    /// or if an id in the lines is already in this file.
     pub(crate) fn import(&mut self, key: &UserKey, import: Import) -> Result<Transferred> {
         let scope = users::find_or_add(self.sql, key, self.now())?;
         let user = self.lock(&scope)?;
@@ -83,7 +84,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// Ids must be unique in a file, across all users.
+/// Fails if an id in the lines is already in this file: ids must be unique in a file, across all users.
 fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
     let (mut sessions, mut turns, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
     let (mut summaries, mut summarized, mut beside) = (Vec::new(), Vec::new(), Vec::new());
@@ -134,14 +135,15 @@ fn expect_unowned(sql: &dyn Sql, lines: &[TransferLine]) -> Result<()> {
 struct Writing<'a, 'b> {
     tx: &'a mut WriteTx<'b>,
     scope: Scope,
-    /// The newest unit before the import, and now.
+    /// The user's newest unit before the import.
     first_seq: Seq,
+    /// The user's newest unit so far.
     last_seq: Seq,
     sessions: HashMap<SessionId, ImportedSession>,
     seqs: HashMap<TurnId, (Seq, Original)>,
     folds: BTreeSet<Fold>,
     memories: memories::ImportedMemories,
-    /// The oldest rules by which any of it was derived.
+    /// The oldest rules by which any of the user's data was derived.
     rules: RuleVersions,
 }
 
@@ -150,7 +152,7 @@ struct ImportedSession {
     info: SessionInfo,
     /// Its number in this file.
     session_no: SessionNo,
-    /// Its turns that go to the archive and have no frame yet.
+    /// Its archived turns that are not packed into a frame yet.
     unpacked: Vec<Turn>,
 }
 
@@ -215,7 +217,7 @@ impl Writing<'_, '_> {
         Ok(session.ok_or_else(|| Error::invalid("a line's session is missing"))?.session_no)
     }
 
-    /// The unit of a turn. `None` stands for before all turns.
+    /// The unit of a turn, and where its original is. `None` means the place before all turns, unit 0.
     fn seq(&self, turn: Option<TurnId>) -> Result<(Seq, Original)> {
         turn.map_or(Ok((Seq::default(), Original::Deleted)), |turn| {
             self.seqs.get(&turn).copied().ok_or_else(|| Error::invalid("a line's turn is missing"))
@@ -322,7 +324,7 @@ impl Writing<'_, '_> {
         turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at)
     }
 
-    /// Packs the archive, folds the anchors, and queues the index and the jobs that open or restored sessions wait for.
+    /// Packs the archive, folds the anchors, and queues the jobs: compression of warm sessions, indexing, and deriving anew.
     fn end(mut self) -> Result<()> {
         for session in std::mem::take(&mut self.sessions).into_values() {
             self.pack(&session)?;

@@ -1,9 +1,9 @@
-//! The index of a user's units: postings of words, and blocks of facts. It lags up to a few blocks behind recording; later
-//! units are read from the rows, so nothing is ever missing.
+//! The index of a user's units: postings of words, and blocks of facts. The index lags up to a few blocks behind recording.
+//! Units that it lacks are read from their rows, so nothing is ever missing.
 //!
 //! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no bookkeeping for
-//! that: for each word they take the units in its postings, then those after its last posting from the rows. A flush that
-//! was cut short is restarted; what is already there is left alone.
+//! that: for each word they take the units in its postings, then those after its last posting from the rows. If a flush is
+//! cut short, the next one starts over and skips the postings that are already written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +35,7 @@ const BATCH_BLOCKS: u32 = 16;
 /// How many rows of postings a slice removes when the whole index is rebuilt.
 const DROPPED_AT_ONCE: u32 = 2_000;
 
-/// Blocks to be flushed, read and inverted outside any transaction.
+/// Whole blocks to flush, which were read and inverted outside any transaction.
 #[derive(Debug)]
 pub(crate) struct FlushBatch {
     extent: Extent,
@@ -45,20 +45,20 @@ pub(crate) struct FlushBatch {
 }
 
 impl FlushBatch {
-    /// How many distinct words it has.
+    /// The number of distinct words in the batch.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// How many units it has.
+    /// The number of units in the batch.
     pub(crate) fn units(&self) -> usize {
         self.facts.len()
     }
 }
 
-/// Queues the job when enough units wait for it. Checks once per block. Call it for each unit that is added.
+/// Queues the index job when enough units wait for it. Must be called for each unit that is added; checks once per block.
 ///
-/// For a caller's embedder the job is queued at every unit, because nothing else computes its vectors in passing.
+/// If the caller has embedders, every unit queues the embedding job, because no other job computes their vectors.
 pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Result<()> {
     if !tx.config.embedders.is_empty() {
         tx.enqueue_if_none(scope, JobKind::Embed)?;
@@ -74,7 +74,7 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Res
     Ok(())
 }
 
-/// The next whole blocks that are not in the index yet. `None` if there are none.
+/// Reads and inverts the next whole blocks that are not in the index yet. `None` if there are none.
 pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<FlushBatch>> {
     let extent = units::extent(sql, scope)?;
     let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
@@ -96,8 +96,8 @@ pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<FlushBat
 }
 
 impl JobTx<'_, '_> {
-    /// Removes postings of a user of whom nothing is indexed: left by a flush that was cut short, or by an index that is
-    /// being rebuilt. Returns whether there may be more.
+    /// Removes some postings of a user for whom no unit counts as indexed. They are left by a flush that was cut short, or
+    /// by an index that is being rebuilt. Returns whether there may be more.
     pub(crate) fn drop_index_slice(&mut self, scope: &Scope) -> SliceResult<bool> {
         if self.lock(scope)?.indexed_seq > Seq::default() {
             return Ok(false);
@@ -128,7 +128,8 @@ impl JobTx<'_, '_> {
         Ok(job_rows::progress(sql, self.lease, units, 1)?)
     }
 
-    /// What was erased or replaced in the meantime must not come back.
+    /// Fails if anything was erased or replaced since the batch was read, because it must not come back, or if more units
+    /// are indexed by now.
     fn expect_unchanged(&self, scope: &Scope, batch: &FlushBatch) -> SliceResult<()> {
         let now = self.lock(scope)?;
         let is_unchanged = (now.epoch, now.indexed_seq) == (batch.extent.epoch, batch.extent.indexed_seq);
@@ -136,7 +137,8 @@ impl JobTx<'_, '_> {
     }
 }
 
-/// Rebuilds the user's whole index: recall reads the rows of every unit until the job is done.
+/// Begins to rebuild the user's whole index, and queues the job for it. Recall reads the rows of every unit until that job
+/// is done.
 pub(crate) fn begin_anew(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let last_seq = tx.lock(scope)?.last_seq;
     units::set_indexed(tx.sql, scope, Seq::default())?;
@@ -181,7 +183,7 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &[(u32, Vec<u8>)]) -> R
     Ok(())
 }
 
-/// Replaces the words of a unit whose text is gone with other words, where they differ.
+/// Replaces the words of a unit in the index, where they differ, because its text was deleted.
 pub(crate) fn replace(
     sql: &dyn Sql,
     scope: &Scope,
@@ -195,7 +197,8 @@ pub(crate) fn replace(
     let mut added: Vec<(Word, Posting)> =
         added.map(|(word, counts)| (word, Posting { seq, counts })).collect();
     if seq > units::extent(sql, scope)?.indexed_seq.0 {
-        // After the end of the index, readers read the rows from a word's last posting on.
+        // This unit is not indexed yet. Readers read the rows of units after a word's last posting, so the unit needs a
+        // posting only for words that have a later one.
         let words: Vec<Word> = added.iter().map(|(word, _)| *word).collect();
         let mut lasts = postings::last_seqs(sql, scope, &words)?.into_iter();
         added.retain(|_| lasts.next().is_some_and(|last| seq <= last));

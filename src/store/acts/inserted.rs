@@ -1,9 +1,9 @@
-//! Turns and sessions that another program inserted. The file's triggers filled in what SQL can compute; the rest is done
-//! here by the next writer for their user: words, counts, content hash, checksums, evictions.
+//! Takes over turns and sessions that another program inserted. The file's triggers fill in what SQL can compute. The next
+//! act on the user adds the rest: words, token counts, content hash, checksums, evictions.
 //!
-//! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no word finds it. All acts on a
-//! user lock the user's row first, so none of them ever meets such a turn. None is in an ended session, because the trigger
-//! rejects inserts there and ending a session is an act.
+//! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no search by words finds it.
+//! Each act locks the user's row first, which takes the turns over, so no act ever sees such a turn. None is in an ended
+//! session, because a trigger rejects inserts there and ending a session is an act.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// How many turns are taken over at once when nobody waits for it.
+/// How many turns are taken over in one transaction, if no act waits for all of them.
 pub(crate) const SLICE_UNITS: u32 = 64;
 
 /// Takes over at most `limit` of the units that another program inserted.
@@ -51,7 +51,7 @@ pub(crate) fn take_over(
         next = last.next()?;
         left -= u32::try_from(some.len()).map_or(left, |taken| taken.min(left));
         for (seq, place) in some {
-            // A turn that cannot be read stays as it is and keeps nobody from writing; doctor reports it.
+            // A turn that cannot be read stays as it is, so that it does not block writing. Doctor reports it.
             let Some(turn) = sound(turns::by_number(sql, scope, place))?.filter(is_not_taken_over) else {
                 continue;
             };
@@ -83,7 +83,7 @@ pub(crate) fn take_over(
     queue_jobs((sql, config, now), scope, user)
 }
 
-/// Queues what `record` queues turn by turn. Workers find the jobs when they next look.
+/// Queues the jobs that `record` queues turn by turn. Workers are not woken; they find the jobs when they next look.
 fn queue_jobs(
     (sql, config, now): (&dyn Sql, &Config, DateTime<Utc>),
     scope: &Scope,

@@ -20,14 +20,15 @@ use crate::{
 /// The result of taking a job.
 pub(crate) enum Taken {
     Lease(Lease),
-    /// It has had all its tries, and each was cut short.
+    /// The job is given up, because all of its tries were cut short.
     GivenUp(Lease),
-    /// Another process has taken or ended it in the meantime.
+    /// Another process has taken or ended the job in the meantime.
     Gone,
 }
 
 impl WriteTx<'_> {
-    /// Queues work once: a queued job keeps its place, a failed one starts over.
+    /// Queues work, at most once for each kind and subject. If the job is already queued or has failed, it becomes due now
+    /// and its tries are counted anew. A running job is left as it is.
     pub(crate) fn enqueue(
         &mut self,
         scope: &Scope,
@@ -49,7 +50,7 @@ impl WriteTx<'_> {
         self.enqueue(scope, kind, None, 0)
     }
 
-    /// Queues the overwriting of what erased rows leave in the file. This work belongs to the file, not to a user.
+    /// Queues the scrub, which overwrites what erased rows leave in the file. The job belongs to the file, not to a user.
     pub(crate) fn enqueue_scrub(&mut self) -> Result<()> {
         jobs::insert_scrub(self.sql, JobKind::Scrub.priority(), self.now())?;
         self.has_work = true;
@@ -80,8 +81,8 @@ impl WriteTx<'_> {
         self.make_due(all)
     }
 
-    /// Like `retry_jobs`, for jobs of these kinds that wait for a provider's configuration to change, since it may have
-    /// changed now.
+    /// Like `retry_jobs`, for jobs of these kinds that wait for a provider's configuration to change, because it may have
+    /// changed.
     pub(crate) fn retry_misconfigured(&mut self, kinds: &JobKinds) -> Result<u64> {
         let waiting = jobs::waiting_for_configuration(self.sql, self.now(), kinds)?;
         self.make_due(waiting)
@@ -99,7 +100,8 @@ impl WriteTx<'_> {
         Ok(queued)
     }
 
-    /// Removes the job once the scrub that was owed is done, unless somebody has erased more since, or works on the job.
+    /// Removes the job after its scrub is done, unless more was erased since the job was read, or another process has taken
+    /// it.
     pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
         jobs::finish_scrub(self.sql, owed)
     }

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Whether silence has ended the session even though that was not recorded yet. An empty session waits for its first turn.
+/// Whether silence has ended the session although that is not recorded yet. An empty session does not end by silence.
 pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
     let timeout = TimeDelta::from_std(config.session_timeout).ok();
     let silence = now.signed_duration_since(session.last_active_at);
@@ -31,7 +31,7 @@ pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Ut
     session.ended_at.is_none() && !is_empty && timeout.is_some_and(|timeout| silence >= timeout)
 }
 
-/// Rejects a session that cannot continue because it has no key.
+/// Rejects a session that cannot continue, because it was ended by call and has no key.
 pub(crate) fn check_can_go_on(session: &SessionInfo) -> Result<()> {
     if session.can_go_on() {
         return Ok(());
@@ -54,7 +54,7 @@ pub(crate) fn start_successor(
 }
 
 impl WriteTx<'_> {
-    /// The user's place in the file, created if missing.
+    /// The user, added to the file if missing.
     pub(crate) fn add_user(&mut self, key: &UserKey) -> Result<Scope> {
         users::find_or_add(self.sql, key, self.now())
     }
@@ -72,8 +72,8 @@ impl WriteTx<'_> {
         sessions::insert(self.sql, scope, (None, 1), None, now)
     }
 
-    /// The session with the caller's key, started if there is none. One that silence has ended is ended now; the next record
-    /// continues it.
+    /// The session with the caller's key, started if there is none. A session that silence has ended is ended now; the next
+    /// record continues it in a successor.
     pub(crate) fn open_session(&mut self, scope: &Scope, key: &str) -> Result<SessionRow> {
         self.lock(scope)?;
         let now = self.now();
@@ -99,7 +99,8 @@ impl WriteTx<'_> {
         sessions::insert(self.sql, scope, (None, 1), None, now)
     }
 
-    /// Ends a session's conversation. A session that was already ended by call stays as it is.
+    /// Ends a session's conversation, in the last of its successors. A session that was already ended by call stays as it
+    /// is.
     pub(crate) fn end_session(
         &mut self,
         scope: &Scope,
@@ -139,7 +140,9 @@ impl WriteTx<'_> {
         Ok(silent)
     }
 
-    /// Sets the end, makes hot turns warm, and queues the compression. An end by silence is dated by the last turn.
+    /// Ends a session: makes its hot turns warm, removes what lasts only as long as the session, and queues its extraction
+    /// and compression. If `ended_at` is `None`, a session ended by call ends now, and one ended by silence ends when its
+    /// last turn was said.
     pub(super) fn end(
         &mut self,
         scope: &Scope,
@@ -169,7 +172,7 @@ impl WriteTx<'_> {
         memories::row::remove_volatile(self.sql, scope, session_no)?;
         sessions::set_ended(self.sql, scope, session_no, reason, ended_at)?;
         if session.info.turn_count > 0 {
-            self.queue_extraction(scope, session)?; // First, so that under the same priority it is taken first.
+            self.queue_extraction(scope, session)?; // Queued first, so that at equal priority it is taken first.
             self.enqueue(scope, JobKind::Compress, Some(session.info.id), session.info.turn_count)?;
         }
         self.staged.insert(session.info.id, None);

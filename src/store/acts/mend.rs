@@ -1,4 +1,5 @@
-//! Finds the damage in a user's index and vectors, and has it rebuilt: all of it can be computed from the turns.
+//! Finds damage in a user's index and vectors, and has the damaged parts rebuilt. All of them can be computed from the
+//! turns.
 
 use crate::{
     error::Result,
@@ -14,7 +15,7 @@ use crate::{
     },
 };
 
-/// The tables that can be computed again.
+/// The tables whose rows can be computed again.
 pub(crate) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"];
 
 /// What should be rebuilt for one user.
@@ -22,11 +23,11 @@ pub(crate) const TABLES: &[&str] = &["postings", "unit_blocks", "vector_blocks"]
 pub(crate) struct MendPlan {
     /// Whether rows of postings, or blocks of facts, are damaged.
     index: bool,
-    /// Damaged blocks of vectors, as spaces and numbers.
+    /// Damaged blocks of vectors, each by the numbers of its space and of itself.
     vectors: Vec<(i64, i64)>,
 }
 
-/// Checks every row of the user's index.
+/// Checks every row of the user's index and vectors, and returns what is damaged.
 pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<MendPlan> {
     Ok(MendPlan {
         index: postings::are_damaged(sql, scope)? || unit_blocks::are_damaged(sql, scope)?,
@@ -35,7 +36,7 @@ pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<MendPlan> {
 }
 
 impl JobTx<'_, '_> {
-    /// Removes what is damaged, queues the jobs that rebuild it, and ends this job.
+    /// Removes the damaged rows, queues the jobs that rebuild them, and ends this job.
     pub(crate) fn mend(&mut self, scope: &Scope, damage: &MendPlan) -> SliceResult<()> {
         self.lock(scope)?;
         if damage.index {

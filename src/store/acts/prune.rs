@@ -1,4 +1,4 @@
-//! Removing rows that older versions kept for ever.
+//! Removes rows that older versions kept for ever.
 
 use crate::{
     model::place::SessionNo,

@@ -1,5 +1,5 @@
-//! Receipts: storing them, counting uses, and the units promoted in a session because of use. All of it happens after the
-//! acknowledgement, many at once: a crash may lose some, but counts none twice.
+//! Stores receipts, counts uses, and promotes the units that were of use in a session. All of this is written after the
+//! acknowledgement, many entries at once. A crash may lose some of them, but nothing is counted twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// How often things were of use to one user.
+/// The uses by one user, to be added to the stored counts.
 struct UseTally {
     scope: Scope,
     /// By unit.
@@ -84,8 +84,8 @@ impl WriteTx<'_> {
         tallies.values().try_for_each(|tally| self.count(tally))
     }
 
-    /// Writes a receipt. Writes nothing if the user is gone or being erased, or if anything of the user's was erased since:
-    /// that must not come back in a receipt, and a query may repeat it.
+    /// Writes a receipt, and returns whether it did. Writes nothing if the user is gone or being erased, or if anything of
+    /// the user's was erased or replaced since the recall, because the receipt's query may repeat it.
     fn keep_receipt(&mut self, scope: &Scope, new: &NewReceipt) -> Result<bool> {
         let NewReceipt { receipt, at_hand, epoch } = new;
         let user = self.sql.lock_user(scope.user_no)?;
@@ -98,7 +98,8 @@ impl WriteTx<'_> {
         Ok(true)
     }
 
-    /// Queues a check of what was shown and is stale, if a sensor may look: one job per user, and never while answering.
+    /// Queues the job that checks memories if the receipt shows a stale one that a sensor may look at. There is one such job
+    /// per user, and it does not run while the context is built.
     fn queue_checks(&mut self, scope: &Scope, receipt: &Receipt) -> Result<()> {
         let is_shown = |item: &&ReceiptItem| item.packed_as.is_some() || receipt.budget_tokens.is_none();
         let is_stale = |item: &&ReceiptItem| item.kind == ItemKind::Memory && !item.flags.stale.is_empty();
@@ -115,7 +116,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Counts what the receipt's context showed as of use, once. A receipt that is gone counts nothing.
+    /// Counts what the context that a turn answers showed as of use, once. Does nothing if its receipt is gone.
     fn use_receipt(
         &mut self,
         tallies: &mut BTreeMap<UserNo, UseTally>,
@@ -139,7 +140,7 @@ impl WriteTx<'_> {
         reached.extend(answered.shows_hot.then_some(MemoryTier::Hot.as_str()));
         for Considered { seq, memory, memory_tier, shown_as } in &answered.considered {
             if let Some(memory) = memory {
-                // A memory counts as itself: it is not a turn's unit, and is not promoted.
+                // A memory is counted apart from turns' units, and is not promoted.
                 if let Some(shown_as) = shown_as {
                     tally.name(Aspect::PackedAs, shown_as.as_str());
                     known.push(*memory);
@@ -148,7 +149,7 @@ impl WriteTx<'_> {
                 continue;
             }
             let kept = match seq.map(|seq| uses::kept(self.sql, scope, seq)).transpose()? {
-                Some(None) => continue, // What was erased since counts nothing.
+                Some(None) => continue, // A unit that was erased since is not counted.
                 Some(kept) => kept,
                 None => None, // An anchor is not a unit.
             };
@@ -181,7 +182,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Promotes these units in the session, if it is still open.
+    /// Promotes these units in a session, if it is still open.
     fn promote(&mut self, scope: &Scope, session: SessionId, at_hand: &[Vec<Seq>]) -> Result<()> {
         let open =
             sessions::by_id(self.sql, scope, session)?.filter(|session| session.info.end_reason.is_none());

@@ -1,4 +1,4 @@
-//! Recording, inside the writer's transaction.
+//! Recording turns and messages, inside the writer's transaction.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ use crate::{
 pub(super) struct RecordingSession {
     user: UserRow,
     pub(super) session: SessionRow,
-    /// The ended session, if this one is its successor.
+    /// The ended session, if this one was started as its successor now.
     continues: Option<SessionId>,
     pub(super) hot: HotTier,
     evicted: Vec<u32>,
@@ -145,8 +145,8 @@ impl WriteTx<'_> {
         Ok(RecordingSession { user, session, continues: None, hot, evicted: Vec::new() })
     }
 
-    /// Turns the session's message that waits for its reply into a turn without one, because none will come. A damaged
-    /// message stays aside.
+    /// Completes the session's message that waits for its reply without one, because none will come. A damaged message stays
+    /// in `turns_aside`, marked as replaced by itself.
     fn settle(&mut self, scope: &Scope, taking: &mut RecordingSession) -> Result<()> {
         let Some(id) = taking.session.info.incomplete_turn else { return Ok(()) };
         match aside::incomplete(self.sql, scope, taking.session.info.id) {
@@ -183,7 +183,7 @@ impl WriteTx<'_> {
     ) -> Result<(u32, Seq)> {
         taking.session.info.incomplete_turn = None;
         taking.hot.take_incomplete();
-        // First, because the caller's id is unique across both tables.
+        // Removed before the turn is written, because the caller's id is unique across both tables.
         aside::remove(self.sql, scope, id)?;
         self.write_turn(scope, taking, id, measured)
     }
@@ -258,7 +258,8 @@ impl WriteTx<'_> {
         }
     }
 
-    /// The session that takes the turn: the requested one, or its successor if it has ended and can continue.
+    /// The session that takes the turn: the requested one or, if that has ended and can continue, its successor. In that
+    /// case also returns the ended session.
     pub(super) fn session_to_write(
         &mut self,
         scope: &Scope,
@@ -283,7 +284,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// Rejects a known turn that should replace itself: the replacement is another turn and needs its own id.
+/// Returns the known turn. Errors: it should replace itself, although a replacement is another turn and needs its own id.
 fn replaces_another(known: Recorded, replacing: Option<TurnId>) -> Result<Recorded> {
     if replacing == Some(known.turn_id) {
         return Err(Error::invalid(
@@ -348,7 +349,7 @@ pub(crate) fn find(
     }
 }
 
-/// Like `find`, for a message, whatever the reply to it was.
+/// Like `find`, for a message. The reply to it is not compared.
 fn find_message(
     sql: &dyn Sql,
     scope: &Scope,
@@ -357,7 +358,7 @@ fn find_message(
 ) -> Result<Option<Recorded>> {
     let message = &measured.turn.said.user_message;
     if let Some(unit) = units::unit_by_caller_id(sql, scope, caller_id)? {
-        // If the original was deleted, nobody knows what it said.
+        // If the original was deleted, there is no text to compare.
         let turn = originals::by_id(sql, scope, unit.turn_id)?;
         let known = known((unit.turn_id, unit.session_id, unit.turn_number), unit.seq.into());
         let is_it = turn.is_none_or(|turn| turn.said.user_message == *message);

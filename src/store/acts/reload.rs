@@ -13,7 +13,7 @@ use crate::{
     tier::hot::{HotLimits, HotTier},
 };
 
-/// A session's hot tier from its rows: its hot turns, and the message that waits for its reply.
+/// Reads a session's hot tier from its rows: its hot turns, and the message that waits for its reply.
 pub(crate) fn hot(conn: &dyn Sql, scope: &Scope, session: SessionId, config: &Config) -> Result<HotTier> {
     let limits = HotLimits { turns: config.hot_turns, tokens: config.hot_tokens };
     let found = turns::hot(conn, scope, session)?;

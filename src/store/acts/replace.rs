@@ -1,5 +1,5 @@
-//! Replacing a turn: it and all later turns of its session are set aside. They disappear from everything that is made from
-//! turns, as if they were erased, and are kept in their own table.
+//! Replacing a turn: it and all later turns of its session are set aside. Everything made from them is removed, as if they
+//! were erased, but the turns themselves are kept in `turns_aside`.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -56,7 +56,7 @@ impl WriteTx<'_> {
         session.info.erased_turns =
             session.info.turn_count.saturating_sub(turns::count(sql, scope, session.session_no)?);
         sessions::set_left(sql, scope, &session)?;
-        // Everything read of them is void: hot tiers, indexes, what jobs have prepared.
+        // Invalidates everything that was read of these turns: hot tiers, indexes, what jobs have prepared.
         users::raise_epoch(sql, scope)?;
         self.staged.insert(id, None);
         self.live.forget(id);
@@ -82,7 +82,7 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// The place of a turn that may be replaced.
+    /// The number of a turn that may be replaced. Errors: it was already replaced, or is not in this session.
     fn place_in(&self, scope: &Scope, session: &SessionRow, turn: TurnId) -> Result<u32> {
         let id = session.info.id;
         let found = match turns::by_id(self.sql, scope, turn)? {

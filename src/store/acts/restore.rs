@@ -1,7 +1,7 @@
 //! Restores a session from the archive: undoes its compression, except for the anchors.
 //!
-//! Each slice restores one frame; after that come the turns that were kept verbatim. If cut short, a restoration is started
-//! again and continues.
+//! Each slice restores one frame; then come the turns that were kept verbatim. A restoration that was cut short continues
+//! when it is started again.
 
 use crate::{
     compress::{archive, derived::Kinds},
@@ -21,7 +21,7 @@ use crate::{
     text::words::WordCounts,
 };
 
-/// How many turns kept verbatim one slice moves.
+/// How many turns that were kept verbatim one slice moves.
 const SLICE: u32 = 64;
 
 /// A session's oldest frame, read and checked outside any transaction.
@@ -31,7 +31,7 @@ pub(crate) struct Unpacked {
     turns: Vec<(Turn, Vec<u8>)>,
 }
 
-/// Reads what the next slice puts back. `None` if no frame is left.
+/// Reads and checks the next frame to restore. `None` if no frame is left.
 pub(crate) fn unpack(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
     let Some((frame_no, body)) = originals::first_frame(sql, scope, session)? else { return Ok(None) };
     let archived = archive::unpack(&body)?;
@@ -67,7 +67,7 @@ impl WriteTx<'_> {
             None => self.warm_kept(scope, row.session_no)?,
         };
         if restored > 0 || row.info.memory_tier == MemoryTier::Cold {
-            // A job that compresses the session is lost: from here on the session is like one that is partly compressed.
+            // A running compression of the session is lost. From here on the session is like one that is partly compressed.
             jobs::remove_compression(self.sql, scope, session)?;
             sessions::set_tier(self.sql, scope, row.session_no, MemoryTier::Warm)?;
         }
@@ -75,8 +75,8 @@ impl WriteTx<'_> {
     }
 
     /// Restores a slice of a session that should be compressed again. The compression is queued in the same transaction, so
-    /// that a process killed in between leaves nothing warm. It begins when everything is restored, or when the restoring
-    /// process has not been heard of for the length of a lease.
+    /// that a process killed in between leaves nothing warm for good. It begins once everything is restored, or one lease
+    /// after the last restored slice, in case the restoring process has died.
     pub(crate) fn restore_slice_to_compress(
         &mut self,
         scope: &Scope,
@@ -105,7 +105,7 @@ impl WriteTx<'_> {
             .map_err(|_| Error::new(ErrorKind::Corrupt, "a frame holds too many turns"))
     }
 
-    /// Makes turns that were kept verbatim warm again. Only the caller's own marks stay.
+    /// Makes some turns that were kept verbatim warm again. They keep no mark but the caller's.
     fn warm_kept(&self, scope: &Scope, session_no: SessionNo) -> Result<u32> {
         let now = self.now();
         let moved = turns::warm_kept(self.sql, scope, session_no, SLICE)?;

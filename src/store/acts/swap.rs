@@ -1,6 +1,7 @@
-//! The swap: one transaction adds summaries, anchors and archive, and removes what they stand for.
+//! The swap: one transaction adds summaries, anchors and a frame of the archive, and removes the rows of summarized turns.
 //!
-//! It reads again what it replaces, and writes nothing if a turn changed or was erased, or the job was lost.
+//! The transaction reads again what it replaces, and writes nothing if a turn has changed or was erased, or if the job is
+//! lost.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +52,7 @@ pub(crate) struct Fate {
 }
 
 impl Fate {
-    /// Whether this happens to the turn's original, once it has a summary.
+    /// Whether the turn is summarized and its original becomes `original`.
     pub(crate) fn becomes(&self, original: Original) -> bool {
         self.plan.sketch.as_ref().is_some_and(|sketch| sketch.original == original)
     }
@@ -126,7 +127,8 @@ impl JobTx<'_, '_> {
         Ok(())
     }
 
-    /// From now on a turn whose original is deleted is found by its summary's words and meaning.
+    /// Replaces the words of a turn whose original is deleted with those of its summary, removes its vectors, and has its
+    /// summary embedded.
     fn forget_words(
         &mut self,
         scope: &Scope,
@@ -141,7 +143,7 @@ impl JobTx<'_, '_> {
         let has_its_words = index::has_known_words(self.tx, scope)?;
         match (EncodedWords::parse(&old), EncodedWords::parse(&new)) {
             (Some(old), Some(new)) if has_its_words => index::replace(sql, scope, seq, (old, new))?,
-            // They are damaged or by older rules, and nobody knows under which words the turn is in the index.
+            // The words are damaged or by older rules, so it is unknown under which words the turn is in the index.
             _ => index::drop_all(self.tx, scope)?,
         }
         vectors::forget(sql, scope, &BTreeSet::from([seq]))?;

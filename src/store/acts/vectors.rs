@@ -1,4 +1,4 @@
-//! Vectors: writing what the job computes, recomputing all of them, and removing those of other models.
+//! Writes the vectors that the job computes, has all vectors computed again, and removes those of other models.
 
 use std::collections::BTreeSet;
 
@@ -18,22 +18,22 @@ use crate::{
     },
 };
 
-/// Blocks, and users, per slice when removing vectors.
+/// The most blocks, and the most users, per slice that removes vectors.
 const DROPPED_AT_ONCE: u32 = 64;
 
 /// The results of embedding some units.
 #[derive(Debug)]
 pub(crate) struct Embedded {
-    /// The user's epoch when their texts were read.
+    /// The user's epoch when the texts were read.
     pub(crate) epoch: i64,
     pub(crate) after: u32,
     pub(crate) until: u32,
     pub(crate) vectors: Vec<Stored>,
     /// Units that the embedder refused, and why.
     pub(crate) refused: Vec<(u32, String)>,
-    /// Whether this is a single unit that was refused before.
+    /// Whether this is a single unit that was a gap before.
     pub(crate) is_gap: bool,
-    /// Whether these units are the job's actual work and count as its progress.
+    /// Whether these units count as the job's progress.
     pub(crate) counts: bool,
 }
 
@@ -43,7 +43,7 @@ impl JobTx<'_, '_> {
         Ok(vectors::find_or_add_space(self.tx.sql, wanted)?)
     }
 
-    /// Sets how many units will be embedded, counting each once per model.
+    /// Sets how many units the job will embed. Each counts once per model.
     pub(crate) fn expect_embedding(&mut self, scope: &Scope, wanted: &[EmbeddingSpace]) -> SliceResult<()> {
         let (sql, last_seq) = (self.tx.sql, self.lock(scope)?.last_seq);
         let mut units = 0;
@@ -56,7 +56,7 @@ impl JobTx<'_, '_> {
         Ok(job_rows::expect(sql, self.lease, units)?)
     }
 
-    /// Writes the vectors, unless the texts have changed since.
+    /// Writes the vectors, unless something was erased or replaced since the texts were read.
     pub(crate) fn add_vectors(
         &mut self,
         scope: &Scope,
@@ -88,12 +88,13 @@ impl JobTx<'_, '_> {
         Ok(users::raise_epoch(self.tx.sql, scope)?)
     }
 
-    /// Ends the job, unless a unit was added since: its recorder saw the job at work and queued none.
+    /// Ends the job. Returns `false` and does not end it if a unit was added in the meantime: its act queued no job, because
+    /// this one was running.
     pub(crate) fn finish_embedding(&mut self, scope: &Scope, spaces: &[Space]) -> SliceResult<bool> {
         let (sql, last_seq) = (self.tx.sql, self.lock(scope)?.last_seq);
         for &space in spaces {
             let is_behind = vectors::embedded_seq(sql, scope, space)? < last_seq;
-            // A gap that was not tried yet counts too: a summary in the place of a deleted turn.
+            // A gap that was not tried yet counts too, such as the summary of a turn whose original was deleted.
             if is_behind || !vectors::gaps(sql, scope, space, 1)?.is_empty() {
                 return Ok(false);
             }
@@ -182,7 +183,7 @@ mod tests {
         (0..blocks).map(|block| Stored { seq: 64 * block + 1, piece: 0, bytes: vec![1, 2] }).collect()
     }
 
-    /// The number of vectors, rows of progress, and models in the file.
+    /// The numbers of vector blocks, rows of `user_spaces`, and models in the file.
     fn counts(sql: &dyn Sql) -> Result<[u64; 3]> {
         Ok([
             sql.scalar("SELECT count(*) FROM vector_blocks", &[])?,
@@ -210,7 +211,7 @@ mod tests {
             .unwrap();
         let drop_some = || store.write(|tx| tx.drop_other_vectors(&[model("new")]));
         let counts = || store.snapshot().unwrap().look(counts).unwrap();
-        // Alex's first, then the rest of them, Blake's, and some of Charlie's.
+        // The first slice removes blocks of Alex's, the second the rest of these, Blake's, and some of Charlie's.
         for left in [[218, 5, 2], [154, 3, 2], [141, 3, 2], [141, 3, 1]] {
             assert!(drop_some().await.unwrap());
             assert_eq!(counts(), left);

@@ -1,4 +1,4 @@
-//! All users, or all that a job concerns: for work that is done user by user.
+//! Lists users: all of them, or those for whom some work is due.
 
 use crate::{
     compress::derived::RuleVersions,
@@ -49,7 +49,7 @@ fn infos(sql: &dyn Sql, ids: &[UserId]) -> Result<Vec<UserInfo>> {
         },
     )?;
     let mut infos = found.into_iter().map(|info| info.ok_or_else(missing)).collect::<Result<Vec<_>>>()?;
-    // The names in a backend's own table are not ours.
+    // A backend's own `users` table is not read for names.
     if !users::is_backends(sql, USERS)? {
         sql.query_many("SELECT name FROM users WHERE id = ?1", &sets, &mut |at, row| {
             infos[at].name = row.get(0)?;
@@ -69,7 +69,7 @@ pub(crate) fn with_units(sql: &dyn Sql) -> Result<Vec<Scope>> {
     scopes(sql, "SELECT user_id, user_no FROM user_scopes WHERE last_seq > 0 ORDER BY user_no", values![])
 }
 
-/// Every user with a unit after the last one that is embedded in the space.
+/// Every user with units that are not embedded in the space yet.
 pub(crate) fn behind_in(sql: &dyn Sql, space_no: i64) -> Result<Vec<Scope>> {
     scopes(
         sql,
@@ -99,7 +99,7 @@ pub(crate) fn with_inserted(sql: &dyn Sql) -> Result<Option<Scope>> {
     Ok(scopes(sql, text, values![])?.pop())
 }
 
-/// Some users with anything in the space: vectors, gaps, or a row that records their progress.
+/// At most `limit` users with rows in a space: vectors, gaps, or a record of progress.
 pub(crate) fn some_in(sql: &dyn Sql, space_no: i64, limit: u32) -> Result<Vec<Scope>> {
     scopes(
         sql,

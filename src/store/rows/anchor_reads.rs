@@ -66,7 +66,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option
     Ok(heard_of(sql, scope, anchors)?.pop())
 }
 
-/// The anchors with their evidence.
+/// Adds the evidence to anchors.
 fn heard_of(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<Anchor>> {
     let mut evidence = HashMap::new();
     let sets: Vec<_> =
@@ -87,8 +87,8 @@ fn heard_of(sql: &dyn Sql, scope: &Scope, anchors: Vec<Anchor>) -> Result<Vec<An
     anchors.into_iter().map(|anchor| with_evidence(anchor, &mut evidence)).collect()
 }
 
-/// All anchors of the user except those that are damaged or have damaged evidence, and the number of these. Ordered by
-/// subject and attribute, anchors that hold before those that no longer do.
+/// All anchors of the user that are sound and have sound evidence, and how many are not. Ordered by subject and attribute,
+/// anchors that hold before those that no longer do.
 pub(crate) fn sound(sql: &dyn Sql, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
     let (mut anchors, mut damaged) = (Vec::new(), 0);
     for anchor in each(sql, scope)? {
@@ -123,7 +123,7 @@ fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
     Ok(anchors.into_iter().map(|anchor: Result<Anchor>| anchor.and_then(&mut whole)).collect())
 }
 
-/// The evidence of anchors, in the order in which it was heard.
+/// The evidence of each anchor, in the order in which it was said, or an error if some of it is damaged.
 type AnchorSourceOrder = HashMap<AnchorId, Result<Vec<Evidence>>>;
 
 fn with_evidence(anchor: Anchor, heard: &mut AnchorSourceOrder) -> Result<Anchor> {
@@ -198,7 +198,7 @@ fn read_evidence(row: &SqlRow<'_>) -> Result<Evidence> {
     })
 }
 
-/// The numbers of the turns that say that an anchor holds.
+/// The unit numbers of the turns that say that an anchor holds.
 pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM derivations

@@ -26,7 +26,7 @@ use crate::{
 pub(crate) struct Fold {
     subject: String,
     attribute: Attribute,
-    /// The first and the last value key that belong to it.
+    /// The first and the last value key of the fold, inclusive.
     values: (String, String),
 }
 
@@ -74,7 +74,8 @@ pub(crate) struct StatementSource<'a> {
     pub(crate) made_by: &'a str,
 }
 
-/// Adds a statement, once. Returns its anchor, and what the caller must fold again before the transaction ends.
+/// Adds a statement, unless its turn has already made it. Returns its anchor, and what the caller must fold again before the
+/// transaction ends.
 pub(crate) fn state(
     sql: &dyn Sql,
     scope: &Scope,
@@ -146,8 +147,8 @@ fn find_or_add(
     Ok(id)
 }
 
-/// Folds all statements of these again, and writes the result. Removes values without statements, and returns how many it
-/// removed.
+/// Folds all statements of each fold again, and writes the resulting anchors. Removes anchors without statements, and
+/// returns how many it removed.
 pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Result<u64> {
     if folds.is_empty() {
         return Ok(0);
@@ -219,7 +220,7 @@ fn anchors_of(
     Ok(found)
 }
 
-/// For each fold, all statements. A damaged one is skipped, because the anchor would present it as if it were sound.
+/// For each fold, all statements. A damaged statement is skipped, because the anchor would present it as if it were sound.
 fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<ValueStatement>>> {
     let mut found = vec![Vec::new(); folds.len()];
     sql.query_many(
@@ -248,16 +249,16 @@ fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<Valu
     Ok(found)
 }
 
-/// What an anchor is folded with. `None` if the user has no such anchor.
+/// The fold that an anchor belongs to. `None` if the user has no such anchor.
 pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
     sql.one(KEY, values![id, scope.user_id], read_fold)
 }
 
-/// Identifies a value of a subject's attribute.
+/// Selects the subject, attribute and value key of an anchor by its id.
 pub(super) const KEY: &str =
     "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2";
 
-/// Sets when, and up to which unit, a person retracted an anchor. `None` if it is not or no longer retracted.
+/// Sets when, and up to which unit, a person retracted an anchor. `None` removes the retraction.
 pub(crate) fn set_retracted(
     sql: &dyn Sql,
     scope: &Scope,

@@ -16,12 +16,12 @@ use crate::{
     text::measure::ContentHash,
 };
 
-/// A turn that is not part of the memory.
+/// A row of `turns_aside`: a turn that waits for its reply, or that was replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
     pub(crate) turn: Turn,
     pub(crate) content_hash: ContentHash,
-    /// What replaced it, and when. `None` if it waits for its reply.
+    /// The turn that replaced it, and when. `None` if it waits for its reply.
     pub(crate) replaced: Option<(TurnId, DateTime<Utc>)>,
 }
 
@@ -40,7 +40,7 @@ fn read(row: &SqlRow<'_>) -> Result<Aside> {
         return Err(damaged(row));
     }
     let text: String = row.get(8)?;
-    // serde_json's message quotes the text where it fails.
+    // serde_json's message is dropped, because it quotes the text where parsing fails.
     let turn: Turn = serde_json::from_str(&text).map_err(|_| damaged(row))?;
     let by: Option<TurnId> = row.get(6)?;
     let replaced = by.zip(row.get(7)?);
@@ -53,7 +53,7 @@ fn damaged(row: &SqlRow<'_>) -> Error {
     row_check::damaged(format_args!("a turn of number {number} that was set aside, or waits for its reply,"))
 }
 
-/// Writes a turn that has no row elsewhere.
+/// Writes a turn that has no row in another table.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, aside: &Aside) -> Result<()> {
     let Aside { turn, content_hash, replaced } = aside;
     let text = serde_json::to_string(turn)
@@ -117,7 +117,7 @@ pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opt
     )
 }
 
-/// The turns that earlier stood at a place of a session, oldest first.
+/// The replaced turns with a turn number of a session, in the order in which they were replaced.
 pub(crate) fn replaced_at(
     sql: &dyn Sql,
     scope: &Scope,
@@ -141,7 +141,7 @@ pub(crate) fn replaced_at(
     Ok(found.into_iter().filter_map(replaced).collect())
 }
 
-/// Passes every turn of a session to `each`, by place and then in the order of being replaced.
+/// Passes every turn of a session in this table to `each`, by turn number, then in the order in which they were replaced.
 pub(crate) fn each_of_session(
     sql: &dyn Sql,
     scope: &Scope,
@@ -163,7 +163,7 @@ pub(crate) fn each_of_session(
     )
 }
 
-/// Records that another turn has replaced the message that waited for its reply.
+/// Records that turn `by` has replaced the message that waited for its reply.
 pub(crate) fn set_replaced(
     sql: &dyn Sql,
     scope: &Scope,
@@ -197,7 +197,7 @@ pub(crate) fn remove_replaced_by(sql: &dyn Sql, scope: &Scope, by: TurnId) -> Re
     )
 }
 
-/// Passes every turn of all users to `each`, as far as it can be read. Used by doctor.
+/// Passes every turn of this table, of all users, to `each`, or the error if it cannot be read. Used by doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Aside>)) -> Result<()> {
     const ALL: &str = concat!("SELECT ", columns!(), " FROM turns_aside");
     sql.query(ALL, &[], &mut |row| {

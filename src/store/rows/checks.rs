@@ -1,4 +1,4 @@
-//! Doctor's queries on the rows of all users, and how it reads them: a row that cannot be read hides no other.
+//! Doctor's queries on the rows of all users. A row that cannot be read does not keep doctor from reading the others.
 
 use crate::{
     error::Result,
@@ -15,10 +15,11 @@ use crate::{
     text::{measure::ContentHash, words::Word},
 };
 
-/// Erases that were begun but not finished. Other queries below may count data that they have not reached yet.
+/// Counts erases that were begun but not finished. The other queries may count data that such an erase has yet to delete.
 pub(crate) const UNFINISHED_ERASES: &str = "SELECT count(*) FROM jobs WHERE kind = 'erase'";
 
-/// Counts the turns that are in no place or in several, and names the first of their units.
+/// Counts the turns that are stored in no place or in several, and names the units of the first 20. A turn's place is its
+/// row, the archive or, if its original was deleted, its summary.
 pub(crate) fn misplaced_turns(sql: &dyn Sql) -> Result<(u64, Vec<String>)> {
     const MOST_PLACES: usize = 20;
     let (mut count, mut places) = (0, Vec::new());
@@ -204,7 +205,8 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Passes some turns after a key to `each`, in key order, each with its key and its words, as far as they can be read.
+/// Passes the next 1,000 turns after a key to `each`, in key order: the key, and the turn with its words, or the error if it
+/// cannot be read.
 pub(crate) fn each_turn(
     sql: &dyn Sql,
     after: i64,
@@ -222,7 +224,7 @@ pub(crate) fn each_turn(
     })
 }
 
-/// The content hash of a turn. `None` if it has no unit.
+/// The content hash in the unit of a turn. `None` if the unit does not exist.
 pub(crate) fn recorded_hash(sql: &dyn Sql, id: TurnId, seq: i64) -> Result<Option<ContentHash>> {
     sql.one(
         "SELECT r.content_hash FROM conversation_turns AS t
@@ -233,7 +235,7 @@ pub(crate) fn recorded_hash(sql: &dyn Sql, id: TurnId, seq: i64) -> Result<Optio
     )
 }
 
-/// The archive's frames, by number, and how many turns each should have.
+/// The numbers of the archive's frames, ascending, and how many turns each should have.
 pub(crate) fn frames(sql: &dyn Sql) -> Result<Vec<(i64, u64)>> {
     sql.list("SELECT frame_no, turn_count FROM archived_frames ORDER BY frame_no", &[], |row| {
         Ok((row.get(0)?, row.get(1)?))
@@ -270,7 +272,7 @@ pub(crate) fn settings(sql: &dyn Sql) -> Vec<(String, String)> {
     found
 }
 
-/// Every user with a memory, as far as they can be read.
+/// Every user of the file, or an error for a row that cannot be read.
 pub(crate) fn users(sql: &dyn Sql) -> Vec<Result<Scope>> {
     let mut found = Vec::new();
     let read = sql.query("SELECT user_id, user_no FROM user_scopes ORDER BY user_no", &[], &mut |row| {
@@ -346,7 +348,7 @@ pub(crate) fn spaces(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Space>> {
     )
 }
 
-/// The first column of a row. `None` if its value does not match the column's type.
+/// The first column of a row. `None` if its value is not one of `T`.
 fn readable<T: FromColumn>(row: &SqlRow<'_>) -> Result<Option<T>> {
     Ok(T::from_column(row.value(0)?))
 }

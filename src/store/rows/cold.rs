@@ -1,4 +1,4 @@
-//! A user's cold turns and summaries by the time when they were said: pages, newest first.
+//! Pages of a user's cold turns and summaries, ordered by when they were said, newest first.
 
 use chrono::{DateTime, Utc};
 
@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// Where a page continues: after this time and, within it, this place.
+/// Where a page continues: with entries of an earlier time or, at the same time, of a lower place.
 pub(crate) type ColdCursor = (DateTime<Utc>, Place);
 
-/// Before all entries: no year has more digits.
+/// The position before the newest entry: the last millisecond that has a year of four digits.
 pub(crate) const NEWEST: ColdCursor =
     (DateTime::from_timestamp_millis(253_402_300_799_999).expect("the year 9999 ends"), Place::LAST);
 

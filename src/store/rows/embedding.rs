@@ -21,22 +21,22 @@ pub struct EmbeddingStatus {
     pub space: EmbeddingSpace,
     /// Number of the user's turns.
     pub turns: u64,
-    /// How many of them, in the order of recording, are embedded.
+    /// Number of turns up to the last embedded one, in the order of recording. Includes gaps.
     pub embedded: u64,
-    /// How many of these the model refused. They are found only by words.
+    /// Number of gaps: turns and memories that the model refused, or has yet to embed again. A refused one is found only by
+    /// words.
     pub gaps: u64,
     /// Size of the vectors in bytes.
     pub bytes: u64,
 }
 
-/// The status of every user with a turn, for every model.
+/// The status of every user with a unit, for every model.
 pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
     sql.list(
-        "SELECT u.user_id, e.model, e.revision, e.dims, 
-                u.last_seq - (SELECT count(*) FROM recall_units AS r
-                              WHERE r.user_no = u.user_no AND r.kind <> 'turn'),
-                coalesce(s.embedded_seq, 0) - (SELECT count(*) FROM recall_units AS r
-                              WHERE r.user_no = u.user_no AND r.seq <= s.embedded_seq AND r.kind <> 'turn'),
+        "SELECT u.user_id, e.model, e.revision, e.dims,
+                (SELECT count(*) FROM recall_units AS r WHERE r.user_no = u.user_no AND r.kind = 'turn'),
+                (SELECT count(*) FROM recall_units AS r
+                 WHERE r.user_no = u.user_no AND r.kind = 'turn' AND r.seq <= s.embedded_seq),
                 (SELECT count(*) FROM vector_gaps AS g WHERE g.user_no = u.user_no AND g.space_no = e.space_no),
                 (SELECT coalesce(CAST(sum(length(b.body)) AS BIGINT), 0) FROM vector_blocks AS b
                  WHERE b.user_no = u.user_no AND b.space_no = e.space_no)

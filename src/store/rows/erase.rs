@@ -1,4 +1,4 @@
-//! Every table with a user's data: how to delete a slice of it, and what happens to a session's rows in it.
+//! Every table with a user's data: how a slice of the user's rows is deleted, and how a session's rows are removed.
 
 use crate::{
     error::Result,
@@ -15,15 +15,15 @@ use crate::{
 /// A table with a user's data.
 pub(crate) struct UserTable {
     pub(crate) name: &'static str,
-    /// The column by which its rows refer to the user: `?1` of each statement here.
+    /// The column by which its rows refer to the user. Its value is `?1` of each statement here.
     user: UserColumn,
-    /// Deletes at most `?2` of the user's rows. `None` if other code removes them with the user itself.
+    /// The statement that deletes at most `?2` of the user's rows. `None` if other code removes them with the user itself.
     slice: Option<&'static str>,
-    /// Whether its slice returns the kinds of the deleted units.
+    /// Whether the statement `slice` returns the kinds of the deleted units.
     has_units: bool,
-    /// How many of its rows count as one, because they are small and many.
+    /// How many of its rows count as one row of a slice. More than 1 if they are small and many.
     rows_as_one: u32,
-    /// How a session's rows in it are removed when the session is erased.
+    /// How a session's rows in the table are removed when the session is erased.
     of_session: &'static [SessionErasure],
 }
 
@@ -33,26 +33,26 @@ enum UserColumn {
     No,
 }
 
-/// How something of a session is removed when the session is erased.
+/// A way to remove a session's rows from a table when the session is erased.
 #[derive(PartialEq, Eq)]
 enum SessionErasure {
-    /// With its turn: deleted by the turn's key, `?2`.
+    /// With each turn: deletes its rows by the turn's key, `?2`.
     ByTurnKey(&'static str),
-    /// With its turn: deleted by the turn's place, its session's number `?2` and its own `?3`.
+    /// With each turn: deletes its rows by the session's number, `?2`, and the turn's number, `?3`.
     ByPlace(&'static str),
-    /// With its turn: deleted by the turn's unit, `?2`.
+    /// With each turn: deletes its rows by the number of the turn's unit, `?2`.
     BySeq(&'static str),
-    /// After its turns: at most `?3` rows are deleted by the session's number, `?2`.
+    /// After the session's turns: deletes at most `?3` rows by the session's number, `?2`.
     BySession(&'static str),
-    /// All of the user's rows are deleted, because any of them may repeat what was said.
+    /// Other code deletes all of the user's rows, because any of them may repeat what was said.
     AllRows,
-    /// Derived from several turns: derived again without these, by other code.
+    /// The rows are derived from several turns. Other code derives them again without the erased ones.
     MadeAnew,
-    /// What a job made from its turns is removed with them and what somebody saved stays, by other code.
+    /// Other code removes what a job made from the session's turns. What somebody saved stays.
     WithItsSources,
-    /// With the session's own row, by other code.
+    /// Other code deletes the rows together with the session's own row.
     Last,
-    /// Nothing in it belongs to a session.
+    /// Nothing in the table belongs to a session.
     Stays,
 }
 use SessionErasure::{AllRows, ByPlace, BySeq, BySession, ByTurnKey, Last, MadeAnew, Stays, WithItsSources};
@@ -67,7 +67,7 @@ impl UserTable {
         Self { name, user, slice: Some(slice), has_units: false, rows_as_one: 1, of_session }
     }
 
-    /// The user itself, and the job that erases it.
+    /// A table that other code clears last: `user_scopes`, and `jobs`, which has the job that erases.
     const fn last(name: &'static str, of_session: &'static [SessionErasure]) -> Self {
         Self { name, user: UserColumn::Id, slice: None, has_units: false, rows_as_one: 1, of_session }
     }
@@ -85,8 +85,8 @@ impl UserTable {
     }
 }
 
-/// All of these tables, in an order that breaks no reference. Tests compare the list with the schema, and the remains of an
-/// erased session with the list.
+/// All tables with a user's data, in an order of deletion that breaks no reference. Tests compare the list with the schema,
+/// and what remains of an erased session with the list.
 pub(crate) const USER_TABLES: &[UserTable] = &[
     UserTable::new(
         "derivations",
@@ -343,8 +343,8 @@ pub(crate) const USER_TABLES: &[UserTable] = &[
     UserTable::last("user_scopes", &[Stays]),
 ];
 
-/// Deletes at most `rows` of the user's rows in a table, counted by [`UserTable::rows_as_one`]. Returns how many, and how
-/// many of them are the table's main content: for units, turns.
+/// Deletes at most `rows` of the user's rows in a table, counted by [`UserTable::rows_as_one`]. Returns how many rows it
+/// deleted, and how many of them to report: of units only those of turns, of other rows all.
 pub(crate) fn slice(sql: &dyn Sql, scope: &Scope, table: &UserTable, rows: u32) -> Result<(u64, u64)> {
     let Some(text) = table.slice else { return Ok((0, 0)) };
     let rows = rows * table.rows_as_one;
@@ -384,7 +384,7 @@ pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Optio
     )
 }
 
-/// A turn whose unit alone survived damage. Its tokens are those that the session counts and no other turn has.
+/// A turn of which damage left only the unit. Its tokens are those that the session counts but that no other turn has.
 pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
     sql.one(
         "SELECT r.owner_id, r.session_no << 24 | r.turn_number, r.seq, s.id, s.total_tokens - CAST(
@@ -398,7 +398,7 @@ pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opti
     )
 }
 
-/// Whether the text of a turn may still be in a frame of its session's archive, although the archive's index does not have it.
+/// Whether the text of a turn may still be in a frame of its session, although `archived_turns` does not name the turn.
 pub(crate) fn may_be_in_frames(sql: &dyn Sql, scope: &Scope, turn: &DoomedTurn) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM archived_frames WHERE session_id = ?1 AND user_id = ?2)
@@ -409,7 +409,8 @@ pub(crate) fn may_be_in_frames(sql: &dyn Sql, scope: &Scope, turn: &DoomedTurn) 
     )
 }
 
-/// Some of the units that are left of a session whose turns are all erased: damage left nothing else of their turns.
+/// At most `limit` of the units that are left of a session after its turns are erased. Damage left nothing else of their
+/// turns.
 pub(crate) fn lost_turns(
     sql: &dyn Sql,
     scope: &Scope,
@@ -424,7 +425,7 @@ pub(crate) fn lost_turns(
     )
 }
 
-/// Its id, its place and its number, which all of these statements read first.
+/// Reads a turn's id, key and unit number from the first three columns, where all of these statements have them.
 fn turn_to_erase(row: &SqlRow<'_>) -> Result<TurnToErase> {
     Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? })
 }
@@ -487,7 +488,7 @@ pub(crate) fn of_unit(sql: &dyn Sql, scope: &Scope, table: &UserTable, seq: Seq)
     Ok(())
 }
 
-/// Deletes at most this many of a session's rows in a table that are not its turns', and returns how many.
+/// Deletes at most `rows` of a session's rows in a table, except those that are deleted with its turns. Returns how many.
 pub(crate) fn of_session(
     sql: &dyn Sql,
     scope: &Scope,
@@ -537,8 +538,7 @@ mod tests {
         assert_eq!(listed.collect::<BTreeSet<_>>(), in_schema.into_iter().collect());
     }
 
-    /// A user with rows in every table: one session that is compressed, indexed and embedded, and another in which it was of
-    /// use.
+    /// Makes a file with a user who has one session that is compressed, indexed and embedded, and another one that used it.
     async fn fill(path: &Path) {
         // A worker would run jobs in parallel with the test.
         let config = Config { worker: false, ..Config::default() };

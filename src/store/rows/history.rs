@@ -26,7 +26,7 @@ use crate::{
 /// A candidate for a page.
 enum HistoryEntry {
     Row(PastTurn),
-    /// The row is gone; a summary stands for it.
+    /// The summary of a turn without a row, and the caller's id of the turn.
     Gone(Result<Summary>, Option<String>),
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn page(
         found.insert(place.turn_number, HistoryEntry::Row(past(place, turn_row::read(row).map(Some))?));
         Ok(Flow::Next)
     })?;
-    // A message that waits for its reply has no row among the turns yet.
+    // A message that waits for its reply has no row in `conversation_turns` yet.
     if let Some(place) = waiting.filter(|place| (after..before).contains(place) && *place != after) {
         let turn = aside::incomplete(sql, scope, id).map(|waiting| waiting.map(|aside| aside.turn));
         found.insert(place.turn_number, HistoryEntry::Row(past(place, turn)?));
@@ -88,12 +88,12 @@ fn read(reader: &mut OriginalsReader<'_>, place: Place, entry: HistoryEntry) -> 
         HistoryEntry::Gone(Ok(summary), caller_id) if summary.original == Original::Deleted => {
             Ok(PastTurn::Summary { summary: Box::new(summary), caller_id })
         }
-        // A damaged summary says nothing about its turn, which may be sound.
+        // If the summary is damaged, its turn may still be sound.
         HistoryEntry::Gone(..) => past(place, reader.archived_at(place)),
     }
 }
 
-/// What was read at a place. An entry that is not as recorded is named.
+/// Turns what was read at a place into an entry. If the turn is missing or damaged, the entry has only its number.
 fn past(place: Place, turn: Result<Option<Turn>>) -> Result<PastTurn> {
     match turn {
         Ok(Some(turn)) if turn.turn_number == place.turn_number => Ok(PastTurn::Turn(Box::new(turn))),

@@ -1,7 +1,8 @@
 //! Rows of `jobs`: a durable queue with leases.
 //!
-//! A process that takes a job raises its fence and holds it until the lease ends. Every write of its work first extends the
-//! lease by that fence, in the same transaction: if two processes believe that they hold the job, only one can write.
+//! A process that takes a job raises the job's fence, and holds the job until the lease ends. Each transaction that writes
+//! the job's work first extends the lease, which fails if the fence has changed. So if two processes believe that they hold
+//! the job, only one of them can write.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::{
     },
 };
 
-/// The current time, and the length of a lease from now on.
+/// The current time, and the length of a lease that begins now.
 pub(crate) type LeaseTime = (DateTime<Utc>, Duration);
 
 /// When a lease that begins now ends.
@@ -31,7 +32,7 @@ pub(crate) fn lease_end((now, lease): LeaseTime) -> DateTime<Utc> {
     after(now, lease)
 }
 
-/// The furthest time ahead that is ever set. A job due later than this was queued while the clock was wrong, so it is due
+/// The latest due time that is ever set. A job that is due later was queued while the clock was wrong, and counts as due
 /// now.
 fn beyond((now, lease): LeaseTime) -> DateTime<Utc> {
     after(now, lease.max(LONGEST_WAIT + LONGEST_WAIT / 10))
@@ -47,7 +48,7 @@ fn after(now: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
 pub(crate) struct Lease {
     pub(crate) job_no: i64,
     pub(crate) kind: JobKind,
-    /// The user whose data it works on. `None` for the file.
+    /// The user whose data the job works on. `None` if it works on the whole file.
     pub(crate) scope: Option<Scope>,
     pub(crate) session_id: Option<SessionId>,
     /// The number of this try, from 1.
@@ -58,9 +59,9 @@ pub(crate) struct Lease {
 /// What happens to a job that was not finished.
 #[derive(Clone, Debug)]
 pub(crate) struct Unfinished {
-    /// When to try again. `None` if it is given up.
+    /// When to try again. `None` if the job is given up.
     pub(crate) next_run_at: Option<DateTime<Utc>>,
-    /// The reason. Never contains what was said.
+    /// Why the job was not finished. Never contains what was said.
     pub(crate) reason: Option<String>,
     /// Whether the try was cut short and does not count.
     pub(crate) interrupted: bool,
@@ -70,13 +71,14 @@ pub(crate) struct Unfinished {
 pub(crate) struct NewJob<'a> {
     pub(crate) kind: JobKind,
     pub(crate) scope: &'a Scope,
-    /// The session it works on. `None` for all of the user's.
+    /// The session that the job works on. `None` for all of the user's data.
     pub(crate) session: Option<SessionId>,
     pub(crate) priority: i64,
     pub(crate) total_count: u32,
 }
 
-/// Queues work once: a queued job keeps its place, a failed one starts over.
+/// Queues work, at most once for each kind and subject. If the job is already queued or has failed, it becomes due now and
+/// its tries are counted anew. A running job is left as it is.
 pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Result<()> {
     let NewJob { kind, scope, session, priority, total_count } = job;
     let subject = session.map_or(scope.user_id.to_string(), |id| id.to_string()).replace('-', "");
@@ -91,7 +93,8 @@ pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Res
     )
 }
 
-/// Queues the scrub, once. A scrub in progress began before this, so it starts over.
+/// Queues the scrub. There is at most one such job. If it is already queued or in progress, it starts over, because it began
+/// before this call.
 pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: DateTime<Utc>) -> Result<()> {
     sql.put(
         "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, created_at)
@@ -119,7 +122,7 @@ impl Lease {
     }
 }
 
-/// A job as it was found. Once taken, it is the lease.
+/// A job as it was read, before this process has taken it.
 pub(crate) struct FoundJob(Lease);
 
 impl FoundJob {
@@ -149,7 +152,8 @@ macro_rules! find {
     };
 }
 
-/// The next due job of these kinds: first one whose holder is gone, then in the order in which they run.
+/// The next due job of these kinds: first jobs whose lease has ended, then queued ones; among these, those of higher
+/// priority first, then those that have been due longer.
 pub(crate) fn next_due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<Option<FoundJob>> {
     for state in ["running", "queued"] {
         let found = sql.one(
@@ -191,7 +195,7 @@ fn read_found(row: &SqlRow<'_>) -> Result<FoundJob> {
     }))
 }
 
-/// Takes a job for a lease. `None` if another process has taken or ended it since it was found.
+/// Takes a job, and begins its lease. `None` if another process has taken or ended the job since it was read.
 pub(crate) fn take(sql: &dyn Sql, FoundJob(found): FoundJob, time: LeaseTime) -> Result<Option<Lease>> {
     let lease = Lease { attempts: found.attempts.saturating_add(1), fence: found.fence + 1, ..found };
     let taken = sql.change(
@@ -202,7 +206,8 @@ pub(crate) fn take(sql: &dyn Sql, FoundJob(found): FoundJob, time: LeaseTime) ->
     Ok((taken == 1).then_some(lease))
 }
 
-/// Gives up a job if every try was cut short. Returns `false` if another process has taken or ended it since.
+/// Gives up a job whose tries were all cut short. Returns `false` if another process has taken or ended it since it was
+/// read.
 pub(crate) fn give_up(sql: &dyn Sql, FoundJob(found): &FoundJob) -> Result<bool> {
     let changed = sql.change(
         "UPDATE jobs SET state = 'failed', last_error = coalesce(last_error, 'every try was cut short')
@@ -234,7 +239,8 @@ pub(crate) fn expect(sql: &dyn Sql, lease: &Lease, turns: u32) -> Result<()> {
     )
 }
 
-/// Counts finished turns, up to the total. A job that makes progress is not given up because it was often interrupted.
+/// Adds finished turns to the job's count, up to the total. Lowers the count of tries to at most `max_tries`, so that a job
+/// that makes progress is not given up because it was often interrupted.
 pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32) -> Result<()> {
     sql.put(
         "UPDATE jobs SET done_count = CASE WHEN done_count + ?3 <= total_count THEN done_count + ?3
@@ -246,8 +252,8 @@ pub(crate) fn progress(sql: &dyn Sql, lease: &Lease, turns: u32, max_tries: u32)
     )
 }
 
-/// Records up to which of a user's units the work is done. A job that makes progress is not given up because it was often
-/// interrupted.
+/// Records up to which of a user's units the work is done. Lowers the count of tries to at most 1, so that a job that makes
+/// progress is not given up because it was often interrupted.
 pub(crate) fn set_done(sql: &dyn Sql, lease: &Lease, done_seq: u32, last_seq: u32) -> Result<()> {
     sql.put(
         "UPDATE jobs SET done_count = ?3, total_count = ?4, attempts = CASE WHEN attempts > 1 THEN 1 ELSE attempts END
@@ -265,7 +271,7 @@ pub(crate) fn done_seq(sql: &dyn Sql, lease: &Lease) -> Result<u32> {
     )
 }
 
-/// Removes the row: the work is done.
+/// Removes the job, because its work is done. Errors: the job is lost.
 pub(crate) fn finish(sql: &dyn Sql, lease: &Lease) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2 AND state = 'running'",
@@ -274,7 +280,7 @@ pub(crate) fn finish(sql: &dyn Sql, lease: &Lease) -> Result<()> {
     )
 }
 
-/// A scrub that is owed, as of one moment. A later erase raises the fence.
+/// The job of a scrub that is owed, with its fence when it was read. A later erase raises the fence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owed {
     job_no: i64,
@@ -303,7 +309,7 @@ pub(crate) fn count_scrubbed(sql: &dyn Sql, owed: Owed, pages: usize) -> Result<
     Ok(counted == 1)
 }
 
-/// Removes the job once the scrub that was owed is done, unless somebody has erased more since, or works on the job.
+/// Removes the job after its scrub is done, unless more was erased since the job was read, or another process has taken it.
 pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2",
@@ -351,7 +357,7 @@ pub(crate) fn waiting_for_configuration(
     )
 }
 
-/// Postpones the compression of a session that nobody works on, until the given time.
+/// Postpones the queued compression of a session until the given time. A running compression is not affected.
 pub(crate) fn put_off_compression(
     sql: &dyn Sql,
     scope: &Scope,
@@ -366,7 +372,7 @@ pub(crate) fn put_off_compression(
     )
 }
 
-/// Queues a job again that has failed or waits for another try. Returns `false` if neither is the case.
+/// Makes a job due now if it has failed or waits for another try. Returns `false` if neither is the case.
 pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bool> {
     let queued = sql.change(
         "UPDATE jobs SET state = 'queued', attempts = 0, next_run_at = ?2
@@ -376,7 +382,7 @@ pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bo
     Ok(queued == 1)
 }
 
-/// Whether a user, or all of one of its sessions, is being erased.
+/// Whether a user, or the given session of the user, is being erased.
 pub(crate) fn is_erasing(sql: &dyn Sql, scope: &Scope, session: Option<SessionId>) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = ?1 AND kind = 'erase'
@@ -393,7 +399,7 @@ pub(crate) fn is_extracting(sql: &dyn Sql, scope: &Scope, session: SessionId) ->
     )
 }
 
-/// Removes the compression job of a session, whoever holds it; the holder then writes nothing more.
+/// Removes the compression job of a session, even if a process holds it. The holder can then write nothing more.
 pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionId) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE user_id = ?1 AND subject_id = ?2 AND kind = 'compress'",
@@ -402,7 +408,8 @@ pub(crate) fn remove_compression(sql: &dyn Sql, scope: &Scope, session: SessionI
     )
 }
 
-/// Removes the jobs of a session or of a whole user, except one, whoever holds them; the holders then write nothing more.
+/// Removes the jobs of a session or of a whole user, except one, even if processes hold them. The holders can then write
+/// nothing more.
 pub(crate) fn remove(
     sql: &dyn Sql,
     scope: &Scope,
@@ -421,7 +428,7 @@ pub(crate) fn remove(
     }
 }
 
-/// Jobs after a number, by number. They identify users and sessions only by id.
+/// At most `limit` jobs after a number, by number. They contain ids of users and sessions, but nothing that was said.
 pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
     sql.list(
         "SELECT job_no, kind, state, user_id, subject_id, attempts, next_run_at, done_count, total_count, last_error
@@ -444,7 +451,7 @@ pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>
     )
 }
 
-/// How many jobs of these kinds are due, and when the next of the others is due.
+/// How many jobs of these kinds are due now, and when the next one that is not due yet will be.
 pub(crate) fn due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
     let found = sql.one(
         "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)

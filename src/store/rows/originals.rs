@@ -21,10 +21,10 @@ use crate::{
     text::measure::{self, ContentHash},
 };
 
-/// The most frames that a reader keeps: some 100 KB for chat-sized turns, a gigabyte for the longest.
+/// The most frames that a reader keeps in memory: together some 100 KB for chat-sized turns, a gigabyte for the longest.
 const MAX_FRAMES: NonZero<usize> = NonZero::new(32).expect("it is not zero");
 
-/// How many columns of a frame, and of a turn's place in it, are covered by their checksums.
+/// How many columns of `archived_frames`, and of `archived_turns`, are covered by a row's checksum.
 const CHECKED_FRAME_COLUMNS: usize = 6;
 const CHECKED_ARCHIVED_COLUMNS: usize = 7;
 
@@ -37,7 +37,8 @@ pub(crate) struct OriginalsReader<'s> {
     unpacker: Option<Unpacker>,
 }
 
-/// Where in the archive a turn is. `$which` identifies it by `?1`; the other parameters are the user.
+/// Selects a turn's location in the archive. `$which` identifies the turn by `?1`; `?2` and `?3` are the user's number and
+/// id.
 macro_rules! archived {
     ($which:literal) => {
         concat!(
@@ -82,7 +83,7 @@ impl<'s> OriginalsReader<'s> {
         }
     }
 
-    /// The same, for a turn without a row.
+    /// One turn by its place, from the archive: for a turn without a row.
     pub(crate) fn archived_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Scope { user_no, user_id } = self.scope;
         match self.archived(archived!("a.turn_key = ?1"), values![place, user_no, user_id])? {
@@ -105,7 +106,7 @@ impl<'s> OriginalsReader<'s> {
         let Some(found) = self.sql.one(statement, params, read_archived)? else { return Ok(None) };
         let turn = self.lines(found.frame_no).and_then(|lines| lines.turn(found.position));
         match turn.and_then(|turn| checked(turn, &found.content_hash?)) {
-            // Whatever cannot be read of a frame, the error is about the requested turn.
+            // Whichever part of the frame is damaged, the error names the requested turn.
             Err(error) if error.kind() == ErrorKind::Corrupt => Err(turns::damaged(found.place)),
             turn => turn.map(Some),
         }
@@ -135,7 +136,7 @@ impl<'s> OriginalsReader<'s> {
 /// One turn by its id.
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
     match OriginalsReader::new(sql, scope).by_id(id)? {
-        // What led to it is damaged: an index, or its place in the archive.
+        // The turn itself may be sound: what led to it is damaged, an index or its location in the archive.
         Some(turn) if turn.id != id => {
             Err(row_check::damaged(format_args!("turn {id}, or what leads to it,")))
         }
@@ -143,7 +144,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<T
     }
 }
 
-/// One turn by the caller's own id.
+/// One turn by the caller's id.
 pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
     let Some(unit) = turns::unit_by_caller_id(sql, scope, caller_id)? else { return Ok(None) };
     match by_id(sql, scope, unit.turn_id)? {
@@ -208,7 +209,7 @@ pub(crate) fn archived_at(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Op
     )
 }
 
-/// Moves the turns of a frame to another frame that lacks one of its lines.
+/// Moves the turns of a frame to a new frame, which has the same lines except `without`.
 pub(crate) fn move_lines(sql: &dyn Sql, scope: &Scope, (from, without): (i64, usize), to: i64) -> Result<()> {
     sql.put(
         "UPDATE archived_turns
@@ -219,7 +220,7 @@ pub(crate) fn move_lines(sql: &dyn Sql, scope: &Scope, (from, without): (i64, us
     )
 }
 
-/// The places of a session's archived turns before `before`, ascending.
+/// The units and places of a session's archived turns before turn number `before`, ascending.
 pub(crate) fn archived_in(
     sql: &dyn Sql,
     scope: &Scope,
@@ -234,7 +235,7 @@ pub(crate) fn archived_in(
     )
 }
 
-/// Whether a turn's place in the archive is what was written. True if it has none.
+/// Whether a turn's row of `archived_turns` matches its checksum. True if there is no such row.
 pub(crate) fn is_place_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<bool> {
     let is_sound = sql.one(
         "SELECT turn_key, turn_id, user_no, frame_no, position, turn_number, seq, row_check
@@ -245,7 +246,7 @@ pub(crate) fn is_place_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Resu
     Ok(is_sound.unwrap_or(true))
 }
 
-/// The oldest frame of a session, with its number.
+/// The number and the packed contents of a session's oldest frame.
 pub(crate) fn first_frame(
     sql: &dyn Sql,
     scope: &Scope,

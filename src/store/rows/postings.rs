@@ -13,10 +13,10 @@ use crate::{
     text::words::{FieldCounts, Word},
 };
 
-/// A last row with more bytes than this is full: further postings start a new one.
+/// A word's last row with at least this many bytes is full: further postings start a new row.
 const FULL_BYTES: usize = 800;
 
-/// The columns covered by a row's checksum, in the table's order, then the checksum; and how many columns it covers.
+/// Selects the columns covered by a row's checksum, in the table's order, then the checksum.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -25,13 +25,14 @@ macro_rules! select {
         )
     };
 }
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 6;
 
-/// What was found in a word's postings.
+/// The result of reading a word's postings.
 pub(crate) struct PostingsSummary {
-    /// The last unit. 0 if there is none.
+    /// The last unit that was read. 0 if there is none.
     pub(crate) last: u32,
-    /// Whether a row could not be read, so that its units were skipped.
+    /// Whether a row is damaged, so that its units were skipped.
     pub(crate) is_damaged: bool,
 }
 
@@ -57,7 +58,8 @@ pub(crate) fn for_each(
     Ok(shown)
 }
 
-/// Appends postings to those of each word. Existing ones are skipped, so that a flush that was cut short can be restarted.
+/// Appends postings to those of each word. Skips those that the word already has, so that a flush that was cut short can be
+/// restarted.
 pub(crate) fn append(sql: &dyn Sql, scope: &Scope, words: &[(Word, Vec<Posting>)]) -> Result<()> {
     let lasts = last_chunks(sql, scope, words.iter().map(|(word, _)| (*word, u32::MAX)))?;
     for ((word, added), last) in words.iter().zip(lasts) {
@@ -71,7 +73,7 @@ pub(crate) fn append(sql: &dyn Sql, scope: &Scope, words: &[(Word, Vec<Posting>)
             Some(chunk) => {
                 let mut all = decoded(&chunk)?;
                 all.extend_from_slice(added);
-                // The first one begins where the old row did, and overwrites it in place.
+                // The first chunk begins with the same unit as the old row, and so overwrites it.
                 insert(sql, scope, *word, &postings::encode(&all))?;
             }
         }
@@ -124,7 +126,7 @@ pub(crate) fn last_seqs(sql: &dyn Sql, scope: &Scope, words: &[Word]) -> Result<
     Ok(lasts.into_iter().map(|chunk| chunk.map_or(0, |chunk| chunk.last)).collect())
 }
 
-/// For each word, the last row that begins at or before its unit.
+/// For each word, its last row that begins at or before the given unit.
 fn last_chunks(
     sql: &dyn Sql,
     scope: &Scope,
@@ -140,7 +142,7 @@ fn last_chunks(
     Ok(found)
 }
 
-/// The user's number, followed by these.
+/// The parameters of a statement: the user's number, then these numbers.
 fn key(scope: &Scope, numbers: &[u32]) -> Vec<SqlValue<'static>> {
     let numbers = numbers.iter().map(|number| i64::from(*number));
     std::iter::once(scope.user_no.0).chain(numbers).map(SqlValue::Integer).collect()
@@ -174,7 +176,7 @@ fn decoded(chunk: &PostingsChunk) -> Result<Vec<Posting>> {
 
 fn read(row: &SqlRow<'_>) -> Result<PostingsChunk> {
     if !row_check::holds(row, CHECKED_COLUMNS)? {
-        return Err(unreadable()); // Written again, it would pass for sound.
+        return Err(unreadable()); // If it were written again, it would get a valid checksum.
     }
     Ok(PostingsChunk { first: row.get(2)?, last: row.get(3)?, units: row.get(4)?, data: row.get(5)? })
 }

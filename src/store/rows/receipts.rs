@@ -1,4 +1,5 @@
-//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: units that are warm in a session because of use.
+//! Rows of `recall_receipts`: what recalls considered; and of `promotions`: units that are warm in a session because they
+//! were of use there.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ use crate::{
     },
 };
 
-/// Writes a receipt, with the units to promote once its context was of use.
+/// Writes a receipt. `at_hand` are the units to promote once its context was of use.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &[Seq]) -> Result<()> {
     let items: Vec<KeptItem> = receipt.items.iter().map(KeptItem::of).collect();
     sql.put(
@@ -78,7 +79,7 @@ struct KeptItem {
 struct Unusual {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<ItemKind>,
-    /// The anchor, if it is one.
+    /// The anchor's id, if the item is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     anchor: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,18 +88,18 @@ struct Unusual {
     packed_as: Option<PackedAs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<ItemOutcome>,
-    /// Only if a reranker was asked about the item.
+    /// The reranker's score. `None` if no reranker was asked about the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     rerank_score: Option<f64>,
     /// The unit of the latest statement about the same thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<i64>,
-    /// The memory, if it is one.
+    /// The memory's id, if the item is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<Uuid>,
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     flags: MemoryFlags,
-    /// The items that are one piece of knowledge with it.
+    /// What is one piece of knowledge with the item.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     same_source: Vec<KeptSameSource>,
 }
@@ -131,7 +132,8 @@ struct Usual {
 }
 
 impl Usual {
-    /// An item with a score was found in cold storage; one without is shown for its place in the session.
+    /// By default, an item with a score is cold. One without a score is warm, because it is shown for its place in the
+    /// session.
     fn of(tokens: u32, score: f64) -> Self {
         let memory_tier = if score > 0.0 { MemoryTier::Cold } else { MemoryTier::Warm };
         let (packed_as, outcome) = match tokens {
@@ -205,12 +207,12 @@ impl Serialize for KeptItem {
     }
 }
 
-/// Rounded to seven places: enough to recompute a score, and half as long.
+/// Rounds to seven decimal places, which is enough to recompute a score, and takes half as many digits.
 fn rounded(number: f64) -> f64 {
     (number * 1e7).round() / 1e7
 }
 
-/// Keeps only the newest receipts of a user.
+/// Deletes all receipts of a user except the newest `keep`.
 pub(crate) fn prune(sql: &dyn Sql, scope: &Scope, keep: u32) -> Result<()> {
     sql.put(
         "DELETE FROM recall_receipts WHERE user_no = ?1 AND receipt_no <=
@@ -220,7 +222,7 @@ pub(crate) fn prune(sql: &dyn Sql, scope: &Scope, keep: u32) -> Result<()> {
     )
 }
 
-/// The columns covered by the row's checksum, in the table's order, then the checksum.
+/// Selects the columns covered by a row's checksum, in the table's order, then the checksum, then the session's id.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -233,6 +235,7 @@ macro_rules! select {
         )
     };
 }
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 17;
 
 /// A receipt by its id.
@@ -285,7 +288,7 @@ fn same_source(sql: &dyn Sql, scope: &Scope, kept: &[KeptSameSource]) -> Result<
     Ok(named)
 }
 
-/// The later statement, unless it was erased since.
+/// The later statement that an item names, unless it was erased since.
 fn newer(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Newer>> {
     sql.one(
         "SELECT said_at FROM recall_units WHERE user_no = ?1 AND seq = ?2",
@@ -294,7 +297,7 @@ fn newer(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Newer>> {
     )
 }
 
-/// The turn's id.
+/// The id of the turn or memory that a unit stands for.
 fn owner_of(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Uuid>> {
     sql.one(
         "SELECT owner_id FROM recall_units WHERE user_no = ?1 AND seq = ?2",
@@ -303,7 +306,7 @@ fn owner_of(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<Uuid>> {
     )
 }
 
-/// The line of a turn that matches too badly to be read: what it is and where it is now. The caller sets its score.
+/// The receipt's item for a turn that matches too badly to be read: what it is and in which tier. The caller sets its score.
 pub(crate) fn unread_line(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
     sql.one(
         "SELECT u.owner_id, t.memory_tier, EXISTS
@@ -345,7 +348,7 @@ fn numbers(profile: &Profile) -> Result<String> {
     }
 }
 
-/// What a query was understood as, and how sure its answer was. Older rows lack the latter.
+/// How a query was understood, and the confidence of its answer, which older rows lack.
 #[derive(Serialize, Deserialize)]
 struct KeptUnderstood {
     #[serde(flatten)]
@@ -360,14 +363,14 @@ fn read(row: &SqlRow<'_>) -> Result<Receipt> {
         return Err(row_check::damaged(format_args!("receipt {id}")));
     }
     let profile = match text(row.value(7)?) {
-        // Older rows have no number; they use the paper's own.
+        // Older rows store no lambda; they were ranked by the paper's own.
         Some("paper") => Profile::Paper {
             lambda: row.json::<Option<Paper>>(8)?.map_or(Profile::LAMBDA, |paper| paper.lambda),
         },
         Some("recency") => Profile::Recency,
         Some("continuum") => Profile::Continuum,
         Some("custom") => Profile::Custom(row.json(8)?),
-        // With the default's weights at the time of ranking.
+        // The row has the default's weights at the time of ranking. If the default has changed since, they are custom.
         _ => match row.json::<Option<Weights>>(8)? {
             Some(weights) if weights != Weights::default() => Profile::Custom(weights),
             _ => Profile::Default,
@@ -392,13 +395,13 @@ fn read(row: &SqlRow<'_>) -> Result<Receipt> {
     })
 }
 
-/// What a receipt says once its context was of use.
+/// What is counted of a receipt whose context was of use.
 pub(crate) struct UsedReceipt {
     pub(crate) profile: String,
-    /// Whether it showed hot turns.
+    /// Whether the context showed hot turns.
     pub(crate) shows_hot: bool,
-    /// What it recalled, shown or not. Excludes what was shown for its place in the session or because it had been of use
-    /// there before: that says nothing about use.
+    /// What the context recalled, shown or not. Excludes wishes, and what was shown for its place in the session or because
+    /// it had been of use there before, since that says nothing about use.
     pub(crate) considered: Vec<Considered>,
     /// Units to promote.
     pub(crate) at_hand: Vec<Seq>,
@@ -408,10 +411,10 @@ pub(crate) struct UsedReceipt {
 pub(crate) struct Considered {
     /// The unit. `None` for an anchor.
     pub(crate) seq: Option<i64>,
-    /// The memory, if it is one.
+    /// The memory's id, if this is one.
     pub(crate) memory: Option<MemoryId>,
     pub(crate) memory_tier: Option<MemoryTier>,
-    /// How much of it was shown. `None` if nothing was.
+    /// How much of it the context showed. `None` if it was not shown.
     pub(crate) shown_as: Option<PackedAs>,
 }
 
@@ -464,7 +467,7 @@ pub(crate) fn promote(
     )
 }
 
-/// Removes all promotions except the most recently used.
+/// Removes a session's promotions except the [`MOST_PROMOTED`] most recently used.
 pub(crate) fn prune_promotions(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<()> {
     sql.put(
         "DELETE FROM promotions WHERE user_no = ?1 AND session_no = ?2 AND seq NOT IN

@@ -1,7 +1,7 @@
 //! The checksum of a row, which shows whether the row is what was written.
 //!
-//! `row_check` is the CRC-32 of a row's other columns. No statement here writes it: the file does, for every table
-//! ([`file::row_check`](crate::store::file::row_check)). Code that shows text checks [`holds`] first.
+//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers do, for every table
+//! ([`file::row_check`](crate::store::file::row_check)). Code that shows the text of a row calls [`holds`] first.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -27,8 +27,7 @@ pub(crate) fn is_whole(values: &[SqlValue<'_>]) -> bool {
         if *check == checksum(values.iter().copied()))
 }
 
-/// The value in place of a checksum until this program has seen the row: a migration wrote it, or another program inserted
-/// it.
+/// The value of `row_check` in a row without a checksum: a migration wrote the row, or another program inserted it.
 pub(crate) const UNSEALED: [u8; 4] = [0; 4];
 
 /// Whether a row may be used: it is what was written, or has no checksum yet.
@@ -63,7 +62,7 @@ pub(crate) fn checksum<'v>(values: impl Iterator<Item = SqlValue<'v>>) -> [u8; 4
     sum.hasher.finalize().to_be_bytes()
 }
 
-/// Sums many values at a time: the processor's instructions are made for long inputs, and most values are short.
+/// Collects short values and hashes them together, because the processor's CRC instructions need long inputs.
 struct Sum {
     hasher: crc32fast::Hasher,
     waiting: [u8; 512],

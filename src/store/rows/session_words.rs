@@ -1,5 +1,5 @@
-//! How often the turns of one session contain the words of a query: from their rows, and for archived turns from the index
-//! or, while the index lacks them or is damaged, from their texts.
+//! Counts the words of a query in the turns of one session. The counts come from the turns' rows. For archived turns they
+//! come from the index or, if the index lacks them or is damaged, from their texts.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -13,8 +13,9 @@ use crate::{
     text::words::{EncodedWords, Word},
 };
 
-/// Passes each turn of a session before `before` to `each`, by number: how many words it has, and how often each word of the
-/// query occurs, at most 255. A turn without any of them may be passed too; a damaged one has none.
+/// Passes the turns of a session before `before` to `each`: a turn's number, how many words it has, and how often it
+/// contains each word of the query, at most 255. Turns that contain none of them may be passed too. A damaged turn has no
+/// words.
 pub(crate) fn for_each(
     sql: &dyn Sql,
     scope: &Scope,

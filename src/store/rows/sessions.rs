@@ -28,7 +28,7 @@ pub(crate) struct SessionRow {
 }
 
 impl SessionRow {
-    /// The place of one of its turns.
+    /// The place of one of the session's turns.
     pub(crate) fn place(&self, turn_number: u32) -> Place {
         self.session_no.turn(turn_number)
     }
@@ -252,7 +252,7 @@ pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> 
     )
 }
 
-/// Writes its remaining counts after turns were removed from it.
+/// Writes the counts of a session from which turns were removed.
 pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
     let SessionInfo { turn_count, total_tokens, erased_turns, .. } = session.info;
     sql.put(
@@ -269,7 +269,8 @@ pub(crate) fn set_left(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Re
     )
 }
 
-/// Gives a checksum to those sessions of a user that another program inserted: any write adds it.
+/// Gives a checksum to those sessions of a user that another program inserted. Any write of a row adds the checksum, so this
+/// one changes no value.
 pub(crate) fn seal(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET last_active_at = last_active_at WHERE user_id = ?1 AND row_check = ?2",
@@ -294,7 +295,7 @@ pub(crate) fn set_ended(
     )
 }
 
-/// Removes a session of which nothing is left. A session that continued it is then continued from its successor.
+/// Removes a session of which nothing is left. A session that had it as its successor gets the removed session's successor.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
@@ -308,7 +309,8 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Resu
     )
 }
 
-/// Open sessions after a position that have been silent since before `cutoff`, with their users.
+/// Open sessions numbered above `after` that have at least one message and have been silent since `cutoff`, with their
+/// users.
 pub(crate) fn silent(
     sql: &dyn Sql,
     cutoff: DateTime<Utc>,
@@ -326,7 +328,7 @@ pub(crate) fn silent(
     )
 }
 
-/// Ends open sessions by call, one or all of a user's, without moving anything, because they will be erased.
+/// Ends one or all of a user's open sessions by call. Their turns do not move, because they will be erased.
 pub(crate) fn close(
     sql: &dyn Sql,
     scope: &Scope,
@@ -430,7 +432,7 @@ pub(crate) fn set_metadata(
     )
 }
 
-/// Shows whether a cached hot tier is still current. An erase raises the epoch.
+/// The state of a session when its hot tier was cached. If it is unchanged, the cache is current. An erase raises the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
     pub(crate) epoch: i64,
@@ -459,7 +461,7 @@ pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Opt
     )
 }
 
-/// Passes every session of a user of this file to `each`, as far as it can be read. Used by doctor.
+/// Passes every session that belongs to a user of this file to `each`, or the error if it cannot be read. Used by doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<SessionRow>)) -> Result<()> {
     const ALL: &str = concat!(
         "SELECT ",

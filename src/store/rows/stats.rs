@@ -38,7 +38,7 @@ pub(crate) const OPEN_REVIEWS: &str = "SELECT count(*) FROM memory_reviews WHERE
 pub(crate) const POSTINGS: &str = "SELECT count(*) FROM postings";
 pub(crate) const POSTING_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(data)), 0) AS BIGINT) FROM postings";
-/// The number of vectors in a block follows from its size (rows/vectors.rs).
+/// Computes the number of vectors in each block from its size (the format is in `rows/vectors.rs`).
 pub(crate) const VECTORS: &str =
     "SELECT CAST(coalesce(sum((octet_length(b.body) - 2) / (e.dims + 2)), 0) AS BIGINT)
      FROM vector_blocks AS b JOIN embedding_spaces AS e ON e.space_no = b.space_no";
@@ -55,16 +55,16 @@ pub(crate) const OLDEST_JOB: &str = "SELECT min(created_at) FROM jobs WHERE stat
 pub(crate) const JOBS_FAILED: &str = "SELECT count(*) FROM jobs WHERE state = 'failed'";
 pub(crate) const TRANSITIONS: &str = "SELECT count(*) FROM memory_tier_transitions";
 
-/// How often each name of each aspect was of use, by aspect, most useful first.
+/// How many uses are counted under each name of each aspect, ordered by aspect, the highest count first.
 pub(crate) const USES: &str = "SELECT aspect, name, CAST(sum(hits) AS BIGINT) AS hits FROM use_counts
      WHERE aspect IN ('tier', 'rule', 'profile', 'packed_as')
      GROUP BY aspect, name ORDER BY aspect, hits DESC, name";
-/// How each rule performed, by user.
+/// The chances of each rule and how many of them were taken, one row per user and rule.
 pub(crate) const RULES: &str =
     "SELECT name, CAST(sum(CASE WHEN aspect = 'chance' THEN hits ELSE 0 END) AS BIGINT),
             CAST(sum(CASE WHEN aspect = 'taken' THEN hits ELSE 0 END) AS BIGINT)
      FROM use_counts WHERE aspect IN ('chance', 'taken') GROUP BY user_no, name";
-/// How many contexts reached each tier, by month.
+/// How many contexts reached each tier in each month. `name` holds both: `2026-03 cold`.
 pub(crate) const REACHED: &str =
     "SELECT name, CAST(sum(hits) AS BIGINT) FROM use_counts WHERE aspect = 'reached'
      GROUP BY name";

@@ -147,7 +147,7 @@ pub(crate) fn at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Su
     )
 }
 
-/// At most `limit` summaries of a session after a place, in the session's order.
+/// At most `limit` summaries of a session after turn number `after`, in the session's order.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -168,10 +168,10 @@ pub(crate) fn page(
     )
 }
 
-/// A summary with its place and the caller's id of its turn, as far as they can be read.
+/// The place of a summary; the summary, or the error if it cannot be read; and the caller's id of its turn.
 pub(crate) type PlacedSummary = (Place, Result<Summary>, Option<String>);
 
-/// At most `limit` summaries of a part of a session.
+/// At most `limit` summaries after or before a place of a session, nearest first.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -214,7 +214,7 @@ pub(crate) fn built_in_sessions(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Sess
     )
 }
 
-/// Passes every summary of the file to `each`, as far as it can be read. Used by doctor.
+/// Passes every summary of the file to `each`, or the error if it cannot be read. Used by doctor.
 pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<Summary>)) -> Result<()> {
     sql.query(concat!("SELECT ", columns!(), " FROM conversation_summaries"), &[], &mut |row| {
         each(read(row));

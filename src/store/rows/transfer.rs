@@ -21,8 +21,9 @@ use crate::{
 /// How many units are read at once.
 const PAGE: usize = 1_000;
 
-/// For each table, the columns covered by a row's checksum, in the table's order, then the checksum. Turns and summaries are
-/// omitted because they are checked wherever they are read.
+/// For each table that refers to the user by id: its name, a query of the columns covered by a row's checksum in the table's
+/// order, then the checksum, and how many columns the checksum covers. Turns and summaries are omitted because they are
+/// checked wherever they are read.
 const OF_USER_ID: [(&str, &str, usize); 4] = [
     (
         "conversation_sessions",
@@ -53,8 +54,8 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
         11,
     ),
 ];
-/// The same for tables that refer to the user by number. Memories, their states, terms, edges, changes and episodes are also
-/// checked wherever they are read.
+/// The same for tables that refer to the user by number. Memories, their states, terms, edges, changes and episodes are
+/// omitted because they are checked wherever they are read.
 const OF_USER_NO: [(&str, &str, usize); 9] = [
     (
         "recall_units",
@@ -101,7 +102,7 @@ const OF_USER_NO: [(&str, &str, usize); 9] = [
     ),
 ];
 
-/// Fails if one of the user's rows is damaged that the export itself does not check.
+/// Fails if a row of the user is damaged in one of the tables that the export itself does not check.
 pub(crate) fn expect_sound(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     let by_id = OF_USER_ID.map(|table| (table, scope.user_id.to_column()));
     let by_no = OF_USER_NO.map(|table| (table, scope.user_no.to_column()));
@@ -128,7 +129,8 @@ pub(crate) struct UnitOfTurn {
     pub(crate) content_hash: ContentHash,
 }
 
-/// Some units of the user's turns after a place, in the order of recording. Empty if there are no more.
+/// The next units of the user's turns after unit `after`, at most 1,000, in the order of recording. Empty if there are no
+/// more.
 pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: Seq) -> Result<Vec<UnitOfTurn>> {
     sql.list(
         "SELECT r.seq, r.owner_id, s.id, r.turn_number, r.caller_id, r.said_at, r.content_hash
@@ -149,7 +151,7 @@ pub(crate) fn units_after(sql: &dyn Sql, scope: &Scope, after: Seq) -> Result<Ve
     )
 }
 
-/// The user's newest turn up to a place in the order of recording. It identifies that place in any file.
+/// The user's newest turn up to a unit. In another file, where units have other numbers, it identifies the same place.
 pub(crate) fn newest_turn(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<TurnId>> {
     sql.one(
         "SELECT owner_id FROM recall_units WHERE user_no = ?1 AND seq <= ?2 AND kind = 'turn'
@@ -190,7 +192,7 @@ pub(crate) fn anchors(sql: &dyn Sql, scope: &Scope) -> Result<Vec<AnchorRow>> {
 /// A piece of evidence for an anchor.
 pub(crate) struct DerivationRow {
     pub(crate) anchor_id: AnchorId,
-    /// Whether the source is a turn. Otherwise it was set by hand.
+    /// Whether the source is a turn. Otherwise the evidence was set by hand.
     pub(crate) is_of_turn: bool,
     pub(crate) source_id: TurnId,
     pub(crate) stance: Stance,
@@ -226,7 +228,7 @@ pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Derivation
     )
 }
 
-/// The owners of an id. Ids are unique in a file, across all users.
+/// Queries for the user who owns an id, one for each table. Ids are unique in a file, across all users.
 pub(crate) const OWNER_OF_SESSION: &str = "SELECT user_id FROM conversation_sessions WHERE id = ?1";
 pub(crate) const OWNER_OF_TURN: &str = "SELECT user_id FROM conversation_turns WHERE id = ?1";
 pub(crate) const OWNER_OF_TURN_ASIDE: &str = "SELECT user_id FROM turns_aside WHERE id = ?1";
@@ -235,7 +237,7 @@ pub(crate) const OWNER_OF_SUMMARY_OF_TURN: &str =
     "SELECT user_id FROM conversation_summaries WHERE original_turn_id = ?1";
 pub(crate) const OWNER_OF_ANCHOR: &str = "SELECT user_id FROM identity_anchors WHERE id = ?1";
 
-/// Whether any user of this file already owns one of these.
+/// Whether any user of this file already owns one of these ids. `owner` is one of the queries above.
 pub(crate) fn is_any_owned<Id: ToColumn>(sql: &dyn Sql, owner: &'static str, ids: &[Id]) -> Result<bool> {
     let sets: Vec<_> = ids.iter().map(|id| vec![id.to_column()]).collect();
     let mut is_owned = false;

@@ -1,5 +1,5 @@
-//! Reads and writes a row of `conversation_turns`: its key, its checksum, and its turn. Only this file lists all of its
-//! columns.
+//! Reads and writes a row of `conversation_turns`: its key, its checksum, and its turn. Only this file lists all columns of
+//! the table.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -34,7 +34,8 @@ const COUNTED_BY: usize = 11;
 /// The index of the key.
 pub(crate) const TURN_KEY: usize = CHECKED_COLUMNS + 2;
 
-/// The turn in a row that was selected by [`turn_columns`]. Every value is fetched once, for both the checksum and the turn.
+/// Reads the turn from a row that was selected by [`turn_columns`]. Every value is fetched once, for both the checksum and
+/// the turn.
 pub(crate) fn read(row: &SqlRow<'_>) -> Result<Turn> {
     let values: [_; TURN_KEY] = row.values()?;
     if !row_check::is_whole(&values[..=CHECKED_COLUMNS]) && !is_inserted(&values) {
@@ -87,7 +88,7 @@ fn get<T: FromColumn>(values: &[SqlValue<'_>; TURN_KEY], at: usize) -> Result<T>
     sql::read(values[at], at)
 }
 
-/// Writes a turn that already has its unit, unchanged.
+/// Writes a turn as it is. Its unit already exists.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -95,7 +96,7 @@ pub(crate) fn insert(
     turn: &Turn,
     words: &[u8],
 ) -> Result<()> {
-    // Padded while hot, see the column.
+    // A hot turn's row is padded. The comment of the column `tier_pad` says why.
     let pad = if turn.memory_tier == MemoryTier::Hot { "x" } else { "" };
     sql.put(
         "INSERT INTO conversation_turns
@@ -142,11 +143,11 @@ pub(crate) fn damaged(Place { session, turn_number }: Place) -> Error {
     row_check::damaged(format_args!("turn {turn_number} of session number {}", session.0))
 }
 
-/// Turns that were read in sequence.
+/// The turns of several rows, in the order in which they were read.
 #[derive(Debug, Default)]
 pub(crate) struct ReadTurns {
     pub(crate) turns: Vec<Turn>,
-    /// The numbers of the turns whose rows are damaged. The others are read all the same.
+    /// The numbers of the turns whose rows are damaged. They are missing in `turns`.
     pub(crate) damaged: Vec<u32>,
 }
 

@@ -24,7 +24,8 @@ pub(crate) use crate::store::rows::{
     units::{unit_by_caller_id, unit_by_seq},
 };
 
-/// Writes a turn that already has its unit, as warm. It comes from the archive.
+/// Writes the row of a turn from the archive, which already has its unit. The turn is warm, and keeps no mark but the
+/// caller's.
 pub(crate) fn insert_warm(
     sql: &dyn Sql,
     scope: &Scope,
@@ -42,8 +43,9 @@ pub(crate) fn insert_warm(
     turn_row::insert(sql, scope, session_no, &turn, words)
 }
 
-/// Moves a turn from hot to warm, and records the transition. It is the turn's first, because a turn begins hot and never
-/// returns there. A turn whose row is missing, which is damage, keeps no other from moving.
+/// Moves a turn from hot to warm, and records the transition. A turn begins hot, so this is its first transition:
+/// [`return_to_hot`] removes an earlier one. If the row is missing, which is damage, this does nothing, so that the
+/// session's other turns can move.
 pub(crate) fn leave_hot(
     sql: &dyn Sql,
     scope: &Scope,
@@ -51,7 +53,8 @@ pub(crate) fn leave_hot(
     reason: MoveReason,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    // By its key alone: its session and the index of hot rows say that it is hot, even if a bit of the row says otherwise.
+    // The condition is the key alone, without the tier: the session and the index of hot rows say that the turn is hot, even
+    // if a damaged bit of the row says otherwise.
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'warm', tier_pad = '' WHERE turn_key = ?1 AND user_id = ?2",
         values![place, scope.user_id],
@@ -70,7 +73,7 @@ pub(crate) fn leave_hot(
     )
 }
 
-/// Makes a turn of an open session hot again whose last transition was leaving hot, and removes that transition.
+/// Makes a warm turn of an open session hot again, and removes its last transition, which was the one from hot to warm.
 pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "UPDATE conversation_turns SET memory_tier = 'hot', tier_pad = 'x'
@@ -88,8 +91,8 @@ pub(crate) fn return_to_hot(sql: &dyn Sql, scope: &Scope, place: Place) -> Resul
     )
 }
 
-/// Removes those transitions of the next session after `after` that are none: older versions recorded promotions there.
-/// Returns the session, if there was one.
+/// Removes the promotions that older versions recorded as transitions, from the next session after `after` that has any.
+/// Returns that session. `None` if there is none.
 pub(crate) fn prune_moves(sql: &dyn Sql, scope: &Scope, after: SessionNo) -> Result<Option<SessionNo>> {
     let next: Option<SessionNo> = sql.one(
         "SELECT session_no FROM memory_tier_transitions
@@ -150,7 +153,7 @@ pub(crate) fn are_warm(
     Ok(warm == turns.len())
 }
 
-/// Keeps a warm turn verbatim in cold.
+/// Makes a warm turn cold, kept verbatim. `rule` is why it is critical, if it is.
 pub(crate) fn keep_cold(
     sql: &dyn Sql,
     scope: &Scope,
@@ -207,8 +210,8 @@ pub(crate) fn judge_anew(
     )
 }
 
-/// Makes at most `limit` turns that were kept verbatim in cold warm again. Only the caller's own marks stay. Returns their
-/// numbers.
+/// Makes at most `limit` of a session's turns that were kept verbatim in cold warm again, and returns their numbers. They
+/// keep no mark but the caller's.
 pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<Vec<u32>> {
     sql.list(
         "UPDATE conversation_turns
@@ -224,7 +227,7 @@ pub(crate) fn warm_kept(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, lim
     )
 }
 
-/// Removes a turn whose replacement is written in this transaction.
+/// Removes the row of a turn whose summary is written in the same transaction.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     sql.put(
         "DELETE FROM conversation_turns WHERE turn_key = ?1 AND user_id = ?2",
@@ -233,7 +236,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<()> {
     )
 }
 
-/// The warm turns of a session after a position, oldest first, until `is_enough`.
+/// The warm turns of a session after turn number `after`, oldest first, until `is_enough` returns true.
 pub(crate) fn warm_after(
     sql: &dyn Sql,
     scope: &Scope,
@@ -290,7 +293,7 @@ pub(crate) fn hot_numbers(sql: &dyn Sql, scope: &Scope, session: SessionId) -> R
     )
 }
 
-/// The turns of a session that are not cold, backwards from `before`, newest first, while `take` returns true.
+/// The hot and warm turns of a session before turn number `before`, newest first, while `take` returns true.
 pub(crate) fn newest_before(
     sql: &dyn Sql,
     scope: &Scope,
@@ -319,7 +322,7 @@ pub(crate) fn newest_before(
     Ok(found)
 }
 
-/// Passes the words of every turn of a session before `before` to `each`, with the turn's place.
+/// Passes the number and the words of every turn with a row, before turn number `before` of a session, to `each`.
 pub(crate) fn for_each_words(
     sql: &dyn Sql,
     scope: &Scope,
@@ -332,7 +335,7 @@ pub(crate) fn for_each_words(
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key",
         values![session_no.start(), session_no.turn(before), scope.user_id],
         &mut |row| {
-            // A turn that cannot be read is not found by its words.
+            // A turn whose words cannot be read is skipped, so no search by words finds it.
             if let Some(words) = bytes(row.value(1)?).and_then(EncodedWords::parse) {
                 each(row.get::<Place>(0)?.turn_number, words);
             }
@@ -341,7 +344,7 @@ pub(crate) fn for_each_words(
     )
 }
 
-/// The turns of a session from a position on, in order. Errors: one is damaged.
+/// The turns of a session that have rows, from turn number `first` on, in order. Errors: one is damaged.
 pub(crate) fn from(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, first: u32) -> Result<Vec<Turn>> {
     sql.list(
         concat!(
@@ -380,7 +383,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<T
     )
 }
 
-/// When the last turn of a session, by order, was said.
+/// When the turn with the highest number of a session was said. `None` if no turn of it has a row.
 pub(crate) fn last_said_at(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Rows of `unit_blocks`: what ranking needs to know about a user's units, 64 neighbours per row.
+//! Rows of `unit_blocks`: what ranking needs to know about a user's units, 64 consecutive units per row.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -15,15 +15,17 @@ use crate::{
     },
 };
 
-/// The columns covered by a row's checksum, in the table's order, then the checksum; and how many columns it covers.
+/// Selects the columns covered by a row's checksum, in the table's order, then the checksum.
 const OF_USER: &str =
     "SELECT user_no, block_no, body, row_check FROM unit_blocks WHERE user_no = ?1 ORDER BY block_no";
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 3;
 
-/// Passes the facts of every indexed unit to `each`, ascending; those of a damaged block are read from the rows of its
+/// Passes the facts of every indexed unit to `each`, ascending. The facts of a damaged block are read from the rows of its
 /// units. Returns the number of damaged blocks.
 pub(crate) fn for_each_facts(sql: &dyn Sql, scope: &Scope, mut each: impl FnMut(UnitFacts)) -> Result<usize> {
-    /// A block that must wait until the rows of an earlier one are read. An error if it is damaged itself.
+    /// The first damaged block or one after it: its facts or, if it is damaged, its number. These blocks wait until the
+    /// query ends, because no statement may run within it.
     type Waiting = std::result::Result<Vec<UnitFacts>, u32>;
     let (mut damaged, mut waiting) = (0, Vec::<Waiting>::new());
     sql.query(OF_USER, values![scope.user_no], &mut |row| {

@@ -29,11 +29,12 @@ const READ_AT_ONCE: u32 = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct UnitWithWords {
     pub(crate) facts: UnitFacts,
-    /// The encoded forward list. Empty if its row is damaged.
+    /// The unit's encoded forward list. Empty if it is damaged.
     pub(crate) words: Vec<u8>,
 }
 
-/// Reads units. An archived turn's words are computed from its text; since the index has them too, few turns need this.
+/// Reads units. An archived turn's words are computed from its text. Few turns need this, because the index has most of
+/// them.
 pub(crate) struct UnitReader<'s> {
     sql: &'s dyn Sql,
     scope: Scope,
@@ -80,7 +81,7 @@ impl<'s> UnitReader<'s> {
         }
     }
 
-    /// The words of an archived turn and its user's side. Empty if it is damaged.
+    /// The words and the user message of an archived turn. Empty and `None` if the turn is damaged or does not exist.
     fn archived_or_none(&mut self, place: Place) -> Result<(Vec<u8>, Option<String>)> {
         match self.originals.archived_at(place) {
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok((Vec::new(), None)),
@@ -90,7 +91,7 @@ impl<'s> UnitReader<'s> {
         }
     }
 
-    /// The words of one turn, if the data they come from is what was written. `None` if it is damaged.
+    /// The words of one turn. `None` if the data they come from is damaged.
     pub(crate) fn sound_words_at(&mut self, place: Place) -> Result<Option<Vec<u8>>> {
         let (sql, scope) = (self.sql, self.scope);
         let mut look = || -> Result<Option<Vec<u8>>> {
@@ -125,7 +126,7 @@ pub(crate) fn pieces_of(
         Owner::Turn(place) => place,
         Owner::Memory => {
             let memory = match memories::units::memory_of(sql, scope, seq) {
-                // It is found by its words.
+                // A damaged memory is found by its words only.
                 Err(error) if error.kind() == ErrorKind::Corrupt => None,
                 memory => memory?,
             };
@@ -133,7 +134,7 @@ pub(crate) fn pieces_of(
         }
     };
     let original = match originals.by_number(place) {
-        // It is found by its words and its summary's meaning.
+        // A turn with a damaged original is found by its words, and by the vectors of its summary.
         Err(error) if error.kind() == ErrorKind::Corrupt => None,
         original => original?,
     };

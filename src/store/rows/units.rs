@@ -1,4 +1,4 @@
-//! Rows of `recall_units`: a user's units in order, what they stand for, and their words as far as rows have them.
+//! Rows of `recall_units`: a user's units in order, what they stand for, and their words, unless the turn is archived.
 
 use chrono::{DateTime, Utc};
 
@@ -38,7 +38,7 @@ pub(crate) struct Bare {
     pub(crate) said_at_ms: i64,
 }
 
-/// How far the user's units extend; empty if the user is gone.
+/// How far the user's units extend and are indexed. All zero if the user is gone.
 pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
     let found = sql.one(users::ROW, values![scope.user_no], users::read_row)?;
     let known = found.filter(|row| row.user_id == scope.user_id).map(|row| Extent {
@@ -50,7 +50,7 @@ pub(crate) fn extent(sql: &dyn Sql, scope: &Scope) -> Result<Extent> {
     Ok(known.unwrap_or_default())
 }
 
-/// What an earlier record with the same caller's id left behind.
+/// The unit of a turn that was recorded under a caller's id.
 #[derive(Debug)]
 pub(crate) struct KnownUnit {
     pub(crate) seq: Seq,
@@ -94,8 +94,8 @@ pub(crate) fn unit_by_seq(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Opti
     )
 }
 
-/// What a unit stands for, by its kind and the two columns after it. A unit with a place is a turn, and so is one of that
-/// kind, because the rest of the row may be damaged.
+/// Reads what a unit stands for from three columns: the kind, at index `kind`, then the session and the turn number. The
+/// unit is a turn's if its kind says so or if it has a session, because either column may be damaged.
 fn owner(row: &SqlRow<'_>, kind: usize) -> Result<Owner> {
     match (row.get(kind), row.value(kind + 1)?) {
         (Ok(UnitKind::Turn), _) => {}
@@ -105,7 +105,7 @@ fn owner(row: &SqlRow<'_>, kind: usize) -> Result<Owner> {
     Ok(Owner::Turn(Place { session: row.get(kind + 1)?, turn_number: row.get(kind + 2)? }))
 }
 
-/// The content hashes of turns, by unit. Errors: a unit does not exist.
+/// The content hashes of these units, in the same order. Errors: a unit does not exist.
 pub(crate) fn content_hashes(
     sql: &dyn Sql,
     scope: &Scope,
@@ -133,7 +133,7 @@ pub(crate) fn is_of(sql: &dyn Sql, scope: &Scope, seq: Seq, turn: TurnId) -> Res
     )
 }
 
-/// Writes the unit that stands for a turn or a text of a memory, with the id of that.
+/// Writes the unit that stands for a turn, or for a text of a memory. `id` is the turn's or the memory's.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
@@ -152,17 +152,19 @@ pub(crate) fn insert(
     )
 }
 
-/// A unit with the data in its turn's or memory's row or, if the original was deleted, the summary's.
+/// A unit with data from the row of its turn, of its memory or, if the original was deleted, of its summary.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedUnit {
     pub(crate) unit: Bare,
-    /// `None` if the turn is archived.
+    /// The encoded words. `None` if the turn is archived.
     pub(crate) words: Option<Vec<u8>>,
-    /// The beginning of the user's side, as far as events are read. `None` if it has no row or cannot be read.
+    /// The beginning of the turn's user message, long enough to read events from. `None` if the turn has no row, or the
+    /// text cannot be read.
     pub(crate) opening: Option<String>,
 }
 
-/// At least as many as the bytes that events are read from.
+/// How many characters of a user message are read. This is enough, because events are read from at most
+/// [`EventDays::MAX_BYTES`] bytes, and a character has at least one byte.
 const OPENING_CHARS: u32 = 4_096;
 const _: () =
     assert!(OPENING_CHARS as usize >= EventDays::MAX_BYTES, "an event is read from all that it may stand in");
@@ -190,7 +192,8 @@ fn read(row: &SqlRow<'_>) -> Result<Bare> {
     Ok(Bare { seq: row.get(3)?, owner, said_at_ms })
 }
 
-/// The words of a row that begins with them: the turn's own, otherwise those of the summary in its place.
+/// Reads the words from a row's first three columns: the turn's own words or, if there are none, the text and the keywords
+/// of the summary in its place.
 fn words_in(row: &SqlRow<'_>) -> Result<Option<Vec<u8>>> {
     match row.get(0) {
         Ok(Some(words)) => return Ok(Some(words)),
@@ -202,13 +205,13 @@ fn words_in(row: &SqlRow<'_>) -> Result<Option<Vec<u8>>> {
     Ok(summary.map(|summary| words_of_summary(&summary, &keywords.unwrap_or_default())))
 }
 
-/// The words by which a turn without an original is found: its summary's, and its keywords, which are stored as a JSON
-/// array.
+/// The encoded words by which a turn without an original is found: those of its summary, and of its keywords, which are
+/// stored as a JSON array.
 pub(crate) fn words_of_summary(summary_text: &str, topic_keywords: &str) -> Vec<u8> {
     WordCounts::of_text(&format!("{summary_text}\n{topic_keywords}")).encode()
 }
 
-/// The words in a turn's row, or of the summary of one whose original was deleted. `None` if the turn is archived or does
+/// The words in a turn's row or, if its original was deleted, those of its summary. `None` if the turn is archived or does
 /// not exist.
 pub(crate) fn words_at(sql: &dyn Sql, scope: &Scope, place: Place) -> Result<Option<Vec<u8>>> {
     let found = sql.one(

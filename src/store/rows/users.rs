@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// A user's row, by its number.
+/// Selects a user's row by the user's number.
 pub(crate) const ROW: &str =
     "SELECT user_id, epoch, last_seq, indexed_seq, anchor_version, words_rules, critical_rules, anchor_rules,
             inserted_seq
@@ -55,7 +55,7 @@ pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Re
     )
 }
 
-/// The user, if it has a place in this file.
+/// The user. `None` if this file has no such user.
 pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
     let user_id = match key {
         UserKey::Id(id) => *id,
@@ -69,7 +69,8 @@ pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
     })
 }
 
-/// The user's place, created if missing. Nothing is inserted into a backend's own table.
+/// The user, added to this file if missing. Nothing is inserted into a backend's own `users` table. Errors: that table has
+/// no such user.
 pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
     if let Some(scope) = find(sql, key)? {
         return Ok(scope);
@@ -101,7 +102,7 @@ pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> R
     Ok(Scope { user_id, user_no })
 }
 
-/// Whether anything was ever stored for the user.
+/// Whether a session, an anchor, a memory or an episode is stored for the user.
 pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM conversation_sessions WHERE user_id = ?1)
@@ -117,7 +118,7 @@ pub(crate) fn gone() -> Error {
     Error::not_found("the user is gone from this file")
 }
 
-/// Rejects writes for a user that was erased, is being erased, or was deleted by a backend, since its handle was made.
+/// Fails if the user was erased, is being erased, or was deleted by a backend since its handle was made.
 pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)";
     if sql.scalar(is_there, values![scope.user_id, scope.user_no])? && !jobs::is_erasing(sql, scope, None)? {
@@ -126,7 +127,7 @@ pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     Err(gone())
 }
 
-/// Frees the user's name: whoever gets it from now on is another user.
+/// Frees the user's name, so that it can name another user. Does nothing if the `users` table is the backend's own.
 pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     if is_backends(sql, USERS)? {
         return Ok(());
@@ -189,7 +190,7 @@ pub(crate) fn set_inserted(sql: &dyn Sql, scope: &Scope, first: Option<Seq>) -> 
     )
 }
 
-/// Removes a user of whom nothing is left. A backend keeps its own row.
+/// Removes a user of whom nothing is left. The user's row in a backend's own `users` table stays.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("DELETE FROM user_scopes WHERE user_id = ?1", values![scope.user_id], RowExpectation::Any)?;
     if is_backends(sql, USERS)? {
@@ -198,7 +199,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put("DELETE FROM users WHERE id = ?1", values![scope.user_id], RowExpectation::Any)
 }
 
-/// Adds a snapshot that a turn refers to, unless the table is the backend's own.
+/// Adds a snapshot that a turn refers to. If the table is the backend's own, it must already have the snapshot.
 pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) -> Result<()> {
     if is_backends(sql, STATE_SNAPSHOTS)? {
         let known = "SELECT EXISTS (SELECT 1 FROM state_snapshots WHERE id = ?1)";
@@ -222,7 +223,7 @@ fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
         ));
     }
     sql.one("SELECT id, name, created_at, row_check FROM users WHERE name = ?1", values![name], |row| {
-        // A damaged index may lead to another user's row.
+        // A damaged index of names may lead to another user's row.
         if !row_check::holds(row, 3)? {
             return Err(row_check::damaged("the row of this user, or what leads to it,"));
         }

@@ -1,4 +1,5 @@
-//! Rows of `unit_uses` and `use_counts`: the outcome of contexts that answered a turn. Only counted, never used for ranking.
+//! Rows of `unit_uses` and `use_counts`: counts of what was of use in contexts that answered a turn. Ranking never reads
+//! them.
 
 use chrono::{DateTime, Utc};
 
@@ -12,14 +13,14 @@ use crate::{
     },
 };
 
-/// Why a unit's turn is kept verbatim, if it has a row and is kept.
+/// Why a unit's turn is kept verbatim. Empty if the turn has no row.
 pub(crate) struct KeepReason {
-    /// The recorded rule.
+    /// The rule on record. `None` if the turn is not kept.
     pub(crate) rule: Option<CriticalRule>,
     pub(crate) total_tokens: u32,
 }
 
-/// The unit, if it exists.
+/// Why a unit's turn is kept verbatim. `None` if the unit does not exist.
 pub(crate) fn kept(sql: &dyn Sql, scope: &Scope, seq: i64) -> Result<Option<KeepReason>> {
     sql.one(
         "SELECT t.critical_rule, coalesce(t.total_tokens, 0) FROM recall_units AS u
@@ -69,7 +70,7 @@ pub(crate) fn count(sql: &dyn Sql, scope: &Scope, (aspect, name): (Aspect, &str)
     )
 }
 
-/// What use has taught about the user's turns between these places in the order of recording.
+/// What use has taught about the user's turns from unit `first` to unit `last`.
 pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -> Result<LearnedCriticality> {
     let used = sql.list(
         "SELECT seq FROM unit_uses WHERE user_no = ?1 AND seq BETWEEN ?2 AND ?3 AND best >= ?4",

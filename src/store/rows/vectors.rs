@@ -1,4 +1,4 @@
-//! Rows of vectors: the spaces in the file, how far each user's units are embedded, and the vectors, in blocks.
+//! Rows of `embedding_spaces`, of `user_spaces` (how far each user is embedded), of `vector_blocks` and of `vector_gaps`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub(crate) struct Space {
     pub(crate) dims: usize,
 }
 
-/// The number of a space that is not in the file yet, so that none of its vectors are.
+/// The number of a space that the file does not have yet. No vectors are stored under it.
 pub(crate) const NOT_IN_FILE: i64 = 0;
 
 /// A stored vector of one piece of a unit.
@@ -50,7 +50,7 @@ pub(crate) fn find_or_add_space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Resul
     }
     let EmbeddingSpace { model, revision, dims } = wanted;
     let space_no = sql.scalar(
-        // A faster process has added the same space.
+        // If another process has just added the same space, its number is returned.
         "INSERT INTO embedding_spaces (model, revision, dims, text_form) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (model, revision, dims, text_form) DO UPDATE SET text_form = excluded.text_form
          RETURNING space_no",
@@ -59,7 +59,7 @@ pub(crate) fn find_or_add_space(sql: &dyn Sql, wanted: &EmbeddingSpace) -> Resul
     Ok(Space { space_no, dims: *dims as usize })
 }
 
-/// All spaces of the file. There are only a few.
+/// All spaces of the file. A file has only a few.
 fn all_spaces(sql: &dyn Sql) -> Result<Vec<Space>> {
     sql.list("SELECT space_no, dims FROM embedding_spaces ORDER BY space_no", values![], |row| {
         Ok(Space { space_no: row.get(0)?, dims: row.get(1)? })
@@ -78,7 +78,7 @@ pub(crate) fn all_models(sql: &dyn Sql) -> Result<Vec<(Space, EmbeddingSpace)>> 
     )
 }
 
-/// Removes a space in which nobody has anything.
+/// Removes a space in which no user has any rows.
 pub(crate) fn remove_space(sql: &dyn Sql, space: Space) -> Result<()> {
     sql.put("DELETE FROM embedding_spaces WHERE space_no = ?1", values![space.space_no], RowExpectation::Any)
 }
@@ -104,7 +104,7 @@ pub(crate) fn forget_progress(sql: &dyn Sql, scope: &Scope, space: Space) -> Res
     Ok(())
 }
 
-/// The size in bytes of a user's vectors from a block on, including their places.
+/// The size in bytes of a user's blocks from number `first` on.
 pub(crate) fn bytes(sql: &dyn Sql, scope: &Scope, space: Space, first: u32) -> Result<usize> {
     sql.scalar(
         "SELECT coalesce(CAST(sum(length(body)) AS BIGINT), 0) FROM vector_blocks
@@ -113,7 +113,7 @@ pub(crate) fn bytes(sql: &dyn Sql, scope: &Scope, space: Space, first: u32) -> R
     )
 }
 
-/// The columns covered by a row's checksum, in the table's order, then the checksum; and how many columns it covers.
+/// Selects the columns covered by a row's checksum, in the table's order, then the checksum.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -123,6 +123,7 @@ macro_rules! select {
         )
     };
 }
+/// How many of these columns the checksum covers.
 const CHECKED_COLUMNS: usize = 4;
 const OF_BLOCK: &str = select!("= ?3");
 
@@ -131,7 +132,7 @@ fn key(scope: &Scope, space_no: i64, block: i64) -> Vec<SqlValue<'static>> {
     [scope.user_no.0, space_no, block].map(SqlValue::Integer).to_vec()
 }
 
-/// Passes the blocks of a user's vectors from a block on to `each`. Returns how many cannot be read.
+/// Passes a user's blocks from number `first` on to `each`. Skips damaged ones, and returns their number.
 pub(crate) fn for_each_block(
     sql: &dyn Sql,
     scope: &Scope,
@@ -161,7 +162,7 @@ fn sound_block<'r>(row: &SqlRow<'r>, dims: usize) -> Result<Option<VectorBlock<'
     Ok(if row_check::holds(row, CHECKED_COLUMNS)? { block } else { None })
 }
 
-/// The damaged blocks of a user's vectors, by the space and block under which they were found.
+/// The damaged blocks of a user's vectors, each by the numbers of its space and of itself, as the row gives them.
 pub(crate) fn damaged_blocks(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(i64, i64)>> {
     let keys: Vec<(i64, i64)> = sql.list(
         "SELECT space_no, block_no FROM vector_blocks WHERE user_no = ?1 ORDER BY space_no, block_no",
@@ -179,19 +180,19 @@ pub(crate) fn damaged_blocks(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(i64, i
     Ok(damaged)
 }
 
-/// The vectors of a block, as a row holds them: their number (u16), for each the unit's place in the block and the piece of
-/// its turn (one byte each), then the vectors, `dims` bytes each.
+/// A block as its row stores it: the number of vectors (`u16`, little-endian); for each vector, its unit's index in the
+/// block and the piece of its turn (one byte each); then the vectors, `dims` bytes each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VectorBlock<'a> {
     first: u32,
     dims: usize,
     places: &'a [[u8; 2]],
-    /// One vector after the other.
+    /// The vectors, one after the other.
     pub(crate) vectors: &'a [u8],
 }
 
 impl<'a> VectorBlock<'a> {
-    /// `None` if these bytes are not a block.
+    /// Parses the body of block number `block`. `None` if it is not a valid block.
     fn parse(block: u32, dims: usize, body: &'a [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk()?;
         let count = usize::from(u16::from_le_bytes(*count));
@@ -229,7 +230,7 @@ fn body_of(vectors: &[Stored]) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Adds vectors of units that have none yet, and records up to which unit the user is embedded now.
+/// Writes the vectors of units, replacing any that these units have, and records up to which unit the user is embedded now.
 pub(crate) fn add(
     sql: &dyn Sql,
     scope: &Scope,
@@ -257,8 +258,8 @@ pub(crate) fn add(
     )
 }
 
-/// Removes the vectors of units from every space. In a space that is being dropped, a user may have blocks but no row of
-/// progress.
+/// Removes the vectors of units from every space of the file, not only from the user's `user_spaces`: in a space that is
+/// being dropped, a user may have blocks but no such row.
 pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &BTreeSet<u32>) -> Result<()> {
     let blocks: BTreeSet<u32> = gone.iter().map(|seq| block_of(*seq)).collect();
     let spaces = all_spaces(sql)?;
@@ -277,8 +278,8 @@ pub(crate) fn forget(sql: &dyn Sql, scope: &Scope, gone: &BTreeSet<u32>) -> Resu
     Ok(())
 }
 
-/// The vectors of blocks, without those of some units. A damaged block has none; it is overwritten, and its units are
-/// embedded again.
+/// The vectors of each block, except those of the units `gone`. A damaged block yields no vectors: the caller overwrites it,
+/// and its units are recorded as gaps, so that they are embedded again.
 fn without(
     sql: &dyn Sql,
     scope: &Scope,
@@ -358,7 +359,7 @@ pub(crate) fn reopen(sql: &dyn Sql, scope: &Scope, seq: u32) -> Result<bool> {
     Ok(reopened > 0)
 }
 
-/// The same for every unit of a damaged block.
+/// Records that every unit of a damaged block must be embedded again in its space.
 pub(crate) fn reopen_block(sql: &dyn Sql, scope: &Scope, space_no: i64, block: u32) -> Result<()> {
     let (first, last) = (last_of(block).saturating_sub(BLOCK_UNITS - 1), last_of(block));
     sql.put(
@@ -372,7 +373,7 @@ pub(crate) fn reopen_block(sql: &dyn Sql, scope: &Scope, space_no: i64, block: u
     )
 }
 
-/// Units without a vector in the space that were tried fewer than `max_tries` times.
+/// The user's gaps in the space that were tried fewer than `max_tries` times, ascending.
 pub(crate) fn gaps(sql: &dyn Sql, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
     sql.list(
         "SELECT seq FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2 AND tries < ?3 ORDER BY seq",
@@ -381,7 +382,7 @@ pub(crate) fn gaps(sql: &dyn Sql, scope: &Scope, space: Space, max_tries: u32) -
     )
 }
 
-/// How many units the space's embedder refused.
+/// How many of the user's units are gaps in the space: refused, or to be embedded again.
 pub(crate) fn gap_count(sql: &dyn Sql, scope: &Scope, space: Space) -> Result<u32> {
     sql.scalar(
         "SELECT count(*) FROM vector_gaps WHERE user_no = ?1 AND space_no = ?2",

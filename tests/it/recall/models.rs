@@ -96,6 +96,22 @@ fn after_a_change_of_the_model_vectors_are_made_anew_and_never_mixed() {
 }
 
 #[test]
+fn erased_turns_are_no_longer_counted_as_embedded() {
+    let told = told(ScriptedEmbedder::working(("a", "r1", 32)));
+    let memory = told.open();
+    let alex = memory.user("alex").unwrap();
+    let turn = alex.session_named("talk 5").unwrap().turn(1).unwrap();
+    let counted = |memory: &Thermocline| {
+        let status = memory.embedding_status().unwrap();
+        let of_model = status.iter().find(|of| of.space.model == "a").unwrap();
+        (of_model.turns, of_model.embedded)
+    };
+    assert_eq!(counted(&memory), (150, 150));
+    alex.erase_turn(turn.id).unwrap();
+    assert_eq!(counted(&memory), (149, 149));
+}
+
+#[test]
 fn while_vectors_are_made_anew_every_recall_in_between_is_as_before() {
     let mut fixture = told(ScriptedEmbedder::working(("a", "r1", 32)));
     // It fails at every second question, so that the job stops in between.

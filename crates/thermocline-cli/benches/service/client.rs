@@ -1,5 +1,4 @@
-//! An HTTP client that costs next to nothing, and a server as a process: what the benchmark and the tests of the service
-//! talk to.
+//! An HTTP client that costs next to nothing, and a server process, for the benchmarks and the tests of the service.
 
 use std::{
     fs, io,
@@ -15,19 +14,19 @@ use tokio::{
     net::TcpStream,
 };
 
-/// What came back: the status, and the whole body.
+/// An answer: the status, the head, and the whole body.
 pub struct Answer {
     pub status: u16,
     pub head: String,
     pub body: Vec<u8>,
 }
 
-/// One kept connection.
+/// A connection that is kept for several requests.
 pub struct Client {
     stream: TcpStream,
     read: Vec<u8>,
     request: String,
-    /// Lines of headers beside those that every request has.
+    /// Lines of headers in addition to those that every request has.
     pub headers: String,
 }
 
@@ -38,8 +37,8 @@ impl Client {
         Ok(Self { stream, read: Vec::new(), request: String::new(), headers: String::new() })
     }
 
-    /// Asks, and reads the whole answer. The error `UnexpectedEof` says that nothing of one came, `InvalidData` that it was
-    /// cut.
+    /// Sends a request, and reads the whole answer. Errors: `UnexpectedEof` if nothing of an answer arrived,
+    /// `InvalidData` if the answer was cut off.
     pub async fn ask(&mut self, method: &str, path: &str, body: &str) -> io::Result<Answer> {
         use std::fmt::Write as _;
         self.request.clear();
@@ -85,10 +84,10 @@ impl Client {
     }
 }
 
-/// Logs that were begun.
+/// The number of log files so far, which makes their names unique.
 static LOGS: AtomicU32 = AtomicU32::new(0);
 
-/// `thermocline serve` on a free port of the loopback, its log beside the file.
+/// A process `thermocline serve` on a free port of the loopback address; its log is next to the memory's file.
 pub struct Server {
     pub process: Child,
     pub address: SocketAddr,
@@ -111,7 +110,7 @@ impl Server {
             .stderr(log.try_clone().expect("a handle"))
             .spawn()
             .expect("the binary starts");
-        // A pipe would wake a reader for each line, in the middle of what is measured.
+        // The address is read from the log: a pipe would wake its reader for each line during the measurement.
         let address = loop {
             let said = fs::read_to_string(&path).expect("the log is text");
             let address = said.split_once("listening on http").and_then(|(_, said)| said.split_once('\n'));
@@ -125,7 +124,7 @@ impl Server {
         Self { process, address: address.expect("an address") }
     }
 
-    /// What `SIGTERM` is to a service manager.
+    /// Sends `SIGTERM`, as a service manager does.
     pub fn terminate(&self) {
         let sent = Command::new("kill").arg(self.process.id().to_string()).status().expect("kill runs");
         assert!(sent.success());

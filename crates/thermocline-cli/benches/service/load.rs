@@ -1,4 +1,4 @@
-//! A thousand clients at once.
+//! A thousand clients at the same time.
 
 use std::{
     collections::BTreeMap,
@@ -23,12 +23,12 @@ use crate::{
 const USERS: usize = 100;
 const TURNS_OF_USER: usize = 100;
 const CLIENTS: usize = 1_000;
-/// How often the library is measured beside the service.
+/// The number of rounds in which the service and the library are compared.
 const ROUNDS: usize = 7;
-/// As many as the service has places for.
+/// The number of tasks that call the library: as many as the service has slots.
 const TASKS: usize = 32;
 
-/// One of ten records; the others recall or ask for a context, in turn.
+/// The kind of a call. One of ten calls records; the others alternate between a recall and a context.
 #[derive(Clone, Copy)]
 enum Asks {
     Recall,
@@ -68,10 +68,10 @@ pub fn measure(report: &mut Report) {
     answers.report(report, rounds, more);
 }
 
-/// Answers a second over HTTP and of the library, round by round.
+/// Returns the answers per second over HTTP and of the library, round by round.
 ///
-/// The machine is not equally fast for a minute, and a recall takes longer where more was said: so both sides are asked in
-/// turn, as often, of files that are alike.
+/// The machine's speed changes within minutes, and a recall takes longer if more was said. Therefore both sides
+/// alternate, answer the same number of calls, and use equal copies of a file.
 async fn rates(http: &Path, ours: &Path) -> Vec<(f64, f64)> {
     let service = Server::start(http);
     let memory = Thermocline::open(ours).await.unwrap();
@@ -98,7 +98,8 @@ fn fill(path: &Path) {
     memory.close().unwrap();
 }
 
-/// What the library answers in a second, from as many tasks as the service has places, until it has answered so often.
+/// Returns how many calls the library answers per second, from as many tasks as the service has slots, until it has
+/// answered this number of calls.
 async fn library_rate(memory: &Thermocline, round: usize, answers: u64) -> f64 {
     let count = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
@@ -142,7 +143,7 @@ struct Answers {
     lasted: Duration,
 }
 
-/// Crowds that came: each has texts and ids of its own.
+/// The number of crowds so far, so that each has its own texts and ids.
 static CROWDS: AtomicU64 = AtomicU64::new(0);
 
 async fn crowd(server: &Server, time: Duration) -> Answers {
@@ -217,7 +218,7 @@ async fn talk(
 }
 
 impl Answers {
-    /// Answered a second.
+    /// Returns the number of answers per second.
     fn rate(&self) -> f64 {
         self.times.len() as f64 / self.lasted.as_secs_f64()
     }
@@ -258,7 +259,7 @@ impl Answers {
     }
 }
 
-/// Bytes of memory that a process has, where that can be asked.
+/// Returns the resident memory of a process, in bytes; 0 if the system does not report it.
 pub fn resident(process: u32) -> u64 {
     let statm = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default() * 4_096

@@ -1,5 +1,5 @@
-//! The same calls in this process and over a kept connection, in turn, each on its own copy of a file; and beside them a
-//! request for nothing.
+//! The same calls in this process and over a kept connection, alternating, each on its own copy of a file; and an empty
+//! request for comparison.
 
 use std::{
     fs,
@@ -22,15 +22,16 @@ use crate::{
 
 const TURNS: usize = 10_000;
 const ROUNDS: usize = 1_000;
-/// Requests for nothing.
+/// The number of empty requests.
 const NOTHINGS: usize = 300;
 
-/// Both sides' times.
+/// The times of both sides.
 #[derive(Default)]
 struct Times {
     library: Vec<Duration>,
     http: Vec<Duration>,
-    /// Of a request for nothing (`/health/live`) behind the same call of the library: what any request costs here.
+    /// The times of an empty request (`/health/live`) after the same call of the library: what any request costs on this
+    /// machine.
     nothing: Vec<Duration>,
 }
 
@@ -129,7 +130,7 @@ async fn recalls(user: &User, client: &mut Client) -> Times {
         user.recall(&query, RecallOptions::default()).await.unwrap();
         let library = started.elapsed();
         let http = post(client, &format!("/v1/users/{NAME}/recall"), &json!({ "query": query }), 200).await;
-        // The first reads the user's index into memory.
+        // The first call reads the user's index into memory, so it is not counted.
         if n > 0 {
             times.library.push(library);
             times.http.push(http);

@@ -1,4 +1,4 @@
-//! From the start of the process to the first answer.
+//! The time from the start of the process to its first answer.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A thousand sockets that waste the server's time.
+//! A thousand slow clients, which occupy connections of the server.
 
 use std::{
     fs,
@@ -37,7 +37,8 @@ pub fn measure(report: &mut Report) {
     }
     let server = Server::start(&file);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    // What the others take for themselves, readers of the file among it, they take once.
+    // A run without slow clients comes first, because the server opens some handles only once, such as those of the
+    // file's readers.
     let (mut alone, _) = runtime.block_on(crowd(server.address, 0, crowd_time() / 10));
     let before = handles(server.process.id());
     let (mut times, mut open_for) = runtime.block_on(crowd(server.address, SLOW, crowd_time()));
@@ -114,7 +115,7 @@ async fn crowd(server: SocketAddr, slow: usize, span: Duration) -> (Vec<Duration
     (times, open_for)
 }
 
-/// The beginning of a request, then a byte a second, until the server has had enough.
+/// Sends the beginning of a request, and then one byte per second, until the server closes the connection.
 async fn dribble(server: SocketAddr, begin: &str, end: Instant) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(server).await?;
     stream.write_all(begin.as_bytes()).await?;
@@ -122,7 +123,7 @@ async fn dribble(server: SocketAddr, begin: &str, end: Instant) -> std::io::Resu
     while Instant::now() < end {
         stream.write_all(b"a").await?;
         if let Ok(read) = time::timeout(Duration::from_secs(1), stream.read(&mut byte)).await {
-            // An answer, or the end of the connection.
+            // The server has answered, or closed the connection.
             if read? == 0 {
                 break;
             }
@@ -131,14 +132,14 @@ async fn dribble(server: SocketAddr, begin: &str, end: Instant) -> std::io::Resu
     Ok(())
 }
 
-/// Asks for much, again and again, and reads nothing.
+/// Sends requests for large answers, and reads none of them.
 async fn never_reads(server: SocketAddr, end: Instant) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(server).await?;
     let request = "GET /v1/users/alex/sessions/talk/turns?limit=200 HTTP/1.1\r\nhost: localhost\r\n\r\n";
     while Instant::now() < end {
         match time::timeout(Duration::from_secs(1), stream.write_all(request.as_bytes())).await {
             Ok(written) => written?,
-            // Its own buffers are full: whether it is still there can be seen by reading alone.
+            // The socket's own buffers are full, so only reading shows whether the connection is still open.
             Err(_) => {
                 if stream.peer_addr().is_err() {
                     break;

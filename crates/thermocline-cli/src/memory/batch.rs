@@ -1,4 +1,4 @@
-//! `thermocline memory save --batch`: many memories from a file, one JSON object per line.
+//! `thermocline memory save --batch`: saves many memories from a file with one JSON object per line.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::{
 /// The format of a line.
 const FORM: &str = r#"like {"title":"...","content":"...","kind":"fix","tags":["redis"]}"#;
 
-/// One memory in the file.
+/// A line of the file: one memory.
 #[derive(Deserialize)]
 struct BatchLine {
     title: Option<String>,
@@ -58,7 +58,7 @@ struct BatchLine {
     sources: Vec<SourceField>,
 }
 
-/// A turn, by any of its names.
+/// A turn, by any of its names, with or without a quote.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SourceField {
@@ -70,7 +70,7 @@ enum SourceField {
     },
 }
 
-/// What became of the lines.
+/// The results of a batch.
 #[derive(Debug, Default, Serialize)]
 struct Batched {
     new: usize,
@@ -78,9 +78,10 @@ struct Batched {
     restored: usize,
     superseded: usize,
     waiting: usize,
-    /// Known by their callers' ids, but hidden: superseded, for example.
+    /// The number of memories that were already saved, but are no longer active, for example because they were
+    /// superseded.
     put_away: usize,
-    /// The numbers of lines that were not saved, because their callers' ids belong to other texts.
+    /// The lines that were not saved because their callers' ids belong to memories with other texts.
     conflicts: Vec<usize>,
 }
 
@@ -88,7 +89,7 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     let Some(file) = &args.batch else { return Ok(()) };
     db.check_writable()?;
     let origin = args.content.origin.or_who_sits_there(out);
-    // Everything is checked before the file is opened: an invalid batch must not create a database.
+    // All lines are checked before the file is opened, because an invalid batch must not create a database.
     let mut read = Vec::new();
     for (number, line) in input::json_lines::<BatchLine>(file, FORM)? {
         let at_line = |failure: Failure| failure.at("line", number as u64);
@@ -104,7 +105,7 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     for (done, (number, line, memory)) in read.into_iter().enumerate() {
         progress.at_part(done, lines);
         let saved = line.with_sources(&user, memory).and_then(|memory| Ok(memories.save(memory)?));
-        // A text edited meanwhile is no reason to skip the remaining lines.
+        // The text of a known memory may have been edited since, which is no reason to skip the remaining lines.
         if saved.as_ref().is_err_and(|failure| failure.kind() == Some(ErrorKind::Conflict)) {
             batched.conflicts.push(number);
             continue;
@@ -135,18 +136,19 @@ pub(super) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     }
 }
 
-/// `line 3, 7, 8, ...`.
+/// Names some of the lines: `line 3, 7, 8, ...`.
 fn some_of(numbers: &[usize]) -> String {
     const SOME: usize = 5;
     let some: Vec<String> = numbers.iter().take(SOME).map(ToString::to_string).collect();
     format!("line {}{}", some.join(", "), if numbers.len() > SOME { ", ..." } else { "" })
 }
 
-/// How many bytes the progress bar counts for each line.
+/// The number of bytes that the progress bar counts for each line.
 const BAR: u64 = 1 << 10;
 
 impl BatchLine {
-    /// The memory that the line describes, with the command line's defaults for all lines; without its sources.
+    /// Returns the memory that the line describes, without its sources. The command line gives the defaults for all
+    /// lines.
     fn memory(&self, args: &ContentArgs, most: Origin) -> Result<NewMemory, Failure> {
         let origin = self.origin.unwrap_or(most);
         if Trust::of(origin) > Trust::of(most) {
@@ -187,7 +189,7 @@ impl BatchLine {
         Ok(set(new, self.said_at, NewMemory::said_at))
     }
 
-    /// The same with the turns it comes from, and the session.
+    /// Adds the turns from which the memory comes, and the session.
     fn with_sources(&self, user: &User, mut new: NewMemory) -> Result<NewMemory, Failure> {
         for source in &self.sources {
             let (turn, quote) = match source {

@@ -1,4 +1,4 @@
-//! `thermocline memory edit`, `pin`, `unpin` and `undo`: changes to a memory, and their undoing.
+//! `thermocline memory edit`, `pin`, `unpin` and `undo`: change a memory, and undo changes.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(crate) fn edit(db: &Db, args: &EditArgs, out: &Output) -> Result<(), Failure
     let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
     let memories = memories.by(origin);
     let before = named::memory(&memories, &args.memory.memory)?;
-    // A title that was the beginning of the text is replaced with it.
+    // If the title was taken from the text, the new title is taken from the new text.
     if let (Some(content), None) = (&edit.content, &edit.title)
         && before.title == content::title_of(&before.content)
     {
@@ -72,7 +72,7 @@ fn edit_of(args: &EditArgs) -> Result<Edit, Failure> {
     Ok(edit)
 }
 
-/// The names that replace all existing ones; a single empty one removes all.
+/// Returns the names that replace all existing ones. A single empty name removes all; `None` if there are no names.
 fn names(names: &[String]) -> Option<Vec<String>> {
     match names {
         [] => None,
@@ -105,5 +105,5 @@ pub(crate) fn undo(db: &Db, args: &UndoArgs, out: &Output) -> Result<(), Failure
     })
 }
 
-/// How many memories of an undone operation are shown; the rest is counted.
+/// The number of memories of an undone operation that are shown; the rest are counted.
 const SHOWN: usize = 20;

@@ -1,4 +1,4 @@
-//! A memory's text and fields, from the command line or a file.
+//! The text and the fields of a memory, from the command line or a file.
 
 use std::{fs, io, path::Path};
 
@@ -13,10 +13,10 @@ use crate::{
 
 /// The maximum length of a title, in bytes.
 const MAX_TITLE_BYTES: usize = 200;
-/// How many characters of a sentence can make a title.
+/// The maximum length, in characters, of a title that is taken from a text.
 const TITLE_CHARS: usize = 100;
 
-/// The memory that the command line describes, with its sources; of this kind, unless another is given.
+/// Returns the memory that the command line describes, with its sources. `kind` is the default for its kind.
 pub(super) fn new(
     user: &User,
     args: &ContentArgs,
@@ -33,12 +33,12 @@ pub(super) fn new(
     Ok(new)
 }
 
-/// The given kind; otherwise procedure if there are steps, or the default.
+/// Returns the given kind; otherwise `procedure` if there are steps; otherwise the default.
 pub(super) fn kind_of(args: &ContentArgs, default: MemoryKind) -> MemoryKind {
     args.kind.unwrap_or(if args.step.is_empty() { default } else { MemoryKind::Procedure })
 }
 
-/// The title and the text. Read before the file is opened: an empty memory must not create a database.
+/// Returns the title and the text. Called before the file is opened, because an empty memory must not create a database.
 pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), Failure> {
     let file = args.content_file.as_deref().map(read).transpose()?;
     match (&args.title, args.content.clone().or(file)) {
@@ -52,7 +52,7 @@ pub(super) fn title_and_content(args: &ContentArgs) -> Result<(String, String), 
     }
 }
 
-/// A memory with this title and text, and everything else from the command line except sources and session.
+/// Returns a memory with this title and text, and with everything else from the command line except sources and session.
 pub(super) fn described(
     args: &ContentArgs,
     (kind, origin): (MemoryKind, Origin),
@@ -91,7 +91,7 @@ pub(super) fn described(
     set(new, args.said_at, NewMemory::said_at)
 }
 
-/// Applies `add` to what is built if there is a value.
+/// Returns `add(built, value)` if there is a value, and `built` otherwise.
 pub(super) fn set<B, T>(built: B, value: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
     match value {
         Some(value) => add(built, value),
@@ -99,12 +99,12 @@ pub(super) fn set<B, T>(built: B, value: Option<T>, add: impl FnOnce(B, T) -> B)
     }
 }
 
-/// The turn that a memory comes from; its original must exist.
+/// Returns the turn from which a memory comes.
 pub(super) fn source(user: &User, name: &str) -> Result<TurnId, Failure> {
     Ok(turn::named(user, name)?.0)
 }
 
-/// The text of a file; - is stdin.
+/// Reads the text of a file; `-` is stdin.
 pub(super) fn read(file: &Path) -> Result<String, Failure> {
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
@@ -115,7 +115,7 @@ pub(super) fn read(file: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The first sentence of a text, cut if it is too long for a title.
+/// Returns the first sentence of a text, cut if it is too long for a title.
 pub(super) fn title_of(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['#', ' ']);
@@ -137,7 +137,7 @@ pub(super) fn title_of(text: &str) -> String {
     }
 }
 
-/// Whether a full stop only shortens a word: `Dr. Smith`, `J. Smith`.
+/// Whether the full stop at the end only shortens a word, as in `Dr. Smith` or `J. Smith`.
 fn ends_short(text: &str) -> bool {
     const SHORTENED: [&str; 17] = [
         "dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "vs", "no", "nr", "e.g", "i.e", "approx", "ca",

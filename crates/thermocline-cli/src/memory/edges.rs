@@ -1,4 +1,4 @@
-//! `thermocline memory relate`, `unrelate` and `neighbours`: how memories relate to each other.
+//! `thermocline memory relate`, `unrelate` and `neighbours`: relations between memories.
 
 use serde::Serialize;
 use thermocline::{Edge, EdgeId, Neighbour, NewEdge};

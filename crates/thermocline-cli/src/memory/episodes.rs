@@ -1,4 +1,4 @@
-//! `thermocline memory episodes` and `note`: what happened.
+//! `thermocline memory episodes` and `note`: list what happened, and add notes.
 
 use std::fmt::Write as _;
 
@@ -53,7 +53,7 @@ pub(crate) fn note(db: &Db, args: &NoteArgs, out: &Output) -> Result<(), Failure
     out.answer(&memories.note(note)?, |episode| format!("noted, {}\n{}", episode.id, line(episode)))
 }
 
-/// `2026-03-01 12:00  began  fix  Redis timeouts: ..., success`.
+/// Returns an episode as a line: `2026-03-01 12:00  began  fix  Redis timeouts: ..., success`.
 fn line(episode: &Episode) -> String {
     let role = match episode.role {
         EpisodeRole::Birth => "began",

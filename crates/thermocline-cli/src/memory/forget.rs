@@ -1,10 +1,10 @@
-//! `thermocline memory forget` and `erase`: hides memories, or removes them from the file's bytes.
+//! `thermocline memory forget` and `erase`: hide memories, or remove them from the file's bytes.
 
-use indicatif::HumanCount;
 use thermocline::{Forgotten, Memory};
 
 use crate::{
     args::LimitArg,
+    counts::counted,
     erase,
     exit::Failure,
     find::Db,
@@ -28,7 +28,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         if args.dry_run { named::to_look(db, &args.user)? } else { named::to_change(db, &args.user)? };
     let memories = memories.by(origin);
     let one = args.memory.as_ref().map(|name| named::memory(&memories, name)).transpose()?;
-    let filter = args.filter.filter().project_alone(); // As it is forgotten.
+    let filter = args.filter.filter().project_alone(); // The same selection as when forgetting.
     let page = |after, limit| memories.list(filter.clone(), after, limit);
     let meant = match &one {
         Some(one) => vec![one.clone()],
@@ -44,7 +44,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         memories.forget(one.id)?
     } else {
         if !args.yes {
-            confirm(out, &format!("Forget {}?", counted_memories(meant.len())))?;
+            confirm(out, &format!("Forget {}?", counted(meant.len(), "memory")))?;
         }
         memories.forget_all(filter)?
     };
@@ -52,7 +52,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
         [] => "no memory was forgotten\n".to_owned(),
         [one] => format!("forgot 1 memory; memory undo {one} brings it back\n"),
         [one, ..] => {
-            format!("forgot {}; memory undo {one} brings them back\n", counted_memories(memories.len()))
+            format!("forgot {}; memory undo {one} brings them back\n", counted(memories.len(), "memory"))
         }
     })
 }
@@ -71,18 +71,11 @@ pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(),
     erase::answer(&erased, out)
 }
 
-/// Asks at the terminal; without one, nothing happens unless `--yes` is given.
+/// Asks for confirmation at the terminal; without a terminal, nothing happens unless `--yes` is given.
 fn confirm(out: &Output, question: &str) -> Result<(), Failure> {
     match out.ask(&format!("{question} Type yes:"))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),
         Some(_) => Err(Failure::refused("not confirmed; nothing was changed")),
         None => Err(Failure::refused("nothing was changed without --yes")),
-    }
-}
-
-fn counted_memories(count: usize) -> String {
-    match count {
-        1 => "1 memory".to_owned(),
-        count => format!("{} memories", HumanCount(count as u64)),
     }
 }

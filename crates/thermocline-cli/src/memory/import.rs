@@ -1,4 +1,4 @@
-//! `thermocline memory import`: imports other programs' files as memories.
+//! `thermocline memory import`: imports the files of other programs as memories.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{
@@ -20,9 +20,9 @@ use crate::{
     vault::place_and_why,
 };
 
-/// A larger file is not a memory.
+/// The maximum size of a file with one memory, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// A larger file is not a day of a vault.
+/// The maximum size of a file of a vault to restore, in bytes.
 const MAX_RESTORED_BYTES: u64 = 64 << 20;
 
 #[derive(Args, Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct ImportFilesArgs {
     restore: bool,
 }
 
-/// The file in which a vault keeps what use changed about its memories.
+/// The file in which a vault keeps what use has changed about its memories.
 const STATE: &str = "_state.json";
 
 pub(crate) fn run(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure> {
@@ -105,7 +105,7 @@ fn restore(db: &Db, args: &ImportFilesArgs, out: &Output) -> Result<(), Failure>
     })
 }
 
-/// The texts of the files, and the files that cannot be read.
+/// Returns the texts of the files, and the files that cannot be read.
 fn read(paths: Vec<PathBuf>, most: u64) -> (Vec<(String, String)>, Vec<RefusedFile>) {
     let (mut files, mut unread) = (Vec::with_capacity(paths.len()), Vec::new());
     for path in paths {
@@ -147,7 +147,7 @@ fn look_for(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let (below, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        // Not followed: a link may lead anywhere, or back to itself.
+        // Links are not followed: a link may lead anywhere, or back to a folder that contains it.
         let kind = entry.file_type().map_err(failed)?;
         let is_memory =
             kind.is_file() && below.extension().is_some_and(|ending| ending == "md" || ending == "json");

@@ -1,4 +1,4 @@
-//! `thermocline memory used`, `due`, `surfaced` and `dismiss`: what use and time do to memories.
+//! `thermocline memory used`, `due`, `surfaced` and `dismiss`: count uses, and show memories to a person again.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ pub(crate) fn due(db: &Db, args: &DueArgs, out: &Output) -> Result<(), Failure> 
     out.answer(&due, |due| due.iter().map(line).collect())
 }
 
-/// `2026-03-08  decision  Redis timeouts  mem_...`.
+/// Returns a due memory as a line: `2026-03-08  decision  Redis timeouts  mem_...`.
 fn line(due: &Due) -> String {
     let Due { due_on, memory, .. } = due;
     let mut text = format!("{due_on}  {:<13}  ", memory.kind.as_str());

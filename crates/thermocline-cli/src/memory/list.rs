@@ -1,4 +1,4 @@
-//! `thermocline memory list`, `history` and `tags`: lists of many entries.
+//! `thermocline memory list`, `history` and `tags`: list memories, changes and tags.
 
 use std::fmt::Write as _;
 
@@ -38,9 +38,9 @@ pub(crate) fn memories(db: &Db, args: &ListArgs, out: &Output) -> Result<(), Fai
     out.answer(&found, |found| listed(found))
 }
 
-/// A table of memories.
+/// Returns a table of memories.
 pub(super) fn listed(memories: &[Memory]) -> String {
-    /// Longer ones are cut, or push their line to the right.
+    /// The maximum width of the column with titles, in characters. Longer titles are cut.
     const WIDEST: usize = 48;
     let title = |memory: &Memory| plain::line(&memory.title, WIDEST);
     let titles =
@@ -72,7 +72,7 @@ pub(super) fn listed(memories: &[Memory]) -> String {
     text
 }
 
-/// `archived, pinned`: what to consider before trusting a memory, as a column.
+/// Returns what to consider before trusting a memory, for a column: `archived, pinned`.
 fn mind(memory: &Memory) -> String {
     let flags = [
         (memory.status.as_str(), memory.status != MemoryStatus::Active),
@@ -92,7 +92,7 @@ pub(crate) fn history(db: &Db, args: &BesideArgs, out: &Output) -> Result<(), Fa
     out.answer(&changes, |changes| changes.iter().map(change).collect())
 }
 
-/// `3  2026-03-01 12:00  edit by user: title, content (undone)`.
+/// Returns a change as a line: `3  2026-03-01 12:00  edit by user: title, content (undone)`.
 fn change(change: &Change) -> String {
     let mut text = format!(
         "{:>3}  {}  {} by {}",
@@ -132,7 +132,7 @@ fn change(change: &Change) -> String {
     text
 }
 
-/// A changed value, on one line; as JSON unless it is text.
+/// Returns a changed value on one line, as JSON unless it is text.
 fn shown(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => "not set".to_owned(),

@@ -1,4 +1,4 @@
-//! `thermocline memory`: knowledge in addition to what was said: saving, showing, changing and relating it.
+//! `thermocline memory`: saves, shows, changes and relates memories.
 
 pub(crate) mod args;
 mod batch;

@@ -1,4 +1,4 @@
-//! Finds the memories that the command line names, and the origin of changes to them.
+//! Finds the memories that the command line names, and decides the origin of changes to them.
 
 use thermocline::{
     ErrorKind, Memory, MemoryId, Origin,
@@ -13,31 +13,31 @@ use crate::{
     output::Output,
 };
 
-/// A user's memories, for reading.
+/// Opens a user's memories for reading.
 pub(crate) fn to_look(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     of(find::memory(db)?, user)
 }
 
-/// A user's memories, for changing them.
+/// Opens a user's memories for writing.
 pub(crate) fn to_change(db: &Db, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     of(find::writable(db)?, user)
 }
 
-/// The memories of a user in this file.
+/// Returns the memories of a user in this file.
 pub(super) fn of(file: Thermocline, user: &UserArg) -> Result<(Thermocline, User, Memories), Failure> {
     let user = find::user(&file, user)?;
     let memories = user.memories();
     Ok((file, user, memories))
 }
 
-/// The named memory, for reading. The file stays open as long as the first value is held.
+/// Returns the named memory, for reading. The file stays open while the first value is held.
 pub(super) fn one(db: &Db, args: &MemoryArgs) -> Result<(Thermocline, User, Memory), Failure> {
     let (file, user, memories) = to_look(db, &args.user)?;
     let memory = memory(&memories, &args.memory)?;
     Ok((file, user, memory))
 }
 
-/// By its id, by its caller's own id, or by the first or last digits of its id.
+/// Finds a memory by its id, by its caller's own id, or by the first or last digits of its id.
 pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure> {
     if let Ok(id) = name.parse::<MemoryId>()
         && let Some(memory) = find::found(memories.get(id))?
@@ -49,7 +49,7 @@ pub(super) fn memory(memories: &Memories, name: &str) -> Result<Memory, Failure>
     }
     match memories.find(name) {
         Ok(memory) => Ok(memory),
-        // If it cannot be part of an id, no memory of this user has this name.
+        // A name that cannot be part of an id is not the name of any memory, so its error is `NotFound` below.
         Err(error) if error.kind() == ErrorKind::InvalidInput && is_part(name) => Err(error.into()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
             Err(Failure::not_found(
@@ -68,8 +68,8 @@ fn is_part(name: &str) -> bool {
 }
 
 impl OriginArgs {
-    /// The given origin; otherwise the user if a person sits at the terminal, and the assistant if a program runs the
-    /// command: an agent that was tricked into it must not speak for the user.
+    /// Returns the given origin. By default, this is the user if a person is at the terminal, and the assistant if a
+    /// program runs the command: an agent that was tricked into running it must not speak for the user.
     pub(super) fn or_who_sits_there(self, out: &Output) -> Origin {
         let default = if out.has_person() { Origin::User } else { Origin::Assistant };
         self.origin.unwrap_or(default)

@@ -1,4 +1,4 @@
-//! `thermocline memory core`, `reflection` and `reflect`: texts about all memories, and finding similar ones.
+//! `thermocline memory core`, `reflection` and `reflect`: show texts about all memories, and find similar memories.
 
 use std::fmt::Write as _;
 

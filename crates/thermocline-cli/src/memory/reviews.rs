@@ -1,4 +1,4 @@
-//! `thermocline memory review`, `approve` and `reject`: questions about memories that wait for a person.
+//! `thermocline memory review`, `approve` and `reject`: list and decide questions about memories that wait for a person.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ use crate::{
     pages, plain,
 };
 
-/// A review with the titles of the memories it is about.
+/// A review, with the titles of its memories.
 #[derive(Debug, Serialize)]
 struct ReviewWithNames {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ fn parsed(id: &str) -> Result<ReviewId, Failure> {
     Ok(id.parse::<ReviewId>()?)
 }
 
-/// By its id, or by the waiting memory.
+/// Finds a review by its id, or by the name of the memory that waits for it.
 fn named_review(memories: &Memories, name: &str) -> Result<Review, Failure> {
     match name.parse::<ReviewId>() {
         Ok(id) => Ok(memories.review(id)?),
@@ -60,8 +60,8 @@ fn named_review(memories: &Memories, name: &str) -> Result<Review, Failure> {
     }
 }
 
-/// The one question that waits about the memory with this name. If there are several, none is chosen: a person must have
-/// read what they agree to.
+/// Returns the open review of the memory with this name. If there are several, it chooses none: a person must have read
+/// the question to which they agree.
 fn open_about(memories: &Memories, name: &str) -> Result<Review, Failure> {
     let id = named::memory(memories, name)?.id;
     let page = |after, limit| memories.reviews(ReviewFilter::default(), after, limit);
@@ -88,7 +88,7 @@ fn asked(memories: &Memories, review: Review) -> Result<ReviewWithNames, Failure
     Ok(ReviewWithNames { title: title(review.memory_id)?, other_title, review })
 }
 
-/// The question that approving says yes to.
+/// Returns the question to which approving a review says yes.
 fn question(kind: ReviewKind) -> &'static str {
     match kind {
         ReviewKind::Promote => "should it stay forever?",

@@ -1,4 +1,4 @@
-//! `thermocline memory save` and `supersede`: saves something that is known, once.
+//! `thermocline memory save` and `supersede`: save a memory, or save one in place of another.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub(crate) fn supersede(db: &Db, args: &SupersedeArgs, out: &Output) -> Result<(
     out.answer(&saved, saved_as)
 }
 
-/// What became of it, and its state now.
+/// Describes the outcome of saving, and the state of the memory now.
 fn saved_as(saved: &Saved) -> String {
     let Saved { memory, outcome, not_taken, .. } = saved;
     let mut text = match outcome {
@@ -68,7 +68,7 @@ fn saved_as(saved: &Saved) -> String {
     text
 }
 
-/// A memory in three lines.
+/// Shows a memory in three lines.
 pub(super) fn brief(memory: &Memory) -> String {
     let tags = show::tags(memory);
     format!(
@@ -81,7 +81,7 @@ pub(super) fn brief(memory: &Memory) -> String {
     )
 }
 
-/// The same, and whether it holds.
+/// Shows a memory like [`brief`], with its status and revision.
 pub(super) fn brief_now(memory: &Memory) -> String {
     format!("{}  {}, revision {}\n", brief(memory), memory.status.as_str(), memory.revision)
 }

@@ -1,4 +1,5 @@
-//! `thermocline memory watch`, `unwatch`, `sensors` and `validate`: sensors of memories, and checks with them.
+//! `thermocline memory watch`, `unwatch`, `sensors` and `validate`: add and remove sensors of memories, and check
+//! memories with them.
 
 use std::fmt::Write as _;
 
@@ -89,7 +90,7 @@ pub(crate) fn validate(db: &Db, args: &ValidateArgs, out: &Output) -> Result<(),
     })
 }
 
-/// The configuration of a verb, with its sensors.
+/// Returns the configuration of a verb, with these sensors.
 fn config(sensors: &SensorArgs) -> Result<Config, Failure> {
     sensors.add_to(find::verb_config())
 }
@@ -123,12 +124,12 @@ fn answer(memories: &Memories, memory_id: MemoryId, out: &Output) -> Result<(), 
     })
 }
 
-/// `fs ops:nginx/api.conf`.
+/// Returns a sensor and its subject: `fs ops:nginx/api.conf`.
 fn place(sensor: &str, subject: &str) -> String {
     plain::line(&format!("{sensor} {subject}"), 120).trim_end().to_owned()
 }
 
-/// `fail     fs ops:nginx/api.conf  confidence 0.40, reliability 0.30  The port of the API`.
+/// Returns a check as a line: `fail     fs ops:nginx/api.conf  confidence 0.40, reliability 0.30  The port of the API`.
 fn line(check: &MemoryCheck, title: &str) -> String {
     let mut line = format!("{:<8} {}", check.result.as_str(), place(&check.sensor, &check.subject));
     if let Some(why) = check.why {

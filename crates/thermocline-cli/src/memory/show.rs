@@ -1,4 +1,4 @@
-//! `thermocline memory show`: a memory in full, with the meaning of its numbers, its sources and its neighbours.
+//! `thermocline memory show`: shows a memory in full, with the meaning of its numbers, its sources and its neighbours.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::{
     places, plain,
 };
 
-/// How many edges are shown with a memory; memory neighbours lists the rest.
+/// The maximum number of edges that are shown with a memory; `memory neighbours` lists all.
 const EDGES: u32 = 20;
 
 /// A memory, its sources, and its neighbours.
@@ -35,7 +35,8 @@ pub(crate) fn run(db: &Db, args: &ShowArgs, out: &Output) -> Result<(), Failure>
     let memories = user.memories();
     if let Some(format) = args.format {
         let text = memories.as_file(memory.id, format)?;
-        // A file is written unchanged; on a terminal, control characters in a memory would take effect.
+        // Another program gets the text of a file unchanged. On a terminal, control characters in it would take effect,
+        // so they are replaced.
         return out.print(&if out.has_person() { plain::block(&text) } else { text });
     }
     let sources = memories.sources(memory.id)?;
@@ -74,7 +75,7 @@ fn text(ShownMemory { memory, sources, neighbours }: &ShownMemory, places: &[Str
     text + &procedure(memory)
 }
 
-/// The fields of a memory, one per line.
+/// Returns the fields of a memory, one per line.
 fn lines(memory: &Memory) -> Vec<(&'static str, String)> {
     let mut lines = vec![("id", memory.id.to_string())];
     let mut add = |what, is: Option<String>| lines.extend(is.map(|is| (what, is)));
@@ -121,7 +122,7 @@ fn status(memory: &Memory) -> String {
     if memory.pinned { status + ", pinned" } else { status }
 }
 
-/// What to consider before trusting it.
+/// Returns what to consider before trusting the memory.
 fn minded(memory: &Memory) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for reason in &memory.standing.stale {
@@ -155,7 +156,7 @@ fn frequency(frequency: Frequency) -> String {
     format!("{}: {means}", frequency.as_str())
 }
 
-/// How far it is trusted, and whose words it is.
+/// Describes the trust in the memory, and the origin of its words.
 pub(super) fn trust(memory: &Memory) -> String {
     let means = match memory.trust {
         Trust::Foreign => "a tool or a document says so",
@@ -245,7 +246,7 @@ fn procedure(memory: &Memory) -> String {
     text
 }
 
-/// `, #redis #production`: the end of a memory's line.
+/// Returns the tags at the end of a memory's line: `, #redis #production`.
 pub(super) fn tags(memory: &Memory) -> String {
     joined(&memory.tags, "#").map_or_else(String::new, |tags| format!(", {tags}"))
 }
@@ -257,7 +258,7 @@ fn joined(names: &[String], before: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join(between))
 }
 
-/// `solves Redis drops (mem_...), 0.80`, seen from the memory.
+/// Describes an edge as seen from the memory: `solves Redis drops (mem_...), 0.80`.
 pub(super) fn edge(neighbour: &Neighbour) -> String {
     let edge = &neighbour.edge;
     let title = plain::line(&neighbour.title, 60);
@@ -277,7 +278,7 @@ pub(super) fn edge(neighbour: &Neighbour) -> String {
     text
 }
 
-/// The place of a source, and who found it.
+/// Returns the place of a source, and who found it.
 fn place(user: &User, source: &MemorySource) -> Result<String, Failure> {
     let by = plain::line(&source.made_by, 40);
     Ok(match source.from {

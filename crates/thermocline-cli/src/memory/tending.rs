@@ -1,4 +1,4 @@
-//! `thermocline memory tend`, `quarantine` and `lift`: changes to many memories at once, and undoing them.
+//! `thermocline memory tend`, `quarantine` and `lift`: tend all memories, and hide a source or show it again.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use thermocline::{
 };
 
 use crate::{
+    counts::counted,
     exit::Failure,
     find::{self, Db},
     memory::{
@@ -33,7 +34,8 @@ pub(crate) fn tend(db: &Db, args: &TendArgs, out: &Output) -> Result<(), Failure
 
 fn told(tended: &Tended) -> String {
     let Tended { group, dry_run, memories, moved, moves, dropped_uses, forgotten_edits, .. } = tended;
-    let mut text = format!("looked at {memories} memories\n");
+    let mut text =
+        format!("looked at {}\n", counted(usize::try_from(*memories).unwrap_or(usize::MAX), "memory"));
     for TendMove { memory_id, title, action, from, to, why, .. } in moves {
         let title = plain::line(title, 60);
         let frequency = if from == to {
@@ -68,8 +70,8 @@ pub(crate) fn quarantine(db: &Db, args: &QuarantineArgs, out: &Output) -> Result
     out.answer(&quarantined, |Quarantined { group, memories, lowered, restored, .. }| match group {
         None => "nothing was derived from it\n".to_owned(),
         Some(group) => format!(
-            "{} memories are hidden, {} are trusted less, {} hold again\nmemory lift {group} undoes this\n",
-            memories.len(),
+            "{} hidden, {} trusted less, {} restored\nmemory lift {group} undoes this\n",
+            counted(memories.len(), "memory"),
             lowered.len(),
             restored.len()
         ),

@@ -1,4 +1,4 @@
-//! The words that describe memories, as the command line takes them.
+//! The words that describe memories on the command line.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use thermocline::{
     Outcome, Resurfacing, ReviewKind, TaskType, Volatility,
 };
 
-/// A parser for each set of words; its error lists the valid ones.
+/// Defines a parser for each set of words; its error lists the valid words.
 macro_rules! words {
     ($($name:ident: $type:ident = [$($word:literal),* $(,)?];)*) => {
         $(
@@ -50,25 +50,25 @@ words! {
     ];
 }
 
-/// Reads a word as its JSON name.
+/// Parses a word as its JSON name.
 fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
 
-/// A number from 0 to 1.
+/// Parses a number from 0 to 1.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-/// How long a check holds; `None`: by the volatility.
+/// How long a check holds; `None` to use the default of the volatility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CheckWindow(pub(crate) Option<Duration>);
 
-/// The units of a window and their seconds, the longest first.
+/// The units of a window with their lengths in seconds, the longest first.
 const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// `7d`, `12h`, `90m`, `30s`, `2w`; an empty text: `None`.
+/// Parses a window, such as `7d`, `12h`, `90m`, `30s` or `2w`; `None` if the text is empty.
 pub(crate) fn window(text: &str) -> Result<CheckWindow, String> {
     if text.is_empty() {
         return Ok(CheckWindow(None));
@@ -81,7 +81,7 @@ pub(crate) fn window(text: &str) -> Result<CheckWindow, String> {
         .ok_or_else(|| "expected a number with its unit: 30s, 90m, 12h, 7d or 2w".to_owned())
 }
 
-/// The same as a person writes it: `7d`, in the longest unit that gives a whole number; `0s`.
+/// Formats a window as a person writes it: `7d`, in the longest unit that gives a whole number; `0s`.
 pub(crate) fn spelled(window: Duration) -> String {
     let seconds = window.as_secs();
     let fits = |(_, unit): &(char, u64)| seconds != 0 && seconds.is_multiple_of(*unit);

@@ -1,4 +1,4 @@
-//! `thermocline call`: one operation, without a server.
+//! `thermocline call`: runs one operation, without a server.
 
 use std::{
     fmt::Write as _,
@@ -59,7 +59,7 @@ pub(crate) struct CallArgs {
     openapi: bool,
 }
 
-/// An operation in a list.
+/// An operation, for a list.
 #[derive(Debug, Serialize)]
 struct ListedOperation {
     name: &'static str,
@@ -85,7 +85,8 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     check_user(row, args.user.as_deref())?;
     let request = request(&args.request)?;
     let spool = spool(row)?;
-    // An agent that was tricked into running the command must not speak for the user.
+    // By default a program's words are the assistant's: an agent that was tricked into running the command must not speak
+    // for the user.
     let origin = if out.has_person() { Origin::User } else { Origin::Assistant };
     let kept = spool.as_ref().map(File::try_clone).transpose().map_err(unspooled)?;
     let body = runtime()?.block_on(async {
@@ -129,7 +130,7 @@ fn list(out: &Output) -> Result<(), Failure> {
     })
 }
 
-/// Says what to do if a user is missing, or named needlessly.
+/// Says what to do if the user is missing, or is given although the operation needs none.
 fn check_user(row: &Row, user: Option<&str>) -> Result<(), Failure> {
     match (row.spec.target, user) {
         (Target::User, None) => {
@@ -153,7 +154,7 @@ fn request(said: &str) -> Result<Value, Failure> {
         .map_err(|error| Failure::caused(Exit::Misused, "the request is not valid JSON", error))
 }
 
-/// A file for an operation's lines, filled from stdin if the operation reads lines.
+/// Returns a file for an operation's lines, filled from stdin if the operation reads lines.
 fn spool(row: &Row) -> Result<Option<File>, Failure> {
     if row.spec.body == Body::Json {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `thermocline health`: asks a server whether it is ready, for images that have no curl.
+//! `thermocline health`: asks a server whether it is ready, for container images without curl.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{
@@ -18,7 +18,7 @@ use crate::{
     service::serve::{self, misused},
 };
 
-/// How long the server may take for each step.
+/// How long each step of the request may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &HealthArgs, out: &Output) -> Result<(), Failure> {
     Err(Failure::new(Exit::Unhealthy, format!("not ready: {}", reasons.collect::<Vec<_>>().join(", "))))
 }
 
-/// Where a server with these settings is reached from its own machine.
+/// Returns the address at which a server with these settings can be reached from its own machine.
 fn listening(settings: &ServiceSettings) -> String {
     if settings.tls_cert.is_some() && !settings.listen.starts_with("unix:") {
         format!("https://{}", settings.listen)
@@ -62,7 +62,7 @@ fn listening(settings: &ServiceSettings) -> String {
     }
 }
 
-/// Whether it says that it is ready, and what else it says.
+/// Returns whether the server says that it is ready, and the body of its response.
 fn ask(address: &str) -> io::Result<(bool, String)> {
     #[cfg(unix)]
     if let Some(path) = address.strip_prefix("unix:") {

@@ -201,7 +201,7 @@ fn revoke(args: &RevokeArgs, out: &Output) -> Result<(), Failure> {
     out.answer(&json!({ "revoked": args.id }), |_| "revoked\n".to_owned())
 }
 
-/// Everything except the hash.
+/// Describes a key, without its hash.
 fn about(key: &Key, now: DateTime<Utc>) -> serde_json::Value {
     json!({
         "id": key.id,
@@ -237,7 +237,7 @@ fn unusable(error: Unusable) -> Failure {
     Failure::new(Exit::FileUnusable, error.to_string())
 }
 
-/// `12h` or `90d`.
+/// Parses a time span such as `12h` or `90d`.
 fn span(text: &str) -> Result<TimeDelta, String> {
     let wrong = || "expected a number and h or d, like 90d".to_owned();
     let number = text.trim_end_matches(['h', 'd']);

@@ -54,7 +54,7 @@ pub(crate) fn run(db: &Db, args: &McpArgs) -> Result<(), Failure> {
             Tools::Readonly => ToolProfile::Readonly,
             Tools::Knowledge => ToolProfile::Knowledge,
         };
-        // Whoever starts this has the file, and gives a model access to one user's memory.
+        // The person who starts this has access to the file, and gives a model access to one user's memory.
         let caller = Caller { users: Users::One(args.user.clone()), ..Caller::local() };
         let server = Toolbox::new(service).server(profile, Arc::new(caller), args.user.as_str());
         mcp::serve_stdio(server).await.map_err(io_failure)?;

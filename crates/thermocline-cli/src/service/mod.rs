@@ -1,4 +1,4 @@
-//! The verbs for the service crate, and the code that they share.
+//! The verbs that use the server crate, and the code that they share.
 
 pub(crate) mod call;
 pub(crate) mod health;
@@ -25,7 +25,8 @@ async fn open(db: &Db, config: Config) -> Result<Arc<Service>, Failure> {
     Ok(Arc::new(Service::new(memory)))
 }
 
-/// The library's configuration from a server's settings, with its providers, built the same way as in the other verbs.
+/// Returns the library's configuration from a server's settings. Its providers are built in the same way as for the other
+/// verbs.
 fn configured(settings: &Settings) -> Result<Config, Failure> {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let path = |text: &str| given(text).map(PathBuf::from);

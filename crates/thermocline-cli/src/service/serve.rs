@@ -1,4 +1,4 @@
-//! `thermocline serve`: HTTP.
+//! `thermocline serve`: runs a server for HTTP and MCP.
 #![allow(
     clippy::doc_markdown,
     rustdoc::bare_urls,
@@ -33,7 +33,7 @@ use crate::{
     service::{configured, io_failure},
 };
 
-/// The settings file that is read if it exists.
+/// The settings file that is read by default, if it exists.
 const CONFIG: &str = "thermocline.toml";
 
 #[derive(Debug, Args)]
@@ -140,7 +140,7 @@ async fn serve(
     Ok(server.run(end).await)
 }
 
-/// What the file of settings and the environment say.
+/// Returns the settings from the file and the environment.
 pub(super) fn stated(config: Option<&Path>) -> Result<Layers, Wrong> {
     let mut layers = Layers::new();
     match config {
@@ -184,7 +184,7 @@ fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
     Ok(layers)
 }
 
-/// Returns when the process is told to stop; a second signal stops it at once. SIGHUP reloads the certificate.
+/// Completes when a signal asks the process to end; a second signal ends it at once. SIGHUP reloads the certificate.
 #[cfg(unix)]
 fn told_to_end(server: &Server) -> io::Result<impl Future<Output = ()> + use<>> {
     use tokio::signal::unix::{SignalKind, signal};

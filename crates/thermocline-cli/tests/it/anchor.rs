@@ -1,11 +1,11 @@
-//! The binary on anchors: set, listed, shown and retracted by hand.
+//! The binary sets, lists, shows and retracts anchors.
 
 use serde_json::{Value, json};
 use thermocline::{Attribute, Cardinality};
 
 use crate::shell::{Ended, Shell};
 
-/// Alex, who has talked, but has no anchors yet.
+/// A user, Alex, who has recorded turns, but has no anchors yet.
 struct Anchors(Shell);
 
 impl Anchors {
@@ -27,7 +27,7 @@ impl Anchors {
         self.json("set", &[key, value])["anchor"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// `key = value: state` of each anchor in the list.
+    /// Returns `key = value: state` for each anchor in the list.
     #[track_caller]
     fn list(&self, args: &[&str]) -> Vec<String> {
         let word = |of: &Value, field: &str| of[field].as_str().unwrap().to_owned();
@@ -105,7 +105,7 @@ fn evidence_in_a_turn_is_named_as_turn_show_takes_it() {
     anchors.set("user.home", "Lisbon");
     let turn = anchors.0.run(&["--json", "turn", "show", "--user", "alex", "a1"]).json();
     let id = turn["id"].as_str().unwrap().replace('-', "");
-    // As if a summarizer had found it there.
+    // Changes the evidence as if a summarizer had found it in a turn.
     anchors.0.change(&format!(
         "UPDATE derivations SET source_kind = 'turn', source_id = x'{id}', made_by = 'scripted', quote = 'row 1'"
     ));
@@ -127,7 +127,7 @@ fn what_is_retracted_gives_way_to_what_it_had_superseded() {
     assert_eq!(text, "retracted; this key has no current value\n");
     let gone = anchors.run("retract", &["user.home"]);
     assert_eq!((gone.code, &*gone.stdout), (4, ""));
-    // Set again, it counts again.
+    // An anchor that was retracted holds again when it is set again.
     anchors.set("user.home", "Porto");
     assert_eq!(anchors.list(&[]), ["user.home = Porto: holds"]);
 }

@@ -1,4 +1,4 @@
-//! `thermocline call`: any operation from a shell.
+//! `thermocline call` runs any operation from a shell.
 
 use std::{
     io::Write as _,

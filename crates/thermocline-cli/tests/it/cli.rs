@@ -1,4 +1,4 @@
-//! The binary: its output, what it leaves alone, and its exit codes.
+//! The binary's output, the files that it leaves alone, and its exit codes.
 
 use std::{fs, path::PathBuf, process::Stdio};
 
@@ -8,7 +8,7 @@ use thermocline::{Config, Tokenizer};
 
 use crate::shell::{Shell, ended, line, talk};
 
-/// The verbs that read a file and change nothing in it, called for alex.
+/// The verbs that read a file and change nothing in it, with arguments for the user alex.
 const READING: &[&[&str]] = &[
     &["context", "--user", "alex", "hello"],
     &["recall", "--user", "alex", "beans"],
@@ -86,7 +86,8 @@ fn the_demo_reads_the_same_on_every_run() {
     ] {
         assert!(shown.stdout.contains(word), "{word}");
     }
-    // A screen of 50 lines and a half; what is to be typed may be as long as a path.
+    // The output fits on one and a half screens of 50 lines. The commands to type may be as long as a path, so only the
+    // lines before them are limited in width.
     assert!(shown.stdout.lines().count() <= 75, "{}", shown.stdout);
     let story = shown.stdout.split("Look into it").next().unwrap();
     let widest = story.lines().map(|line| line.chars().count()).max().unwrap();
@@ -116,7 +117,7 @@ fn what_the_demo_says_to_try_works() {
 #[test]
 fn a_demo_without_a_file_lies_in_a_folder_of_its_own() {
     let shell = Shell::new();
-    // The file of every day is not the place for a story.
+    // The demo does not use the file that `THERMOCLINE_DB` names, because that is the file of daily use.
     let output = shell.command(&["--json", "demo"]).env("THERMOCLINE_DB", "daily.db").output().unwrap();
     let told = ended(&output).json();
     assert!(told["file"].as_str().unwrap().ends_with("demo.db"), "{}", told["file"]);
@@ -199,7 +200,7 @@ fn a_context_is_all_of_stdout_and_the_talk_says_what_it_cost() {
     let (tokens, sure) = (&context["tokens"], context["confidence"].as_f64().unwrap());
     let sure = format!("{sure:.2} sure that something recalled answers");
     assert_eq!(talk[0], format!("{tokens} of 4,400 tokens, {turns} turns; {sure}"));
-    // Of the turns of the other session, those that were recalled; then what explains them.
+    // One line for each recalled turn of the other session, and the line of the receipt.
     assert_eq!(talk.len(), 2 + turns - 7, "{talk:?}");
     assert!(talk[1..talk.len() - 1].iter().all(|line| line.starts_with("recalled 2026-03-01 ")), "{talk:?}");
     assert!(talk[talk.len() - 1].starts_with("receipt 0"), "{talk:?}");
@@ -274,7 +275,7 @@ fn ending_a_session_says_so_and_happens_once() {
 fn a_key_names_its_own_session_and_leads_to_where_it_went_on() {
     let shell = Shell::with_talk();
     shell.change("UPDATE conversation_sessions SET last_active_at = '2020-01-01T00:00:00.000Z'");
-    // A day of silence had ended s2: what comes now is the beginning of its successor.
+    // A day of silence has ended s2, so the next turn begins its successor.
     assert_eq!(shell.replay(&(talk() + &line("s2", "b3", 40, "First flowers.", ""))).code, 0);
     let caller_ids = shell.run(&["--json", "session", "list", "--user", "alex"]).json();
     assert_eq!((&caller_ids[0]["caller_id"], &caller_ids[0]["part"]), (&"s2".into(), &2.into()));
@@ -284,7 +285,7 @@ fn a_key_names_its_own_session_and_leads_to_where_it_went_on() {
     let context = shell.run(&["context", "--user", "alex", "--session", "s2", "And?"]).stdout;
     let recent = context.split("<recent turns>").nth(1).unwrap();
     assert!(recent.contains("First flowers.") && !recent.contains("All of them."), "{context}");
-    // And replaying all of it still changes nothing.
+    // Replaying the whole transcript still changes nothing.
     let before = shell.rows();
     assert_eq!(shell.replay(&(talk() + &line("s2", "b3", 40, "First flowers.", ""))).code, 0);
     assert_eq!(shell.rows(), before);
@@ -298,7 +299,7 @@ fn a_user_can_be_named_by_id() {
     assert_eq!(shell.run(&["replay", "talk.jsonl", "--user", id]).code, 0);
     assert_eq!(shell.run(&["session", "show", "--user", id, "s1"]).code, 0);
     shell.change(&format!("UPDATE users SET name = '{}'", "01890000-0000-7000-8000-000000000002"));
-    // And a name may look like an id.
+    // A user's name may look like an id.
     assert_eq!(
         shell.run(&["session", "show", "--user", "01890000-0000-7000-8000-000000000002", "s1"]).code,
         0
@@ -395,7 +396,7 @@ fn a_backup_is_sound_and_replaces_nothing() {
     assert_eq!(shell.run(&["backup", "copy.db"]).code, 3);
 }
 
-/// Every verb in the help of this one, and those below it.
+/// Returns every verb in the help of this verb, and all verbs below them.
 fn verbs_below(shell: &Shell, verb: &[String]) -> Vec<Vec<String>> {
     let args: Vec<&str> = verb.iter().map(String::as_str).chain(["-h"]).collect();
     let help = shell.run(&args).stdout;
@@ -443,7 +444,7 @@ fn a_reader_who_goes_away_is_no_failure() {
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
 
-/// `1,500`.
+/// Groups the digits of a number: `1,500`.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

@@ -1,5 +1,5 @@
-//! The binary on ended sessions: jobs, compressed sessions, and restoring. The texts of the built-in summarizer are not
-//! checked here.
+//! The binary on ended sessions: jobs, compressed sessions, and restoring. These tests do not check the texts of the
+//! built-in summarizer.
 
 use std::{fs, sync::OnceLock};
 
@@ -18,7 +18,8 @@ const SHOW: &[&str] = &["session", "show", "--user", "alex", "ferry"];
 const RESTORE: &[&str] = &["session", "restore", "--user", "alex", "ferry"];
 const COMPRESS: &[&str] = &["session", "compress", "--user", "alex", "ferry"];
 
-/// An ended session of eight turns, the even ones far longer than a summary; and one turn of an open session.
+/// Returns a transcript: an ended session of eight turns, of which the even ones are far longer than a summary, and one
+/// turn of an open session.
 fn ferries() -> String {
     let mut text = String::new();
     for n in 1..=8 {
@@ -31,7 +32,7 @@ fn ferries() -> String {
 }
 
 impl Shell {
-    /// `ferries`, replayed but not compressed.
+    /// Returns a folder with the transcript `ferries`, replayed but not compressed.
     fn with_ferries() -> Self {
         static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
         Self::with_database(&RECORDED, |shell| {
@@ -40,7 +41,7 @@ impl Shell {
         })
     }
 
-    /// `ferries`, replayed and compressed.
+    /// Returns a folder with the transcript `ferries`, replayed and compressed.
     fn with_cold_ferries() -> Self {
         static COMPRESSED: OnceLock<Vec<u8>> = OnceLock::new();
         Self::with_database(&COMPRESSED, |shell| {
@@ -49,7 +50,8 @@ impl Shell {
         })
     }
 
-    /// Made once for all tests, because a process that counts tokens has to load the tokenizer's tables first.
+    /// Returns a folder with a database that is made only once for all tests, because each process that counts tokens
+    /// first has to load the tokenizer's tables.
     fn with_database(made: &'static OnceLock<Vec<u8>>, record: impl FnOnce(&Self)) -> Self {
         let shell = Self::new();
         let database = made.get_or_init(|| {
@@ -60,7 +62,7 @@ impl Shell {
         shell
     }
 
-    /// `ferries`, replayed and compressed, with the originals deleted.
+    /// Returns a folder with the transcript `ferries`, replayed and compressed, with the originals deleted.
     fn with_deleted_ferries() -> Self {
         let shell = Self::with_ferries();
         let mut config = Config::default();
@@ -90,7 +92,7 @@ impl Shell {
         self.json(&["turn", "show", "--user", "alex", name])
     }
 
-    /// The texts of each turn of the session, and their time.
+    /// Returns the texts and the time of each turn of the session.
     #[track_caller]
     fn said(&self) -> Vec<[Value; 3]> {
         let shown = self.json(SHOW);
@@ -103,13 +105,13 @@ impl Shell {
             .collect()
     }
 
-    /// The tier of the session.
+    /// Returns the tier of the session.
     #[track_caller]
     fn tier(&self) -> Value {
         self.json(SHOW)["session"]["memory_tier"].clone()
     }
 
-    /// The callers' ids of the turns that have been replaced by summaries.
+    /// Returns the callers' ids of the turns that summaries have replaced.
     #[track_caller]
     fn summarized(&self) -> Vec<String> {
         let summaries = self.json(SUMMARIES);
@@ -364,7 +366,7 @@ fn an_llm_is_asked_again_only_if_one_is_named_and_only_about_what_the_built_in_s
     assert!(refused.stderr.contains("add --llm-url and --llm-model"), "{}", refused.stderr);
     assert_eq!(shell.rows(), before);
 
-    // A key would leave this machine unencrypted: that is refused before anything is sent, and the job waits.
+    // The key would leave this machine unencrypted, so the request is refused before anything is sent, and the job waits.
     let elsewhere = ["--llm-url", "http://192.0.2.1/v1", "--llm-model", "m", "--session", "ferry"];
     let mut command = shell.command(&[&again[..], &elsewhere].concat());
     let ran = ended(&command.env("THERMOCLINE_LLM_KEY", "sk-secret").output().unwrap());

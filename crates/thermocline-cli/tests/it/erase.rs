@@ -1,4 +1,4 @@
-//! `thermocline erase`: its confirmation, what it leaves, and when it is done.
+//! `thermocline erase`: its confirmation, what it keeps, and when it is complete.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const ALL: &[&str] = &["erase", "--user", "alex"];
 const S1: &[&str] = &["erase", "--user", "alex", "--session", "s1"];
 
 impl Shell {
-    /// Whether the bytes of the file or its log contain a text.
+    /// Whether the bytes of the file or its log contain this text.
     fn holds(&self, text: &str) -> bool {
         let find = |bytes: Vec<u8>| bytes.windows(text.len()).any(|window| window == text.as_bytes());
         self.files()
@@ -149,7 +149,7 @@ fn while_somebody_reads_the_erase_says_that_it_is_pending_and_jobs_run_ends_it()
         assert!(shell.run(&["jobs", "list"]).stdout.contains("none: the file"));
 
         drop(reader);
-        // The connections that a process opens look at the file too, so one try may not be enough.
+        // Connections that the new process itself opens also read the file, so one try may not be enough.
         let is_done = || {
             let ran = shell.run(&["--json", "jobs", "run"]).json();
             assert_eq!(shell.run(&["jobs", "retry"]).code, 0);

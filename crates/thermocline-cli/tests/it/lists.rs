@@ -1,4 +1,4 @@
-//! History and lists by page.
+//! History and lists, page by page.
 
 use rusqlite::OpenFlags;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! The binary on files that cannot be written or are marked as another program's, on wrong command lines, and its messages.
+//! The binary on files that cannot be written or belong to another program, on invalid command lines, and its error
+//! messages.
 
 use std::fs;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended, line};
 
-/// The verbs that only look, called for alex.
+/// The verbs that only read, with arguments for the user alex.
 const LOOKING: &[&[&str]] = &[
     &["stats"],
     &["doctor"],
@@ -56,17 +57,18 @@ const WRITING: &[&[&str]] = &[
 ];
 
 impl Shell {
-    /// The files in the folder and their contents.
+    /// Returns the names and contents of the files in the folder.
     fn contents(&self) -> Vec<(String, Vec<u8>)> {
         self.files().into_iter().map(|name| (name.clone(), fs::read(self.path(&name)).unwrap())).collect()
     }
 
-    /// Runs as a user who owns nothing here and is not root.
+    /// Runs the binary as a user who owns nothing in the folder and is not root.
     #[cfg(unix)]
     fn run_as_nobody(&self, args: &[&str]) -> Ended {
         use std::os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt};
-        // The folder of the build may be closed to others. Another process copies it: what this one has open for writing,
-        // a child that another test starts has open too, and what is open for writing cannot be run.
+        // The build folder may be closed to other users, so the binary is copied. Another process copies it: a child that
+        // another test starts at the same time inherits the files that this process has open for writing, and such a file
+        // cannot be run.
         let binary = tempfile::tempdir().unwrap();
         let copy = binary.path().join("thermocline");
         let mut cp = std::process::Command::new("cp");
@@ -157,7 +159,7 @@ fn a_backends_file_is_opened_whatever_its_mark_and_a_foreign_one_is_refused() {
 }
 
 impl Ended {
-    /// The last line of stderr, which must be an error.
+    /// Returns the last line of stderr, which must be an error.
     #[track_caller]
     fn error(&self) -> Value {
         let last = self.stderr.lines().last().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the command promises, one module per behaviour.
+//! The promises of the command, one module per behaviour.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, missing_docs, reason = "nothing outside sees a test")]
 

@@ -1,4 +1,4 @@
-//! `thermocline mcp`, started as chat clients start it.
+//! `thermocline mcp`, started in the way in which chat clients start it.
 
 use std::{
     fs,
@@ -51,7 +51,7 @@ impl Mcp {
         answer
     }
 
-    /// The handshake of a client of that year.
+    /// Does the handshake of the protocol's first revision.
     fn greet(&mut self) -> Value {
         let hello = json!({ "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" } });
         let greeted = self.ask(&request(1, "initialize", hello));
@@ -168,7 +168,7 @@ fn a_profile_that_is_not_there_is_refused_before_anything_is_opened() {
     assert!(shell.files().is_empty());
 }
 
-/// The JSON blocks on the page about clients.
+/// Returns the JSON blocks of the page about clients.
 fn blocks() -> Vec<Value> {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clients.md")).unwrap();
     let blocks = page.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());

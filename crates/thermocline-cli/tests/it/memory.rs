@@ -1,4 +1,4 @@
-//! The binary on memories: saved, shown, listed, changed, undone, related, forgotten, erased.
+//! The binary saves, shows, lists, changes, undoes, relates, forgets and erases memories.
 
 use std::{fs, io::Write, process::Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended};
 
-/// Alex, who has recorded turns, but has no memories yet.
+/// A user, Alex, who has recorded turns, but has no memories yet.
 struct Memories(Shell);
 
 impl Memories {
@@ -23,14 +23,14 @@ impl Memories {
         self.0.memory_json(verb, args)
     }
 
-    /// Saves it as the user's words, and returns its id.
+    /// Saves a memory with the origin user, and returns its id.
     #[track_caller]
     fn save(&self, args: &[&str]) -> String {
         let saved = self.json("save", &[&["--origin", "user"], args].concat());
         saved["memory"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// One field of each memory in a list.
+    /// Returns one field of each memory in a list.
     #[track_caller]
     fn list(&self, args: &[&str], field: &str) -> Vec<String> {
         let memories = self.json("list", args);
@@ -564,7 +564,7 @@ fn what_is_tended_or_hidden_is_told_and_taken_back_by_its_group() {
     assert_eq!(memories.run("undo", &["--group", group]).code, 3, "it was undone already");
 
     let hidden = memories.run("quarantine", &["--memory", "r", "--why", "audit"]);
-    assert!(hidden.stdout.starts_with("1 memories are hidden"), "{}", hidden.stdout);
+    assert!(hidden.stdout.starts_with("1 memory hidden, "), "{}", hidden.stdout);
     let group = hidden.stdout.split("memory lift ").nth(1).unwrap().split(' ').next().unwrap();
     assert_eq!(memories.json("show", &["r"])["status"], "quarantined");
     assert_eq!(memories.run("lift", &[group]).code, 0);

@@ -1,10 +1,11 @@
-//! The binary on the life of memories: used, resurfaced, decided by a person; and on the state of a session.
+//! The binary counts uses of memories, shows them to a person again, and records a person's decisions; and it shows and
+//! sets the state of a session.
 
 use serde_json::Value;
 
 use crate::shell::{Ended, Shell};
 
-/// Alex, who has recorded turns, and has a memory about the lamp.
+/// A user, Alex, who has recorded turns, and has a memory about the lamp.
 struct Life {
     shell: Shell,
 }
@@ -27,7 +28,7 @@ impl Life {
         self.shell.memory_json(verb, args)
     }
 
-    /// Creates a memory that waits for a slot; returns the review.
+    /// Saves a memory that waits for a slot; returns the review.
     fn waiting(&self) -> String {
         let port = |text: &str, origin: &str| {
             self.json("save", &["The port", text, "--slot", "port", "--origin", origin])["outcome"].clone()

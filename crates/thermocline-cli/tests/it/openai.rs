@@ -1,4 +1,4 @@
-//! `thermocline replay --format openai`: `ChatGPT` exports, and lists of messages as in the chat API.
+//! `thermocline replay --format openai`: `ChatGPT` exports, and lists of messages from the chat API.
 
 use std::{io::Write, process::Stdio};
 
@@ -9,7 +9,7 @@ use crate::shell::{Ended, Shell, ended};
 /// Noon of 1 March 2026, in seconds since 1970.
 const NOON: f64 = 1_772_366_400.0;
 
-/// A node of an export, said this many minutes after noon.
+/// Returns a node of an export, with a message that was said this many minutes after noon.
 fn node(parent: Option<&str>, role: &str, minute: u32, text: &str) -> Value {
     let content = json!({"content_type": "text", "parts": [text]});
     let message = json!({"author": {"role": role, "name": null}, "content": content, "weight": 1.0, "recipient": "all",
@@ -23,7 +23,8 @@ fn with(mut node: Value, pointer: &str, value: Value) -> Value {
     node
 }
 
-/// A conversation whose last reply was regenerated, with everything that an export has in addition to the texts.
+/// Returns a conversation whose last reply was regenerated, with everything that an export contains in addition to the
+/// texts.
 fn boat() -> Value {
     let search = with(node(Some("ask"), "assistant", 2, "search(\"SECRET\")"), "/recipient", json!("web"));
     let search = with(search, "/content/content_type", json!("code"));
@@ -59,7 +60,7 @@ fn boat() -> Value {
     }})
 }
 
-/// A conversation that began an hour earlier, and follows the other in the file, because newer ones come first.
+/// Returns a conversation that began an hour before the other, and follows it in the file, because newer ones come first.
 fn garden() -> Value {
     let mut first = node(None, "user", 1, "When do I sow beans?");
     first["message"]["create_time"] = json!(NOON - 3_600.0);
@@ -73,7 +74,7 @@ impl Shell {
         self.run(&[&["--json", "replay", file, "--user", "alex", "--format", "openai"], more].concat())
     }
 
-    /// The texts of each turn of a session.
+    /// Returns the texts of each turn of a session.
     #[track_caller]
     fn turns(&self, session: &str) -> Vec<[String; 3]> {
         let shown = self.run(&["--json", "session", "show", "--user", "alex", session]).json();
@@ -96,7 +97,8 @@ fn check(text: &str, expected: &[[&str; 2]]) {
     assert_eq!(said, expected);
 }
 
-/// Checks that it is refused with this message, which repeats nothing of the texts, and that no database is created.
+/// Checks that the input is refused with this message, which repeats nothing of the texts, and that no database is
+/// created.
 #[track_caller]
 fn check_refused(text: &str, reason: &str) {
     let shell = Shell::new();

@@ -1,4 +1,4 @@
-//! `thermocline replay FILE.db`: a database with the tables printed in the tiering paper.
+//! `thermocline replay FILE.db`: a database with the tables that the tiering paper prints.
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -11,14 +11,14 @@ fn connection(shell: &Shell, name: &str) -> Connection {
     Connection::open_with_flags(shell.path(name), OpenFlags::default()).unwrap()
 }
 
-/// Another program's database, whose tables refer to some that the paper does not print.
+/// Creates another program's database, whose tables refer to some that the paper does not print.
 fn database(shell: &Shell) -> Connection {
     let conn = connection(shell, "old.db");
     conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA journal_mode = WAL").unwrap();
     conn
 }
 
-/// A folder with another program's `old.db`: two sessions, of which the one that started last was written first.
+/// Creates a folder with another program's `old.db`: two sessions, of which the one that started later was written first.
 pub fn with_database() -> Shell {
     let shell = Shell::new();
     let conn = database(&shell);

@@ -1,4 +1,4 @@
-//! LLM#1 before the answer, on the command line.
+//! The planner on the command line: LLM#1, asked before each recall.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Commands that pages print are run as they are printed.
+//! Runs the commands on documentation pages exactly as the pages print them.
 
 use std::{
     fs,
@@ -15,7 +15,8 @@ use crate::{
     shell::{Ended, Shell, ended, line},
 };
 
-/// What a shell runs instead: the binary, but no server, which the test starts; what `curl` would ask is written down.
+/// Shell functions that replace programs: `thermocline` runs the binary, except for servers, which the test starts
+/// itself; `curl` writes its arguments to a file.
 const INSTEAD: &str = r#"
 set -e
 cargo() { :; }
@@ -29,7 +30,7 @@ curl() {
 }
 "#;
 
-/// What `curl` was to ask.
+/// A request that `curl` would have sent.
 struct Asked {
     path: String,
     headers: Vec<String>,
@@ -52,14 +53,14 @@ impl Asked {
     }
 }
 
-/// The blocks of shell commands on a page of the repository.
+/// Returns the blocks of shell commands on a page of the repository.
 fn blocks(page: &str) -> Vec<String> {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)).unwrap();
     let blocks = page.split("\n```sh\n").skip(1);
     blocks.map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
 }
 
-/// Runs a block as it stands on the page, and gives what it would have asked a server.
+/// Runs a block as the page prints it, and returns the requests that it would have sent to a server.
 #[track_caller]
 fn run(shell: &Shell, block: &str, environment: &[(&str, &str)]) -> (Ended, Vec<Asked>) {
     let mut command = Command::new("sh");
@@ -72,7 +73,7 @@ fn run(shell: &Shell, block: &str, environment: &[(&str, &str)]) -> (Ended, Vec<
     (ran, asked.split_terminator("\0\0").map(Asked::of).collect())
 }
 
-/// Asks a server, which answers with success.
+/// Sends these requests to a server, each of which must succeed; returns the answers.
 fn ask(server: &Server, asked: &[Asked]) -> Vec<Value> {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let mut answers = Vec::new();
@@ -88,7 +89,7 @@ fn ask(server: &Server, asked: &[Asked]) -> Vec<Value> {
     })
 }
 
-/// Asks a new server what the blocks that have this word would ask.
+/// Sends the requests of the first block that contains this word to a new server; returns the answers.
 fn answers(page: &str, word: &str) -> Vec<Value> {
     let shell = Shell::new();
     let server = Server::start(&shell.path("memory.db"));
@@ -156,7 +157,7 @@ fn every_link_of_a_page_to_a_file_leads_somewhere() {
                 continue;
             }
             let text = fs::read_to_string(&page).unwrap();
-            // What stands in code is printed, and no link.
+            // Code blocks are printed as they are, and contain no links.
             let prose: String = text.split("```").step_by(2).collect();
             for link in prose.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap()) {
                 if !link.is_empty() && !link.contains(':') {

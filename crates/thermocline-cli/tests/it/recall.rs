@@ -1,4 +1,4 @@
-//! The binary on recall: asking, explaining, measuring, embedding, chatting. Its quality is not measured here.
+//! The binary on recall: `recall`, `why`, `eval`, `embed` and `chat`. These tests do not measure the quality of recall.
 
 use std::{fs, io::Write as _, process::Stdio, sync::OnceLock};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended, line};
 
-/// Two ended, compressed sessions.
+/// Returns a transcript of two sessions, which `with_boats` ends and compresses.
 fn boats() -> String {
     let rope =
         "Polyester stretches little and the sun does it no harm, so take two lines of it for the quay. "
@@ -35,12 +35,12 @@ impl Shell {
         shell
     }
 
-    /// Runs a verb for alex with this on stdin.
+    /// Runs a verb for alex with this text on stdin.
     pub fn typed(&self, args: &[&str], typed: &str) -> Ended {
         let mut command = self.command(&[args, &["--user", "alex"]].concat());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // It may fail before it has read all.
+        // The binary may fail before it has read all of its input.
         let _ = child.stdin.take().unwrap().write_all(typed.as_bytes());
         ended(&child.wait_with_output().unwrap())
     }
@@ -126,7 +126,7 @@ fn a_batch_answers_each_query_with_a_line_of_its_own() {
     );
     assert_eq!(shell.receipts(), 0, "a batch leaves none");
 
-    // The same from stdin, in the same order.
+    // The same queries from stdin give the same answers, in the same order.
     let piped = shell.typed(&["recall", "--batch", "-"], &queries);
     let turns = |out: &str| -> Vec<Value> {
         out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["items"].clone()).collect()
@@ -269,7 +269,7 @@ fn why_says_what_was_found_what_was_left_out_and_why() {
     shell.shows(&["why"], &[id, "context", "Which rope was it for the boat?"]);
     let receipt = shell.alex(&["--json", "why", id]).json();
     assert!(receipt["items"][0]["parts"].is_object() && receipt["budget_tokens"] == 130, "{receipt}");
-    // Nobody else has it.
+    // No other user has the receipt.
     shell.write("talk.jsonl", &line("s", "x", 1, "Hello.", "Hello."));
     assert_eq!(shell.run(&["replay", "talk.jsonl", "--user", "bob"]).code, 0);
     assert_eq!(shell.run(&["why", "--user", "bob", id]).code, 4);
@@ -353,7 +353,8 @@ fn embed_shows_how_far_it_is_and_makes_all_anew() {
     assert!(status[0]["bytes"].as_u64() > Some(64 * 256), "{status}");
     let table = shell.run(&["embed", "status"]).stdout;
     assert!(table.contains("75 of 75") && table.contains("thermocline-built-in"), "{table}");
-    // A long turn has several. Two blocks hold them, with two bytes for their number; a vector has two for its place.
+    // A long turn has several vectors. There are two blocks, each with two bytes for the number of its vectors; each
+    // vector has two bytes for its place.
     let recall = shell.run(&["--json", "stats"]).json()["recall"].clone();
     let vectors = recall["vectors"].as_u64().unwrap();
     assert!(vectors >= 75, "{recall}");
@@ -414,7 +415,7 @@ fn a_chat_shows_what_is_recalled_and_records_each_message() {
         (&json!("Where does my boat lie?"), &json!(""))
     );
     assert_eq!(shell.alex(&["turn", "show", "talk/2"]).code, 4);
-    // The turn says what it answers: that is use.
+    // The turn names the context that it answers, so this counts as use.
     let stats = shell.run(&["--json", "stats"]).json();
     assert!(
         stats["use"].as_array().unwrap().iter().any(|of| of["aspect"] == "profile" && of["hits"] == 1),
@@ -435,7 +436,7 @@ fn a_chat_shows_what_is_recalled_and_records_each_message() {
 
     let ended = shell.typed(&["chat", "--session", "talk"], "/end\n");
     assert!(ended.stdout.contains("ended by call"), "{}", ended.stdout);
-    // A talk with a key goes on in its next part.
+    // A conversation with a key continues in its next part.
     let again = shell.typed(&["chat", "--session", "talk"], "One more?\n");
     assert_eq!(again.code, 0, "{}", again.stderr);
     assert_eq!(shell.alex(&["--json", "session", "show", "talk"]).json()["session"]["part"], 2);
@@ -507,7 +508,7 @@ mod with_providers {
         assert!(run.stdout.contains("Petrel") && run.stderr.contains("missing: "), "{run:?}");
         let requests = endpoint.thread.join().unwrap();
         assert!(requests[0].contains(r#"["q: my boat"]"#), "{requests:?}");
-        // Its vectors are to be made: a job waits.
+        // A job that makes the new model's vectors is waiting.
         let jobs = shell.run(&["--json", "jobs", "list"]).json();
         assert_eq!(jobs[0]["kind"], "embed", "{jobs}");
     }
@@ -520,7 +521,7 @@ mod with_providers {
                 (0..texts).map(|at| json!({ "index": at, "embedding": [1, at, 2] })).collect();
             ScriptedStep::Answer(200, json!({ "data": data }).to_string())
         };
-        // One text to learn how long its vectors are, then each side of five turns.
+        // The first request has one text, to learn the length of the vectors; the second has both sides of five turns.
         let endpoint = Scripted::new(vec![answer(1), answer(10)]);
         let embedder = ["embed", "rebuild", "--embed-url", &endpoint.url, "--embed-model", "m"];
         let run = shell.run(&[&embedder[..], &["--embed-document-prefix", "d: "]].concat());

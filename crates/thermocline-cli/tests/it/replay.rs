@@ -1,4 +1,4 @@
-//! `thermocline replay`: records each turn once, however often it is run; and what stops it.
+//! `thermocline replay` records each turn only once, even if it is repeated; and the inputs that stop it.
 
 use std::{io::Write, process::Stdio};
 
@@ -51,7 +51,7 @@ fn an_interrupted_replay_goes_on_where_it_stopped() {
     assert_eq!(broken.replay(&lines.concat()).code, 0);
     let shown = |shell: &Shell, session| shell.run(&["session", "show", "--user", "alex", session]).stdout;
     for session in ["s1", "s2"] {
-        // The ids stand in the second line.
+        // The lines with ids differ between the two databases.
         let without_id = |text: String| -> Vec<String> {
             text.lines().filter(|line| !line.starts_with("id ")).map(str::to_owned).collect()
         };
@@ -82,7 +82,7 @@ fn what_may_be_missing_may_also_be_null_and_the_unknown_is_ignored() {
     assert_eq!(turn["ai_response"], "");
 }
 
-/// Lines that must stop a replay. Each is between a good line, which the file already has, and another one.
+/// Lines that must stop a replay. Each is replayed between a good line, which the file already contains, and another one.
 struct BadLines {
     shell: Shell,
     good: String,
@@ -111,7 +111,7 @@ impl BadLines {
     }
 }
 
-/// A line of another session, with one field changed.
+/// Returns a line of another session, with one field changed.
 fn changed(field: &str, value: &Value) -> String {
     let mut line = json!({"session": "SECRET-s", "id": "SECRET-id", "at": "2026-03-01T12:02:00Z",
         "user": "SECRET-user", "assistant": "SECRET-assistant", "user_name": "SECRET-name"});
@@ -206,7 +206,7 @@ fn a_session_that_comes_back_after_it_was_ended_stops_the_replay() {
         assert!(run.stderr.contains("line 3: an earlier line ended its session"), "{}", run.stderr);
         assert_eq!(shell.rows(), before);
     }
-    // By a later run its talk goes on, in its next part.
+    // In a later run, the session continues in its next part.
     assert_eq!(shell.replay(&(first.clone() + &line("s1", "3", 3, "three", ""))).code, 0);
     let sessions = shell.run(&["--json", "session", "list", "--user", "alex"]).json();
     assert_eq!((&sessions[0]["caller_id"], &sessions[0]["part"]), (&json!("s1"), &json!(2)));

@@ -1,4 +1,4 @@
-//! Rerankers on the command line, and additional queries.
+//! Rerankers and additional queries on the command line.
 
 use serde_json::json;
 
@@ -50,7 +50,7 @@ fn a_reranker_that_cannot_be_had_is_named() {
     assert!(run.stderr.contains("--rerank-url") && run.stderr.contains("--rerank-dir"), "{}", run.stderr);
     assert_eq!(at(&["--rerank-dir", ".", "--rerank-url", "http://127.0.0.1:9"]).code, 2);
     assert_eq!(at(&["--rerank-url", "http://127.0.0.1:9", "--rerank-candidates", "1"]).code, 3);
-    // Nobody listens there.
+    // No server listens at this address.
     let found = |run: &str| run.split("\nReceipt").next().unwrap().to_owned();
     let plain = found(&at(&[]).stdout);
     for model in [&[][..], &["--rerank-model", "m"]] {

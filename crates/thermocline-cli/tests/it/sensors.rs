@@ -1,4 +1,4 @@
-//! The binary makes sensors look at memories: only what the sensor file names.
+//! Sensors on the command line: they check only what the sensor file names.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell};
 
-/// Alex' memory `port` that the API runs on port 8443, and a folder `ops` whose `api.conf` says so.
+/// A memory `port`, which says that the API runs on port 8443, and a folder `ops` whose `api.conf` says the same.
 struct Watched(Shell);
 
 impl Watched {
@@ -137,7 +137,7 @@ fn what_the_file_does_not_name_is_refused() {
     }
     let unknown = watched.run("watch", &["port", "fs", "ops:api.conf"]);
     assert!(unknown.code != 0 && unknown.stderr.contains("has no sensor fs"), "{}", unknown.stderr);
-    // Without the file nothing looks, whatever stands beside the memory.
+    // Without the sensor file, nothing is checked, whatever files are next to the memory's file.
     watched.watch(&["fs", "ops:api.conf"]);
     let listed = watched.run("sensors", &["port"]).stdout;
     assert_eq!(listed, "fs ops:api.conf  (not configured: never checked)\n");

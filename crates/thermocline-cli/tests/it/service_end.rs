@@ -1,4 +1,4 @@
-//! Whatever was acknowledged over HTTP is stored, however the server ends; and a graceful shutdown interrupts nobody.
+//! Everything that the server acknowledged is stored, however the server ends; a graceful shutdown interrupts no request.
 
 #![allow(clippy::disallowed_methods, reason = "processes take real time")]
 
@@ -20,23 +20,23 @@ use crate::service_client::{Client, Server};
 
 const CLIENTS: usize = 32;
 
-/// What the server told its clients.
+/// What the server answered to its clients.
 #[derive(Default)]
 struct Told {
-    /// Turns by their callers' ids, with their texts.
+    /// The texts of the recorded turns, by their callers' ids.
     turns: Mutex<HashMap<String, String>>,
-    /// Ids of memories, with their titles.
+    /// The titles of the saved memories, by their ids.
     memories: Mutex<HashMap<String, String>>,
-    /// Callers' ids of turns without an answer.
+    /// The callers' ids of turns whose request got no answer.
     unanswered: Mutex<Vec<String>>,
     answers: AtomicU64,
-    /// Answers that were cut off in the middle.
+    /// The number of answers that were cut off in the middle.
     cut: AtomicU64,
-    /// Requests that were sent before the shutdown, and never answered.
+    /// The number of requests that were sent before the shutdown and never answered.
     dropped: AtomicU64,
 }
 
-/// One client, until its connection ends: turns, and occasionally a memory or a recall.
+/// Runs a client until its connection ends: it records turns, and occasionally saves a memory or recalls.
 async fn client(server: std::net::SocketAddr, name: String, told: Arc<Told>, ending: Arc<AtomicBool>) {
     let Ok(mut client) = Client::connect(server).await else { return };
     for n in 0.. {
@@ -88,7 +88,7 @@ async fn client(server: std::net::SocketAddr, name: String, told: Arc<Told>, end
     }
 }
 
-/// Lets clients use a server until `end` ends it; returns the server, and what they were told.
+/// Lets clients use a server until `end` ends it; returns the server, and what it answered.
 fn talk(path: &Path, round: usize, answers: u64, end: impl FnOnce(&mut Server)) -> (Server, Arc<Told>) {
     let mut server = Server::start(path);
     let told = Arc::new(Told::default());
@@ -112,7 +112,7 @@ fn talk(path: &Path, round: usize, answers: u64, end: impl FnOnce(&mut Server)) 
     (server, told)
 }
 
-/// Checks that everything acknowledged is stored, verbatim.
+/// Checks that everything that was acknowledged is stored, verbatim.
 fn all_is_there(memory: &Thermocline, told: &Told) {
     let users: Vec<_> = (0..3).filter_map(|n| memory.find_user(&format!("user {n}")).unwrap()).collect();
     for (id, said) in told.turns.lock().unwrap().iter() {
@@ -128,7 +128,7 @@ fn all_is_there(memory: &Thermocline, told: &Told) {
     }
 }
 
-/// Knuth's MMIX.
+/// Returns the next random number, from Knuth's MMIX generator.
 fn next(chance: &mut u64) -> u64 {
     *chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *chance >> 33
@@ -136,7 +136,7 @@ fn next(chance: &mut u64) -> u64 {
 
 #[test]
 fn a_killed_server_loses_nothing_that_it_acknowledged() {
-    // By hand: THERMOCLINE_KILLS=50 cargo test -p thermocline-cli killed_server.
+    // To run it longer by hand: THERMOCLINE_KILLS=50 cargo test -p thermocline-cli killed_server.
     let kills: usize = env::var("THERMOCLINE_KILLS").map_or(3, |kills| kills.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
@@ -173,7 +173,7 @@ fn a_server_that_is_told_to_end_cuts_nobody_short() {
         assert_eq!(told.dropped.load(Ordering::Relaxed), 0, "requests from before the end went unanswered");
         let memory = Thermocline::open(&path).unwrap();
         all_is_there(&memory, &told);
-        // Who got no answer was not heard: no turn of theirs is there.
+        // A request without an answer was not carried out, so its turn is not stored.
         let users: Vec<_> = (0..3).filter_map(|n| memory.find_user(&format!("user {n}")).unwrap()).collect();
         for id in told.unanswered.lock().unwrap().iter() {
             for user in &users {

@@ -1,4 +1,4 @@
-//! `serve`, `key` and `health`, as an operator uses them.
+//! `serve`, `key` and `health`, used as an operator uses them.
 #![allow(clippy::disallowed_methods, reason = "processes take real time")]
 
 use std::{
@@ -18,7 +18,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// The status of the answer to a request without a key.
+/// Returns the status of the answer to a request without a key.
 fn status(server: &Server, method: &str, path: &str) -> u16 {
     runtime().block_on(async {
         let mut client = Client::connect(server.address).await.unwrap();
@@ -127,7 +127,7 @@ fn health_says_whether_a_server_is_ready_and_a_second_server_says_that_there_is_
     assert_eq!(said, json!({ "is_ready": true, "reasons": [] }));
     let second = shell.run(&["--db", "other.db", "serve", "--listen", &address]);
     assert!(second.code == 3 && second.stderr.contains("another server"), "{second:?}");
-    // Without an address it asks where the settings say that a server listens.
+    // Without an address, `health` asks at the address that the settings name.
     fs::write(shell.path("thermocline.toml"), format!("[service]\nlisten = \"{address}\"\n")).unwrap();
     assert_eq!(shell.run(&["health"]).stdout, "ready\n");
     server.terminate();
@@ -168,7 +168,7 @@ fn keys_open_a_server_and_what_is_done_is_audited_and_logged_on_stderr_alone() {
         .arg(format!("http://{}/v1/users/alex/turns", server.address))
         .stderr(Stdio::null())
         .output();
-    // A machine without curl asks by other means; what is tested here is the page's example.
+    // The page's example needs curl; on a machine without it, this part is not tested.
     if let Ok(answer) = answer {
         let said: Value = serde_json::from_slice(&answer.stdout).unwrap();
         assert_eq!(said["code"], "not-allowed");

@@ -1,4 +1,4 @@
-//! The binary in a separate folder, run as a person or a script runs it.
+//! The binary in a folder of its own, run as a person or a script runs it.
 
 use std::{
     fs,
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use crate::dump::rewrite;
 
-/// A folder that the binary runs in, deleted with the test.
+/// A folder in which the binary runs, deleted when this is dropped.
 pub struct Shell {
     pub folder: TempDir,
 }
 
-/// How a run ended, and what it printed.
+/// The exit code of a run, and what it printed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
     pub code: i32,
@@ -39,9 +39,11 @@ impl Shell {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A folder whose `thermocline.db` contains a short conversation of alex: `s1` with seven turns, then the open `s2`.
+    /// Returns a folder whose `thermocline.db` contains a short conversation of alex: `s1` with seven turns, then the
+    /// open `s2`.
     pub fn with_talk() -> Self {
-        /// Recorded once for all tests, because a process that counts tokens has to load the tokenizer's tables first.
+        /// The database, recorded once for all tests, because each process that counts tokens first has to load the
+        /// tokenizer's tables.
         static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
         let shell = Self::new();
         shell.write("talk.jsonl", &talk());
@@ -73,7 +75,7 @@ impl Shell {
         ended(&self.command(args).output().unwrap())
     }
 
-    /// Runs a verb on alex' memories.
+    /// Runs a verb on the memories of alex.
     pub fn memory(&self, verb: &str, args: &[&str]) -> Ended {
         self.run(&[&["memory", verb, "--user", "alex"], args].concat())
     }
@@ -96,10 +98,10 @@ impl Shell {
     pub fn change(&self, sql: &str) {
         assert!(self.sql(OpenFlags::SQLITE_OPEN_READ_WRITE).execute(sql, []).unwrap() > 0, "{sql}");
         rewrite(&self.path("thermocline.db"), "");
-        assert_eq!(self.run(&["stats"]).code, 0); // It is opened once, and its rows are as they stay.
+        assert_eq!(self.run(&["stats"]).code, 0); // Opening the file once brings its rows into their final state.
     }
 
-    /// Every row of every table.
+    /// Returns every row of every table.
     pub fn rows(&self) -> Vec<String> {
         let conn = self.sql(OpenFlags::SQLITE_OPEN_READ_ONLY);
         let of_table = |table: String| {
@@ -117,7 +119,7 @@ impl Shell {
         tables.into_iter().flat_map(of_table).collect()
     }
 
-    /// The names of everything in the folder.
+    /// Returns the names of everything in the folder.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> =
@@ -135,7 +137,7 @@ pub fn ended(output: &std::process::Output) -> Ended {
     }
 }
 
-/// A line of a transcript, said `minute` minutes after noon.
+/// Returns a line of a transcript, said `minute` minutes after noon.
 pub fn line(session: &str, id: &str, minute: u32, user: &str, assistant: &str) -> String {
     let at = format!("2026-03-01T12:{minute:02}:00Z");
     json!({"session": session, "id": id, "at": at, "user": user, "assistant": assistant}).to_string() + "\n"

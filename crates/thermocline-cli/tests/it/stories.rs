@@ -1,4 +1,5 @@
-//! The stories in README and `docs/stories.md` are run as printed, so that a page and its test cannot drift apart.
+//! Runs the stories in README and `docs/stories.md` as printed, so that the pages cannot differ from what the binary
+//! does.
 
 use std::{
     fs,
@@ -8,8 +9,8 @@ use std::{
 
 use crate::shell::{Ended, Shell, ended};
 
-/// The text below a heading of a page in the repository, up to the next of the same level. Printed output may contain lines
-/// that look like headings.
+/// Returns the text below a heading of a page in the repository, up to the next heading of the same level. Printed output
+/// may contain lines that look like headings, so code blocks are skipped.
 fn section(page: &str, heading: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     let (page, mut section) = (fs::read_to_string(path).unwrap(), String::new());
@@ -28,7 +29,7 @@ fn section(page: &str, heading: &str) -> String {
     section
 }
 
-/// The commands in a section's sessions, each with its output; only those in code blocks.
+/// Returns the commands in a section's sessions, each with its output. Sessions are the code blocks marked as `console`.
 fn commands(section: &str) -> Vec<(&str, &str)> {
     let blocks = section.split("\n```").skip(1).step_by(2);
     let sessions = blocks.filter_map(|block| block.strip_prefix("console\n"));
@@ -61,7 +62,7 @@ fn check(page: &str, heading: &str, count: usize) {
     assert_eq!(run(&shell, "thermocline doctor").code, 0);
 }
 
-/// Whether the output has these lines. A line of `...` stands for any number of lines.
+/// Whether the output has these lines. A line `...` matches any number of lines.
 fn fits(expected: &[&str], printed: &[&str]) -> bool {
     match (expected, printed) {
         ([], printed) => printed.is_empty(),
@@ -71,14 +72,14 @@ fn fits(expected: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Whether the output has this line. `...` in it stands for any part of it.
+/// Whether the output has this line. `...` in it matches any text.
 fn line_fits(expected: &str, printed: &str) -> bool {
     let Some((before, expected)) = expected.split_once("...") else { return expected == printed };
     let Some(printed) = printed.strip_prefix(before) else { return false };
     printed.char_indices().any(|(at, _)| line_fits(expected, &printed[at..])) || expected.is_empty()
 }
 
-/// The text without ids, times and what is made from ids, which differ in every run.
+/// Removes everything from the text that differs in every run: ids, times, and what is made from ids.
 fn timeless(text: &str) -> String {
     const ENDS: [char; 5] = [' ', '\n', ',', ')', '_'];
     let is_id = |part: &str| part.len() == 36 && part.chars().all(|c| c.is_ascii_hexdigit() || c == '-');

@@ -1,4 +1,4 @@
-//! `thermocline export` and `import`: a user's memory moved from one file to another, and what is refused.
+//! `thermocline export` and `import`: they move a user's memory from one file to another, and refuse invalid input.
 
 use std::{fs, io::Write, process::Stdio};
 
@@ -10,7 +10,7 @@ const EXPORT: &[&str] = &["export", "--user", "alex", "alex.jsonl"];
 const IMPORT: &[&str] = &["--db", "other.db", "import", "--user", "alex", "alex.jsonl"];
 
 impl Shell {
-    /// The conversation of alex, exported.
+    /// Returns a folder with the memory of alex, and an export of it.
     fn with_export() -> Self {
         let shell = Self::with_talk();
         assert_eq!(shell.run(&["anchor", "set", "--user", "alex", "user.home", "Lisbon"]).code, 0);
@@ -92,12 +92,12 @@ fn what_is_no_export_makes_no_database() {
 #[test]
 fn an_import_is_whole_or_changes_nothing() {
     let shell = Shell::with_export();
-    // The user is here already.
+    // The file already has this user.
     let before = shell.rows();
     let run = shell.run(&["import", "--user", "alex", "alex.jsonl"]);
     assert_eq!((run.code, &*run.stdout), (3, ""), "{}", run.stderr);
     assert_eq!(shell.rows(), before);
-    // Cut short, or changed.
+    // An export that is cut short, or changed, is refused.
     let whole = shell.export();
     let cut = whole.lines().count() - 1;
     let short: String = whole.lines().take(cut).flat_map(|line| [line, "\n"]).collect();

@@ -1,4 +1,4 @@
-//! The binary on a folder of files: created, written, edited, read back, and other programs' files imported.
+//! The binary creates, writes and reads a folder of files, and imports the files of other programs.
 
 use std::fs;
 

@@ -24,7 +24,7 @@ use crate::{
 /// The text format of `OpenMetrics`.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Routes that need no key: they reveal nothing about anybody.
+/// Returns the routes that need no key, because they reveal nothing about any user.
 pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
     Router::new()
         .route("/health/live", get(live))
@@ -34,7 +34,7 @@ pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
         .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
 }
 
-/// Routes that need a key with the scope inspect.
+/// Returns the routes that need a key with the scope `inspect`.
 pub(super) fn inspected() -> Router<Arc<Http>> {
     Router::new().route("/metrics", get(metrics))
 }
@@ -75,7 +75,7 @@ async fn version() -> Response {
     document(StatusCode::OK, "application/json", said.to_string())
 }
 
-/// The page that every problem's `type` points to.
+/// Returns the page that every problem's `type` points to.
 fn errors() -> String {
     let mut page = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Problems</title>\
         <style>body{font:1rem/1.5 system-ui;margin:2rem auto;max-width:60rem;padding:0 1rem}td,th{text-align:left;\

@@ -12,10 +12,10 @@ use crate::ops::{
     problem::{Problem, Retry},
 };
 
-/// A response belongs to its user alone, and is revalidated each time.
+/// Lets only the user's own client cache a response, and only if it revalidates it before each use.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// The operation's response.
+/// Returns the response for an operation's reply.
 pub(super) fn reply(reply: OperationReply) -> Response {
     let status = match reply.outcome {
         OperationOutcome::Done | OperationOutcome::Known => StatusCode::OK,
@@ -29,7 +29,7 @@ pub(super) fn reply(reply: OperationReply) -> Response {
     response
 }
 
-/// The same with its `ETag`; without a reply the client already has it.
+/// Returns the response with its `ETag`; without a reply, the status 304, because the client already has it.
 pub(super) fn tagged(given: Option<OperationReply>, tag: Option<&str>) -> Response {
     let mut response = given.map_or_else(unchanged, reply);
     if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
@@ -45,7 +45,8 @@ fn unchanged() -> Response {
     response
 }
 
-/// A problem passes through the layers unrendered: the outermost layer knows the request's id, and renders it.
+/// Leaves the problem unrendered in the response's extensions: only the outermost layer knows the request's id, so it
+/// renders.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
@@ -55,7 +56,8 @@ impl IntoResponse for Problem {
     }
 }
 
-/// RFC 9457's problem details. Of `headers`, the original response's headers, only the allowed methods are kept.
+/// Renders a problem as RFC 9457 problem details. Of the original response's `headers`, only the allowed methods are
+/// kept.
 pub(super) fn problem(problem: &Problem, request_id: &str, headers: &HeaderMap) -> Response {
     let facts = problem.code.facts();
     let mut body = json!({

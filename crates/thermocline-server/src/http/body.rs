@@ -1,4 +1,4 @@
-//! Request bodies: JSON, within its size and time limits.
+//! Request bodies: reads JSON, within limits on size and time.
 
 use std::time::Duration;
 
@@ -21,19 +21,19 @@ use crate::{
 };
 
 pub(super) const JSON: &str = "application/json";
-/// How long a body may take.
+/// The time limit for a whole JSON body, and for each part of a body of lines.
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How much of an unread body is accepted, so that its sender learns why it was refused.
+/// The maximum number of bytes that are read from a refused body, so that its sender learns why it was refused.
 const DRAIN_BYTES: usize = 1 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Refuses other content types, and bodies that declare themselves too large, before reading any of them.
+/// Refuses other content types than JSON, and bodies whose declared length is too large, before reading the body.
 pub(super) fn check(headers: &HeaderMap, max_bytes: usize) -> Result<()> {
     check_kind(headers, JSON)?;
     check_length(headers, max_bytes as u64)
 }
 
-/// The fields of the body, an object; and the permit for its bytes.
+/// Reads the body, a JSON object, and returns its fields and the permit for its bytes.
 pub(super) async fn fields(
     request: Request,
     max_bytes: usize,
@@ -50,7 +50,7 @@ pub(super) async fn fields(
     Ok((json::object(&bytes)?, room))
 }
 
-/// The raw body, and the permit for its bytes.
+/// Reads the body, and returns its bytes and the permit for them.
 pub(super) async fn bytes(
     body: Body,
     max_bytes: usize,
@@ -59,7 +59,7 @@ pub(super) async fn bytes(
     time::timeout(BODY_TIMEOUT, whole(body, max_bytes, limits)).await.map_err(|_| slow())?
 }
 
-/// Refuses other content types. A foreign page's form cannot be sent as JSON.
+/// Refuses compressed bodies, and content types other than `expected`. The form of a foreign page cannot send JSON.
 pub(super) fn check_kind(headers: &HeaderMap, expected: &'static str) -> Result<()> {
     let is_plain = |value: &str| value.eq_ignore_ascii_case("identity");
     let encodings = headers.get_all(header::CONTENT_ENCODING);
@@ -96,7 +96,7 @@ pub(super) fn slow() -> Problem {
     Problem::new(Code::SlowBody, format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs()))
 }
 
-/// The next bytes of a body; `None` at its end.
+/// Returns the next bytes of a body; `None` at its end.
 pub(super) async fn next(body: &mut Body) -> Result<Option<axum::body::Bytes>> {
     while let Some(frame) = body.frame().await {
         let frame =
@@ -128,8 +128,8 @@ async fn whole(
     Ok((whole, room))
 }
 
-/// Accepts part of a body that nobody reads. If more is left, the connection is closed, so that it is never taken for the
-/// next request.
+/// Reads and discards the body of a refused request, within limits. If more is left, the connection is closed, so that
+/// the rest is never taken for the next request.
 pub(super) async fn drain(request: Request) {
     // A client that waits for `100 Continue` has sent nothing.
     if request.headers().contains_key(header::EXPECT) {

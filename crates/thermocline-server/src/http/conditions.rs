@@ -1,5 +1,5 @@
-//! HTTP headers for things a request can also state in fields: `Idempotency-Key` is `caller_id`, `If-Match` is
-//! `expected_revision`; and whether a client already has the newest response.
+//! HTTP headers that stand for request fields (`Idempotency-Key` for `caller_id`, `If-Match` for `expected_revision`),
+//! and `ETag`s, which tell whether a client already has the newest response.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::{
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Adds the request fields that the headers state.
+/// Adds the request fields that the headers give.
 pub(super) fn add_headers(
     known: &QueryFields,
     headers: &HeaderMap,
@@ -25,7 +25,7 @@ pub(super) fn add_headers(
     if known.has("caller_id")
         && let Some(id) = one(headers, &IDEMPOTENCY_KEY)?
     {
-        // A string in the syntax of structured fields, or bare, as most clients send it.
+        // The header's value is a string in the syntax of structured fields, in quotes, or bare, as most clients send it.
         let id = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
         add(fields, "caller_id", id.into(), "Idempotency-Key")?;
     }
@@ -45,7 +45,7 @@ pub(super) fn add_headers(
     Ok(())
 }
 
-/// A header that may appear at most once.
+/// Returns the value of a header, if it is there. Errors: the header occurs twice, or is not UTF-8.
 fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>> {
     let mut all = headers.get_all(name).iter();
     let (first, second) = (all.next(), all.next());
@@ -68,17 +68,17 @@ fn add(fields: &mut Map<String, Value>, name: &str, value: Value, header: &str) 
     }
 }
 
-/// Whether an operation's responses change with its user's revision, and with no other write.
+/// Whether an operation's responses change exactly when its user's revision does.
 pub(super) fn is_tagged(spec: &Spec) -> bool {
-    // Receipts are written after the responses they belong to, and raise no revision; responses about memories also change
-    // with time.
+    // Receipts are written after the responses to which they belong, and raise no revision. Responses about memories also
+    // change with time.
     spec.http.method == Method::Get
         && spec.target == Target::User
         && spec.body == Body::Json
         && !["receipts", "memories", "core", "due", "reflection"].contains(&spec.family())
 }
 
-/// The `ETag` of a response at this revision.
+/// Returns the `ETag` of a response at this revision.
 ///
 /// `run` identifies this run of the server: another run may have another configuration, which shows the same rows
 /// differently.
@@ -86,12 +86,12 @@ pub(super) fn tag(run: &str, revision: Revision) -> String {
     format!("W/\"{run}-{}-{}\"", revision.user, revision.number)
 }
 
-/// The tags that the client has.
+/// Returns the values of `If-None-Match`: the tags of responses that the client has.
 pub(super) fn known(headers: &HeaderMap) -> Vec<HeaderValue> {
     headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect()
 }
 
-/// Whether this tag is one of those that the client has.
+/// Whether the client has the response with this tag.
 pub(super) fn is_known(known: &[HeaderValue], tag: &str) -> bool {
     let opaque = tag.trim_start_matches("W/");
     known.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|known| {

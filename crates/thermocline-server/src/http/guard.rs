@@ -1,5 +1,5 @@
-//! Refuses requests from foreign hosts and foreign pages, also on the loopback: DNS rebinding and cross-site calls stop
-//! here.
+//! Refuses requests for foreign hosts and from foreign pages, also on the loopback address. This prevents DNS rebinding
+//! and cross-site requests.
 
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
@@ -11,18 +11,18 @@ use crate::ops::{
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The names of this server, and the pages that may send requests.
+/// The names of this server, and the origins whose pages may send requests.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Host names in addition to those of the loopback.
+    /// Host names in addition to those of the loopback address.
     pub allowed_hosts: Vec<String>,
-    /// Pages of other origins: `https://example.org`.
+    /// Foreign origins whose pages may send requests, such as `https://example.org`.
     pub allowed_origins: Vec<String>,
 }
 
 impl Guard {
-    /// Checks that the request is addressed to this server, and not sent by a foreign page. Returns the origin if it was
-    /// sent by an allowed page.
+    /// Checks that the request is addressed to this server, and not sent by a foreign page. Returns the origin if it is
+    /// one of `allowed_origins`.
     pub(super) fn check<'a>(&self, uri: &Uri, headers: &'a HeaderMap) -> Result<Option<&'a str>> {
         let host = self.host(uri, headers)?;
         let mut origins = headers.get_all(header::ORIGIN).iter();
@@ -69,7 +69,7 @@ fn foreign(detail: &str) -> Problem {
     Problem::new(Code::ForeignRequest, detail)
 }
 
-/// A header that appears exactly once; a repeated one counts as missing.
+/// Returns the value of a header that occurs exactly once; a repeated header counts as missing.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {

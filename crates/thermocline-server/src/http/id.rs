@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// 32 hexadecimal digits.
+/// A request's id: 32 hexadecimal digits.
 #[derive(Clone, Debug)]
 pub(super) struct RequestId {
     pub(super) id: String,
@@ -21,12 +21,12 @@ impl RequestId {
             return Self { id: trace.to_owned(), traceparent: Some(value.clone()) };
         }
         let mut bytes = [0; 16];
-        // An id without randomness is still an id; requests are answered even if the system has no randomness left.
+        // If the system has no randomness left, the id is all zeros, and the request is answered all the same.
         let _ = getrandom::fill(&mut bytes);
         Self { id: format!("{:032x}", u128::from_be_bytes(bytes)), traceparent: None }
     }
 
-    /// Returns it to the client.
+    /// Adds the id and the received `traceparent` to a response's headers.
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         if let Ok(id) = HeaderValue::from_str(&self.id) {
             headers.insert(REQUEST_ID, id);
@@ -37,7 +37,7 @@ impl RequestId {
     }
 }
 
-/// The trace id of a well-formed `traceparent`: `00-<32>-<16>-<2>` lower-case hexadecimal digits.
+/// Returns the trace id of a well-formed `traceparent`, which is `00-<32>-<16>-<2>` lower-case hexadecimal digits.
 fn trace_in(value: &str) -> Option<&str> {
     let is_hex = |part: &str, len| {
         part.len() == len && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

@@ -1,4 +1,4 @@
-//! Strict JSON: an object, no duplicate fields, and no deeper than can be read safely.
+//! Strict JSON: an object without duplicate fields, nested no deeper than can be read safely.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Number, Value};
 
 use crate::ops::{Result, problem::Problem};
 
-/// Reads an object. `serde_json` would keep the last of two fields with the same name, which deceives code that checks the
-/// first.
+/// Reads an object, and refuses duplicate fields. `serde_json` would keep the last of two fields with the same name,
+/// which would deceive code that checks the first.
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
-    // serde_json itself stops at 128 levels.
+    // The nesting is limited to 128 levels by `serde_json` itself.
     let read = UniqueFields.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
     match read {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -23,7 +23,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// A value without duplicate fields in any object.
+/// Reads any value, and refuses duplicate fields in every object.
 struct UniqueFields;
 
 impl<'de> DeserializeSeed<'de> for UniqueFields {

@@ -1,5 +1,5 @@
-//! What every request passes through, from the outside in: its id, the guard, the key. On the way out: its headers, its
-//! rendered problem, its log line.
+//! The layers that every request passes through. On the way in, from the outside: the request's id, the guard, the key.
+//! On the way out: the headers, the rendered problem, the log line.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use crate::{
     ops::problem::Problem,
 };
 
-/// What a page of an allowed origin may send, and may read of a response. Never with credentials: a page sends a key itself.
+/// The methods and headers that pages of allowed origins may send, and the headers that they may read. Browser
+/// credentials are never allowed: a page sends a key itself.
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const CORS_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, \
@@ -27,11 +28,11 @@ const CORS_HEADERS: HeaderValue = HeaderValue::from_static(
 const CORS_EXPOSED: HeaderValue =
     HeaderValue::from_static("etag, idempotent-replayed, mcp-session-id, retry-after, x-request-id");
 
-/// The outermost layer.
+/// The outermost layer: assigns the id, renders problems, and writes the log line.
 pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = RequestId::of(request.headers());
-    // The template, never the path: paths contain users' names.
+    // The route's template and never the path, because paths contain users' names.
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("unknown", MatchedPath::as_str);
     let method = request.method().clone();
@@ -60,7 +61,7 @@ pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next:
     response
 }
 
-/// Renders a problem with the request's id, which every response carries.
+/// Renders the response's problem, if it has one, and adds the request's id.
 fn written(mut response: Response, id: &RequestId) -> Response {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         response = answer::problem(&problem, &id.id, response.headers());
@@ -70,7 +71,7 @@ fn written(mut response: Response, id: &RequestId) -> Response {
 }
 
 async fn guarded(http: &Http, request: Request, next: Next) -> Response {
-    // Probes address a machine by its IP, and learn nothing about anybody.
+    // Health probes skip the guard: they address a machine by its IP address, and learn nothing about any user.
     if request.uri().path().starts_with("/health/") {
         return next.run(request).await;
     }
@@ -104,7 +105,7 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Identifies the caller, or refuses.
+/// Identifies the caller, or refuses the request.
 pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, next: Next) -> Response {
     match http.callers.find(request.headers()) {
         Ok(caller) => {
@@ -118,7 +119,7 @@ pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, n
     }
 }
 
-/// Refuses a request whose body nobody reads.
+/// Refuses a request before its body is read.
 pub(super) async fn refused(request: Request, problem: Problem) -> Response {
     body::drain(request).await;
     problem.into_response()

@@ -1,4 +1,4 @@
-//! The accept loop: the number of connections, the time for request heads, and shutdown.
+//! The accept loop, with its limits on connections and request heads, and the shutdown.
 
 use std::{fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
@@ -22,21 +22,22 @@ use crate::{
     tls::Tls,
 };
 
-/// The maximum number of connections; more wait to be accepted.
+/// The maximum number of open connections; further ones wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
-/// How long a request head may take, and how long a kept connection may be idle: hyper has one timer for both.
+/// How long a client may take to send a request head, and how long a kept connection may be idle: hyper has one timer for
+/// both.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long the TLS handshake may take.
+/// How long a TLS handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of a request head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
-/// How long a newly accepted connection may still send a request after shutdown begins: hyper closes idle ones at once, and
-/// a request that raced the signal would be lost.
+/// How long a newly accepted connection may still send a request after shutdown begins. hyper closes idle connections at
+/// once, so a request that was sent at the moment of the signal would be lost.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 /// How long running requests may take to finish during shutdown.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Where connections come from.
+/// A listening socket, with TLS if it is configured.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -50,12 +51,12 @@ enum Socket {
     Unix(UnixListener, PathBuf),
 }
 
-/// Where a server listens.
+/// The address of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// At this address and port.
+    /// An IP address and a port.
     Tcp(SocketAddr),
-    /// At this socket in the file system.
+    /// The path of a Unix socket.
     Unix(PathBuf),
 }
 
@@ -69,12 +70,12 @@ impl fmt::Display for Address {
 }
 
 impl Listener {
-    /// Listens at the first of these addresses that is available.
+    /// Listens on the first of these addresses that is available.
     pub async fn tcp(addresses: &[SocketAddr], tls: Option<Tls>) -> io::Result<Self> {
         Ok(Self { socket: Socket::Tcp(TcpListener::bind(addresses).await?), tls })
     }
 
-    /// Listens at a socket in the file system, accessible to its owner only. A stale socket without a listener is replaced.
+    /// Listens on a Unix socket that only its owner can access. A stale socket without a listener is replaced.
     #[cfg(unix)]
     pub fn unix(path: PathBuf) -> io::Result<Self> {
         use std::os::unix::{fs::PermissionsExt, net};
@@ -87,13 +88,13 @@ impl Listener {
         if std::fs::symlink_metadata(&path).is_ok_and(|about| is_socket(&about)) {
             std::fs::remove_file(&path)?;
         }
-        // Nobody can connect before `listen`, which comes after the change of mode.
+        // Nobody can connect before `listen`, so the mode is set in time.
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         Ok(Self { socket: Socket::Unix(listener, path), tls: None })
     }
 
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub fn address(&self) -> io::Result<Address> {
         Ok(match &self.socket {
             Socket::Tcp(listener) => Address::Tcp(listener.local_addr()?),
@@ -106,7 +107,7 @@ impl Listener {
         Ok(match &self.socket {
             Socket::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
-                // Responses are small and complete; waiting for more data to send costs 40 ms.
+                // Responses are small and complete; waiting for more data to send would cost 40 ms.
                 let _ = stream.set_nodelay(true);
                 Accepted::Tcp(stream)
             }
@@ -120,7 +121,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Socket::Unix(_, path) = &self.socket {
-            // If it stays, the next server replaces it.
+            // On failure the socket stays, and the next server replaces it.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -138,7 +139,7 @@ enum Accepted {
 }
 
 impl Accepted {
-    /// The connection, with TLS if it is configured.
+    /// Returns the connection's stream, after the TLS handshake if TLS is configured; `None` if the handshake fails.
     async fn stream(self, tls: Option<Tls>) -> Option<Unstalled> {
         match (self, tls) {
             (Self::Tcp(stream), None) => Some(Unstalled::new(stream)),
@@ -173,7 +174,7 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
     let mut end = pin!(async {
         end.await;
         health.close();
-        // Clients that have connected but were not yet accepted would be cut off; for a moment they still are accepted.
+        // Clients that have connected but are not accepted yet would be cut off, so they are still accepted for a moment.
         time::sleep(LAST_WORDS).await;
     });
     loop {
@@ -183,13 +184,13 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
             accepted = async { (place.await, listener.accept().await) } => accepted,
         };
         let (Ok(place), Ok(accepted)) = accepted else {
-            // For example, no file handles are left: others will return theirs.
+            // For example, the process has no file handle left: wait until another connection returns one.
             time::sleep(Duration::from_millis(10)).await;
             continue;
         };
         welcome(accepted, Some(place));
     }
-    // Accepts those still in the system's queue: a zero timeout takes only what is already there.
+    // Accepts the connections that still wait in the system's queue. With a zero timeout, it does not wait for new ones.
     while let Ok(Ok(accepted)) = time::timeout(Duration::ZERO, listener.accept()).await {
         welcome(accepted, None);
     }
@@ -204,6 +205,6 @@ async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    // A client that disconnects is not our error.
+    // A client that disconnects is not an error of the server.
     let _ = watcher.watch(connection).await;
 }

@@ -1,5 +1,5 @@
-//! MCP's two routes: `/mcp` for the memory of the key's one user, `/mcp/users/{user}` for that of the named user. `?tools=`
-//! selects the profile.
+//! The two routes of MCP: `/mcp` for the user of a key that is for one user, and `/mcp/users/{user}` for the named user.
+//! The query `?tools=` selects the profile.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
 /// The path prefix before a user's name.
 const USERS: &str = "/mcp/users/";
 
-/// Both routes.
+/// Returns both routes.
 pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
     let toolbox = Arc::new(Toolbox::new(Arc::clone(&http.service)));
     let handler = any(
@@ -43,7 +43,7 @@ pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
     Router::new().route("/mcp", handler.clone()).route("/mcp/users/{user}", handler)
 }
 
-/// The user's memory that the request is for, and its tools: everything that is decided before the body is read.
+/// Selects the user's memory and its tools; makes every decision that does not need the body.
 fn admitted(toolbox: &Toolbox, http: &Http, caller: Arc<Caller>, request: &Request) -> Result<Mcp> {
     let profile = profile(request.uri().query().unwrap_or_default())?;
     let user = match (request.uri().path().strip_prefix(USERS), &caller.users) {
@@ -88,8 +88,7 @@ async fn answer(http: &Http, mcp: Mcp, request: Request) -> Result<Response> {
     Ok(told(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await))
 }
 
-/// Refusals by the protocol layer that are not MCP messages are rendered as on every other route; MCP messages stay as they
-/// are.
+/// Renders a refusal by the protocol layer as on every other route, unless it is an MCP message, which stays as it is.
 fn told(mut response: Response) -> Response {
     let status = response.status();
     let is_message = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == body::JSON);

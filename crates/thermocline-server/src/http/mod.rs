@@ -1,4 +1,4 @@
-//! HTTP: routes derived from the table, and what guards them.
+//! HTTP: the routes that are derived from the table, and the checks before them.
 
 mod about;
 mod answer;
@@ -31,36 +31,36 @@ use crate::{
     service::Service,
 };
 
-/// What the HTTP surface needs.
+/// The state of the HTTP surface.
 #[derive(Debug)]
 pub struct Http {
-    /// The memory, and the path of every call.
+    /// The service that runs every call.
     pub service: Arc<Service>,
-    /// Who may call.
+    /// Whether callers need keys.
     pub callers: Callers,
-    /// Where requests may come from.
+    /// The checks of where requests come from.
     pub guard: Guard,
     /// The maximum size of a body, in bytes.
     pub max_body_bytes: usize,
     /// The maximum size of an import, in bytes.
     pub max_import_bytes: u64,
-    /// Identifies this run of the server.
+    /// The id of this run of the server, which is part of every `ETag`.
     pub run: String,
     /// The server's state.
     pub health: Arc<ServerHealth>,
 }
 
-/// Who may call.
+/// Whether callers need keys.
 #[derive(Debug)]
 pub enum Callers {
-    /// Anyone who reaches the address.
+    /// No: anyone who reaches the address may call, as this caller.
     Local(Arc<Caller>),
-    /// Holders of keys.
+    /// Yes: each caller needs one of these keys.
     Keys(Arc<Keys>),
 }
 
 impl Callers {
-    /// The caller, by the request's key if there are keys.
+    /// Returns the caller of a request; if there are keys, its key decides.
     pub fn find(&self, headers: &HeaderMap) -> Result<Arc<Caller>> {
         match self {
             Self::Local(caller) => Ok(Arc::clone(caller)),
@@ -69,7 +69,7 @@ impl Callers {
     }
 }
 
-/// The key of a request that carries exactly one.
+/// Returns the key of a request, if it carries exactly one.
 fn key_in(headers: &HeaderMap) -> Option<&str> {
     let bearers = headers.get_all(header::AUTHORIZATION).iter().map(|value| {
         let (scheme, key) = value.to_str().ok()?.split_once(' ')?;

@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// The path of schemas that several operations share.
+/// The path of the schemas that several operations share.
 const SCHEMAS: &str = "/components/schemas";
 
-/// The document at `/openapi.json`.
+/// Returns the OpenAPI document, which is served at `/openapi.json`.
 pub fn document(table: &[Row]) -> Value {
     let (requests, asked) = schema::requests(table, SCHEMAS);
     let (responses, answered) = schema::responses(table, SCHEMAS);
@@ -68,7 +68,7 @@ fn about() -> String {
     )
 }
 
-/// Merges the definitions of requests and responses. If the same name stands for two different types, the request's is
+/// Merges the definitions of requests and responses. If one name stands for two different types, the request's type is
 /// renamed.
 fn side_by_side(
     mut requests: Vec<Value>,
@@ -78,7 +78,7 @@ fn side_by_side(
     let mut renamed: BTreeSet<String> = BTreeSet::new();
     let differs = |name: &str, schema: &Value| answered.get(name).is_some_and(|other| other != schema);
     renamed.extend(asked.iter().filter(|(name, schema)| differs(name, schema)).map(|(name, _)| name.clone()));
-    // A type that refers to a renamed type is itself a different type.
+    // A type that refers to a renamed type changes too, so it is renamed as well.
     loop {
         let refers = |schema: &Value| renamed.iter().any(|name| refers_to(schema, name));
         let more: Vec<String> = asked
@@ -136,10 +136,10 @@ fn rename(schema: &mut Value, names: &BTreeSet<String>) {
     }
 }
 
-/// The fields of a request, by location.
+/// The fields of a request, by where they are sent.
 struct FieldsByLocation {
     parameters: Vec<Value>,
-    /// The schema of the body; `None` if there is none.
+    /// The schema of the body; `None` if the request has no body.
     body: Option<Value>,
     /// Whether a body is required.
     is_required: bool,
@@ -224,13 +224,13 @@ fn header(name: &str, description: &str) -> Value {
     json!({ "name": name, "in": "header", "required": false, "description": description, "schema": { "type": "string" } })
 }
 
-/// The description of a field, and its schema without it.
+/// Splits the schema of a field into its description and the rest.
 fn described(mut schema: Value) -> (Value, Value) {
     let description = schema.as_object_mut().and_then(|fields| fields.remove("description"));
     (description.unwrap_or_default(), schema)
 }
 
-/// The same schema for a query, in which nothing can be null.
+/// Returns the schema for use in a query, where no value can be null.
 fn without_null(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(Value::Array(types)) = schema.get_mut("type") {
@@ -357,7 +357,7 @@ fn security(spec: &Spec) -> Value {
     let scope = spec.scope.as_str();
     let mut ways = vec![json!({ "bearer": [scope] }), json!({ "header": [scope] })];
     if !matches!(spec.scope, KeyScope::Erase | KeyScope::Admin) {
-        ways.push(json!({})); // Without keys, from this machine.
+        ways.push(json!({})); // A server without keys accepts calls from its own machine.
     }
     Value::Array(ways)
 }
@@ -417,7 +417,7 @@ fn problem_schema() -> Value {
     })
 }
 
-/// The families of the table, in its order.
+/// Returns the families of operations, in the order of the table.
 fn tags(table: &[Row]) -> Vec<Value> {
     let mut seen = Vec::new();
     for family in table.iter().map(|row| row.spec.family()) {
@@ -428,7 +428,7 @@ fn tags(table: &[Row]) -> Vec<Value> {
     seen.into_iter().map(|family| json!({ "name": family })).collect()
 }
 
-/// Example requests for the operations that everybody starts with.
+/// Returns an example request, for the operations that most callers start with.
 fn example(name: &str) -> Option<Value> {
     Some(match name {
         "record" => json!({

@@ -1,4 +1,4 @@
-//! Fields given as text, in a path or a query: read by the schema of their request.
+//! Fields given as text, in a path or a query: parsed by the schema of their request.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::ops::{Result, Row, problem::Problem};
 
-/// The fields of a request that can be in a path or a query, and their types.
+/// The types of those request fields that can be in a path or a query, by name.
 #[derive(Clone, Debug)]
 pub(super) struct QueryFields(HashMap<String, FieldType>);
 
@@ -34,7 +34,7 @@ impl QueryFields {
         self.0.contains_key(name)
     }
 
-    /// The fields of a query.
+    /// Parses the fields of a query.
     pub(super) fn query(&self, query: &str) -> Result<Map<String, Value>> {
         let mut fields = Map::new();
         for part in query.split('&').filter(|part| !part.is_empty()) {
@@ -51,7 +51,7 @@ impl QueryFields {
         Ok(fields)
     }
 
-    /// The value of one field, in its type.
+    /// Parses a field's text as the field's type.
     pub(super) fn value(&self, name: &str, text: String) -> Result<Value> {
         let read = match self.0.get(name) {
             Some(FieldType::Whole) => text.parse::<i64>().map(Value::from).ok(),
@@ -73,7 +73,8 @@ impl QueryFields {
     }
 }
 
-/// The type that a schema accepts, if it is a single one; an additional `null` means that the field may be left out.
+/// Returns the type that a schema accepts, if it is a single one. `null` as a second type only says that the field may be
+/// left out.
 fn kind_of(schema: &Value) -> Option<FieldType> {
     let words: Vec<&str> = match schema.get("type") {
         Some(Value::String(word)) => vec![word],

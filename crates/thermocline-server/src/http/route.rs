@@ -1,4 +1,4 @@
-//! Turns a request into a call: the routes are the table's.
+//! Turns a request into a call. The table defines the routes.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     service::{Admitted, Tagged},
 };
 
-/// All routes: the table's, and those about the server itself.
+/// Returns all routes: those of the table, and those about the server itself.
 pub(super) fn router(http: Arc<Http>) -> Router {
     let mut keyed = Router::new();
     for row in http.service.table {
@@ -60,13 +60,13 @@ pub(super) fn no_such_method() -> Problem {
     )
 }
 
-/// A row's route.
+/// An operation's route, and the fields that its path and query may have.
 struct Door {
     row: &'static Row,
     fields: QueryFields,
 }
 
-/// What is known about a request before its body.
+/// The parts of a request that are known before its body is read.
 struct RequestHead {
     admitted: Admitted,
     fields: Map<String, Value>,
@@ -163,7 +163,7 @@ impl Door {
     }
 }
 
-/// A response with an `ETag`, unless the client already has it.
+/// Returns a response with an `ETag`, or the status 304 if the client already has it.
 async fn tagged(
     http: &Http,
     admitted: Admitted,
@@ -177,7 +177,7 @@ async fn tagged(
     Ok(answer::tagged(reply, tag.as_deref()))
 }
 
-/// Adds the fields of the body or the query to those of the path.
+/// Adds the fields of the body or the query to those of the path. Errors: a field of the path is given again.
 fn join(fields: &mut Map<String, Value>, said: Map<String, Value>) -> Result<()> {
     for (name, value) in said {
         if fields.contains_key(&name) {

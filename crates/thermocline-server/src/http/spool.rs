@@ -1,8 +1,8 @@
-//! Line bodies that are too large for memory, in either direction: a file that nobody else can open, and that disappears
-//! with its handle.
+//! Bodies of lines, in either direction. They may be too large for memory, so they are kept in a file that no other
+//! process can open, and that disappears when its handle is closed.
 //!
-//! An export is completely written before its first byte is sent: a slow client must not hold one of the memory's readers,
-//! because a held reader lets the log grow without limit.
+//! An export is written completely before its first byte is sent: a slow client must not hold one of the memory's
+//! readers, because the log grows without limit while a reader is held.
 
 use std::{
     fs::File,
@@ -31,13 +31,13 @@ pub(super) const LINES: &str = "application/x-ndjson";
 /// How many bytes are read or written at a time.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// An empty file next to the memory's file, so that what was said stays on the disk that is trusted with it.
+/// Creates an empty file next to the memory's file, so that what was said stays on the disk that is trusted with it.
 pub(super) fn file(memory: &Path) -> Result<File> {
     let folder = memory.parent().filter(|folder| !folder.as_os_str().is_empty());
     tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(|error| failed(&error))
 }
 
-/// Refuses a body that is not lines, before it is read.
+/// Refuses a body that is not lines or is too large, before it is read.
 pub(super) fn check(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
     body::check_kind(headers, LINES)?;
     if !headers.contains_key(header::CONTENT_TYPE) {
@@ -46,7 +46,7 @@ pub(super) fn check(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
     body::check_length(headers, max_bytes)
 }
 
-/// Writes a body to the file, and rewinds it.
+/// Writes the request's body to the file, and rewinds the file.
 pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) -> Result<File> {
     let mut body = request.into_body();
     let (mut total, mut piece) = (0, Vec::new());
@@ -78,7 +78,7 @@ pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) ->
     }
 }
 
-/// Sends what an operation wrote to the file.
+/// Returns a response that sends what an operation wrote to the file.
 pub(super) async fn send(mut file: File) -> Result<Response> {
     let (file, len) = off_thread(move || {
         file.rewind()?;
@@ -87,8 +87,8 @@ pub(super) async fn send(mut file: File) -> Result<Response> {
     })
     .await?;
     let (sender, body) = Channel::new(1);
-    // Ends when the client disconnects, because that closes the other end of the channel; a client that stops reading is cut
-    // off.
+    // The task ends when the client disconnects, because that closes the other end of the channel. A client that stops
+    // reading is cut off.
     tokio::spawn(pieces(file, sender));
     let mut response = answer::document(StatusCode::OK, LINES, String::new());
     *response.body_mut() = Body::new(body);
@@ -110,9 +110,9 @@ async fn pieces(mut file: File, mut sender: Sender<Bytes, io::Error>) {
                     return;
                 }
             }
-            // The client sees a response that is shorter than announced.
+            // The client notices, because the response is shorter than its `Content-Length`.
             Ok(Err(error)) => return sender.abort(error),
-            // The end, or a thread that panicked.
+            // The end of the file, or a panic in the thread that reads it.
             Ok(Ok(_)) | Err(_) => return,
         }
     }

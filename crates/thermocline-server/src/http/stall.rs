@@ -1,4 +1,4 @@
-//! A connection whose client must keep reading: a client that stops is cut off, which frees its slot.
+//! A connection that is closed if its client stops reading, which frees its slot.
 
 use std::{
     future::Future,
@@ -13,18 +13,18 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-/// How long a client may read nothing of the data that is ready for it.
+/// How long a client may read nothing while data waits for it.
 const STALL: Duration = Duration::from_secs(15);
 
-/// What can be read and written.
+/// A stream that can be read and written.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A stream that fails if no byte of a write goes out for 15 s.
+/// A stream that fails if a write makes no progress for 15 s.
 pub(super) struct Unstalled {
     stream: Box<dyn Stream>,
-    /// Runs while a write waits for its reader.
+    /// The timer, which runs while a write waits for the client.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -33,7 +33,7 @@ impl Unstalled {
         Self { stream: Box::new(stream), waiting: None }
     }
 
-    /// The result of a write or a flush, or an error if it has waited too long.
+    /// Returns the result of a write or a flush, or an error if it has waited too long.
     fn watched<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.waiting = None;
@@ -80,7 +80,8 @@ impl AsyncWrite for Unstalled {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Flushing a socket never waits, and tells nothing about its reader; flushing a TLS session writes what is left.
+        // Flushing a plain socket never waits, so it tells nothing about the client; flushing a TLS session writes the
+        // remaining data.
         let polled = Pin::new(&mut self.stream).poll_flush(context);
         if polled.is_ready() { polled } else { self.watched(polled, context) }
     }

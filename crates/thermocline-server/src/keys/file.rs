@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys::Key;
 
-/// The file that `keys` in the configuration names.
+/// The contents of the key file that the configuration names.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyFile {
@@ -22,7 +22,7 @@ pub struct KeyFile {
     pub keys: Vec<Key>,
 }
 
-/// Why a key file cannot be used. Never contains anything from the file.
+/// Why a key file cannot be used. The message never contains anything from the file.
 #[derive(Debug)]
 pub struct Unusable(String);
 
@@ -30,7 +30,7 @@ pub struct Unusable(String);
 const HEAD: &str = "# Keys of thermocline, as hashes. Written by `thermocline key`; whoever can write here can make keys.\n\n";
 
 impl KeyFile {
-    /// Reads a file, after checking who may read or write it.
+    /// Reads a file, after checking that only its owner may read or write it.
     pub fn read(path: &Path) -> Result<Self, Unusable> {
         check_mode(path)?;
         let text = fs::read_to_string(path).map_err(|error| Unusable::unreadable(path, &error))?;
@@ -50,7 +50,7 @@ impl KeyFile {
         Ok(file)
     }
 
-    /// Like [`read`](Self::read); a missing file has no keys.
+    /// Reads a file like [`read`](Self::read), but treats a missing file as one without keys.
     pub fn read_or_none(path: &Path) -> Result<Self, Unusable> {
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -77,7 +77,7 @@ impl KeyFile {
         Ok(changed)
     }
 
-    /// Replaces the file atomically: a concurrent reader sees either the old or the new one.
+    /// Replaces the file atomically: a concurrent reader sees either the old or the new contents.
     pub fn write(&self, path: &Path) -> Result<(), Unusable> {
         let text = toml::to_string_pretty(self).map_err(|error| Unusable(error.to_string()))?;
         let beside = path.with_extension("toml.new");
@@ -87,7 +87,7 @@ impl KeyFile {
 }
 
 fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
-    // Left by a writer that was killed.
+    // Exists if an earlier writer was killed.
     let _ = fs::remove_file(beside);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -99,7 +99,7 @@ fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(beside, path));
     if done.is_err() {
-        // The error that counts is the earlier one.
+        // An error of the removal would hide the earlier one.
         let _ = fs::remove_file(beside);
         return done;
     }
@@ -128,7 +128,7 @@ fn check_mode(path: &Path) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// What shows that a file has changed.
+/// Metadata whose change shows that a file has changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: Option<SystemTime>,
@@ -186,7 +186,7 @@ mod tests {
     fn who_changes_the_file_at_once_with_others_loses_nothing_of_theirs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys.toml");
-        // As left by a writer that was killed.
+        // Simulates a writer that was killed.
         fs::write(path.with_extension("toml.new"), "").unwrap();
         let add = |name: &str| {
             KeyFile::change(&path, |file| {

@@ -1,4 +1,4 @@
-//! A key: how it is created, and its entry in the file.
+//! A key: how it is created, and how the key file stores it.
 
 use std::fmt::Write;
 
@@ -18,31 +18,31 @@ pub(super) const HASH_BYTES: usize = 32;
 /// The prefix of a key, which lets scanners for leaked secrets recognize it.
 const PREFIX: &str = "thc_";
 const ID_CHARS: usize = 8;
-/// The alphabet of ids: no characters that look alike, 5 bits per character.
+/// The alphabet of ids: 32 characters, none of which look alike, for 5 bits each.
 const ID_ALPHABET: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
 
-/// A key as stored in the file: its permissions, and the hash of its text.
+/// A key as stored in the file: its rights, and the hash of its text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
-    /// Its id, which is not secret: logs and the audit file use it.
+    /// The key's id, which is not secret: logs and the audit file use it.
     pub id: String,
-    /// Its owner's name for it.
+    /// The owner's name for the key.
     pub name: String,
-    /// SHA-256 of its text.
+    /// SHA-256 of the key's text.
     #[serde(rename = "sha256", serialize_with = "write_hash", deserialize_with = "read_hash")]
     pub hash: [u8; HASH_BYTES],
-    /// What it may do.
+    /// The rights of the key's holder.
     pub scopes: Vec<KeyScope>,
-    /// Which users' memory it may access.
+    /// The users whose memory the holder may access.
     pub users: Users,
-    /// When it expires.
+    /// When the key expires; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
-    /// Its rate limit.
+    /// The key's rate limit; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The origin of its statements; the user's own words only if the owner says so.
+    /// The origin of the holder's statements; `user` only if the owner says that they are the user's own words.
     #[serde(default = "assistant")]
     pub origin: Origin,
 }
@@ -50,17 +50,17 @@ pub struct Key {
 /// The properties of a new key.
 #[derive(Clone, Debug)]
 pub struct New {
-    /// Its owner's name for it.
+    /// The owner's name for the key.
     pub name: String,
-    /// What it may do.
+    /// The rights of the key's holder.
     pub scopes: Vec<KeyScope>,
-    /// Which users' memory it may access.
+    /// The users whose memory the holder may access.
     pub users: Users,
-    /// When it expires.
+    /// When the key expires; `None` for never.
     pub expires_at: Option<DateTime<Utc>>,
-    /// Its rate limit.
+    /// The key's rate limit; `None` for no limit.
     pub rate: Option<Rate>,
-    /// The origin of its statements.
+    /// The origin of the holder's statements.
     pub origin: Origin,
 }
 
@@ -69,7 +69,7 @@ fn assistant() -> Origin {
 }
 
 impl Key {
-    /// Creates a key; its text is returned this once, and stored nowhere.
+    /// Creates a key, and returns it with its text, which is stored nowhere.
     pub fn make(new: New) -> Result<(Self, String), getrandom::Error> {
         let (mut id, mut secret) = ([0; ID_CHARS], [0; 32]);
         getrandom::fill(&mut id)?;
@@ -81,7 +81,7 @@ impl Key {
         Ok((key, text))
     }
 
-    /// Whether it has expired.
+    /// Whether the key has expired.
     pub fn is_expired(&self, now: DateTime<Utc>) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
@@ -97,7 +97,7 @@ impl Key {
     }
 }
 
-/// The id in a key's text, if it looks like one.
+/// Returns the id in a key's text, if the text has the form of a key.
 pub(super) fn id_in(text: &str) -> Option<&str> {
     let (id, secret) = text.strip_prefix(PREFIX)?.split_at_checked(ID_CHARS)?;
     secret.starts_with('_').then_some(id)

@@ -1,7 +1,7 @@
-//! Keys: their holders may call the server.
+//! Keys, by which callers prove who they are.
 //!
-//! They are stored in a file of their own, so that no backup or export contains them, and only as hashes. The file is read
-//! again when it changes: a revoked key stops working within a second.
+//! Keys are stored in their own file, so that no backup or export contains them, and only as hashes. The file is read
+//! again when it changes, so a revoked key stops working within a second.
 
 mod file;
 mod key;
@@ -40,7 +40,7 @@ pub struct Keys {
 struct KeyFileState {
     looked_at: Instant,
     stamp: Option<Stamp>,
-    /// By their ids; `None` if the file cannot be read or parsed.
+    /// The keys by their ids; `None` if the file cannot be read or parsed.
     keys: Option<HashMap<String, KnownKey>>,
 }
 
@@ -58,7 +58,7 @@ impl Keys {
         Ok(Self { path: path.to_owned(), seen: Mutex::new(seen) })
     }
 
-    /// The caller with this key. The error is the same for every invalid key, whatever is wrong with it.
+    /// Returns the caller with this key. The error is the same for every invalid key, whatever is wrong with it.
     pub fn find(&self, text: &str) -> Result<Arc<Caller>, Problem> {
         let now = SystemClock.now();
         self.look(|keys| {
@@ -79,7 +79,8 @@ impl Keys {
         })
     }
 
-    /// The number of unexpired keys in the file; `None` if it can no longer be read or parsed, so that no key works.
+    /// Returns the number of unexpired keys in the file; `None` if the file can no longer be read or parsed, so that no
+    /// key works.
     pub fn count(&self) -> Option<usize> {
         let now = SystemClock.now();
         self.look(|keys| Some(keys?.values().filter(|known| !known.key.is_expired(now)).count()))
@@ -87,7 +88,7 @@ impl Keys {
 
     /// Reads the file again if it has changed, at most once a second, and passes its keys to `ask`.
     fn look<T>(&self, ask: impl FnOnce(Option<&HashMap<String, KnownKey>>) -> T) -> T {
-        // Keys are replaced as a whole, so a panic elsewhere leaves them valid.
+        // The keys are replaced as a whole, so they stay valid even if another holder of the lock panicked.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.looked_at.elapsed() >= BELIEVED {
             seen.looked_at = Instant::now();
@@ -121,14 +122,14 @@ impl KeyFileState {
 }
 
 fn read(path: &Path) -> Result<(Stamp, HashMap<String, KnownKey>), Unusable> {
-    // Taken before the file is read: a change in between is seen at the next look.
+    // Read before the file: if the file changes in between, the next check sees it.
     let stamp = Stamp::of(path)?;
     let keys = KeyFile::read(path)?.keys.into_iter();
     let known = keys.map(|key| (key.id.clone(), KnownKey { caller: Arc::new(key.caller()), key }));
     Ok((stamp, known.collect()))
 }
 
-/// The problem of a call without a key.
+/// The error for a call without a key.
 pub fn no_key() -> Problem {
     Problem::new(
         Code::NoKey,

@@ -1,8 +1,9 @@
-//! Checks arguments against the schema that the model was shown: nothing unknown, nothing missing, everything of its type.
+//! Checks arguments against the schema that the model was shown: no unknown field, no missing field, and each value of
+//! its type.
 
 use serde_json::{Map, Value};
 
-/// What does not fit, if anything. It names fields and words of the schema, and nothing from the arguments.
+/// Checks a value. The error names only fields and words of the schema, and nothing from the arguments.
 pub(super) fn check(schema: &Map<String, Value>, value: &Value) -> Result<(), String> {
     at("", schema, value)
 }
@@ -76,7 +77,7 @@ fn is_of_type(path: &str, types: &Value, value: &Value) -> Result<(), String> {
     let is_one = types.iter().any(|kind| match *kind {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
-        // As in JSON Schema: 53.0 is an integer.
+        // In JSON Schema, `53.0` is an integer.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         "string" => value.is_string(),
@@ -99,7 +100,7 @@ fn within(path: &str, schema: &Map<String, Value>, value: &Value) -> Result<(), 
     Ok(())
 }
 
-/// A field by its path, which contains only names from the schema and numbers.
+/// Returns the name of a field for an error. The path contains only names from the schema and indexes.
 fn named(path: &str) -> &str {
     match path.strip_prefix('/') {
         None | Some("") => "arguments",

@@ -1,4 +1,4 @@
-//! MCP over HTTP: each request is answered on its own, and nothing about it is remembered.
+//! MCP over HTTP: each request is answered on its own, without a session.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use rmcp::transport::streamable_http_server::{
 
 use crate::mcp::Mcp;
 
-/// Answers a request whose body is a message that was read within its limits.
+/// Answers a request whose body is an MCP message. The route has already read the body within its limits.
 ///
-/// Host, origin and key have already been checked by the guard that every route shares; a second check here could only
-/// contradict it.
+/// The guard of all routes has already checked host, origin and key, so this does not check them again: a second check
+/// could only contradict it.
 pub async fn answer(mcp: Mcp, request: Request) -> Response {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

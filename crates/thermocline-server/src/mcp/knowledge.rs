@@ -1,6 +1,6 @@
-//! The knowledge profile: the eighteen tools of the cognitive memory paper, over rows of the table.
+//! The knowledge profile: the eighteen tools of the cognitive memory paper, which run rows of the table.
 //!
-//! `memory_reindex` and `memory_embed` concern the whole file: only callers with access to all users see them.
+//! `memory_reindex` and `memory_embed` concern the whole file, so only callers with access to all users see them.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{
     ops::Row,
 };
 
-/// The paper's name for it, the title for people, and the row. Tools without a row are written by hand.
+/// For each tool: the paper's name, the title for people, and the row. The row is empty for tools written by hand.
 const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_store", "Store", "memory_save"),
     ("memory_search", "Search", "recall"),
@@ -34,7 +34,7 @@ const TOOLS: [(&str, &str, &str); 18] = [
     ("memory_config", "Counts", "user_show"),
 ];
 
-/// The eighteen, in the order of the paper.
+/// Returns the eighteen tools, in the order of the paper.
 pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
     let of_row = |(name, title, row): (&'static str, &'static str, &str)| {
         let row = table.iter().find(|other| other.spec.name == row)?;
@@ -50,7 +50,7 @@ pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
         .collect()
 }
 
-/// A memory, or its history.
+/// Shows a memory, or its history.
 fn get(table: &'static [Row]) -> McpTool {
     McpTool::by_hand(
         ("memory_get", "Get"),
@@ -73,7 +73,7 @@ fn get(table: &'static [Row]) -> McpTool {
     )
 }
 
-/// Edits a memory by hand, or undoes that.
+/// Edits a memory, supersedes it, undoes a change, unpins it, or counts a use.
 fn update(table: &'static [Row]) -> McpTool {
     McpTool::by_hand(
         ("memory_update", "Update"),

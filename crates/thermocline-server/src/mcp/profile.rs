@@ -1,4 +1,5 @@
-//! Which tools there are: determined by the profile and the caller's rights, in a fixed order, so that prompts stay cached.
+//! Which tools a caller sees. The profile and the caller's rights decide; the order is fixed, so that prompts stay
+//! cached.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use crate::{
     ops::Row,
 };
 
-/// A choice of tools.
+/// A selection of tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolProfile {
@@ -23,10 +24,10 @@ pub enum ToolProfile {
 }
 
 impl ToolProfile {
-    /// All of them.
+    /// All profiles.
     pub const EVERY: [Self; 4] = [Self::Core, Self::Full, Self::Readonly, Self::Knowledge];
 
-    /// Its word.
+    /// The profile's name, in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -36,12 +37,12 @@ impl ToolProfile {
         }
     }
 
-    /// The profile with this word.
+    /// Returns the profile with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::EVERY.into_iter().find(|profile| profile.as_str() == word)
     }
 
-    /// Its tools, over a table.
+    /// Returns the tools of the profile, over a table.
     pub(super) fn tools(self, table: &'static [Row]) -> Vec<McpTool> {
         match self {
             Self::Core => core::tools(table),
@@ -52,7 +53,7 @@ impl ToolProfile {
     }
 }
 
-/// Four of core's, which bundle facts and memories, and the rows that have a tool of another name.
+/// Four tools of core, which handle facts and memories together, and a tool for each row whose tool has another name.
 fn full(table: &'static [Row]) -> impl Iterator<Item = McpTool> {
     let bundled = core::four(table);
     let names: Vec<&str> = bundled.iter().map(|tool| tool.name).collect();

@@ -1,4 +1,4 @@
-//! Prompts: a message with what is known about it, and the end of a conversation.
+//! Prompts: one gives a message together with what is known about it, the other ends a conversation.
 
 use rmcp::{
     ErrorData,
@@ -12,7 +12,7 @@ use crate::mcp::{Mcp, resources};
 const WITH_MEMORY: &str = "with_memory";
 const END_OF_SESSION: &str = "end_of_session";
 
-/// The prompts whose tools the caller sees, in a fixed order.
+/// Returns the prompts whose tools the caller sees, in a fixed order.
 pub(super) fn list(mcp: &Mcp) -> Vec<Prompt> {
     let required =
         |name: &str, what: &str| vec![PromptArgument::new(name).with_description(what).with_required(true)];
@@ -37,7 +37,7 @@ pub(super) fn list(mcp: &Mcp) -> Vec<Prompt> {
     prompts
 }
 
-/// One of them, filled in.
+/// Returns the prompt with this name, filled in.
 pub(super) async fn get(
     mcp: &Mcp,
     name: &str,

@@ -1,4 +1,4 @@
-//! Resources: what can be read by URI instead of by a question.
+//! Resources: what a client can read by its URI, without a query.
 
 use percent_encoding::percent_decode_str;
 use rmcp::{
@@ -14,11 +14,12 @@ use crate::{
 
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
-/// How many of a session's newest turns are shown, and how many bytes of them; the newest one is always whole.
+/// The maximum number of a session's newest turns that are shown, and their maximum size in bytes. The newest turn is
+/// always shown whole.
 const NEWEST_TURNS: usize = 20;
 const NEWEST_BYTES: usize = 32 << 10;
 
-/// Resources with a fixed URI.
+/// Returns the resources with a fixed URI.
 pub(super) fn list() -> Vec<Resource> {
     let resource = |name: &str, title: &str, what: &str| {
         Resource::new(format!("memory://{name}"), name)
@@ -33,7 +34,7 @@ pub(super) fn list() -> Vec<Resource> {
     ]
 }
 
-/// Resources with a URI for each thing.
+/// Returns the templates of resources whose URI names a memory, a session, a turn or a receipt.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let template = |of: &str, name: &str, title: &str, what: &str| {
         ResourceTemplate::new(format!("memory://{of}/{{{name}}}"), name)
@@ -54,7 +55,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// The contents at a URI.
+/// Reads the contents at a URI.
 pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResourceResult, ErrorData> {
     let gone = || ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })));
     let path = uri.strip_prefix("memory://").ok_or_else(gone)?;
@@ -73,7 +74,7 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
         }
     };
     match text {
-        // For a user who does not exist yet, the listed resources exist, and are empty.
+        // The listed resources exist even for a user who does not exist yet; they are empty.
         Err(problem) if problem.code == Code::NotFound && kind == MARKDOWN => {
             let nothing = "Nothing is known of this user yet.\n";
             Ok(ReadResourceResult::new(vec![ResourceContents::text(nothing, uri).with_mime_type(kind)]))
@@ -87,7 +88,7 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
     }
 }
 
-/// One of the documents; `None` if there is none with this name.
+/// Returns the document with this name; `None` if there is none.
 async fn document(mcp: &Mcp, name: &str, client: &str) -> Result<Option<String>, Problem> {
     let row = match name {
         "core" => "core",
@@ -99,7 +100,7 @@ async fn document(mcp: &Mcp, name: &str, client: &str) -> Result<Option<String>,
     Ok(response["text"].as_str().map(shown::followed))
 }
 
-/// A session, its newest turns in order, and the number of turns before them.
+/// Returns a session, its newest turns in order, and the number of turns before them.
 async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> {
     let mut session = mcp.ask("session_show", json!({ "session": name }), client).await?;
     let asked = json!({ "session": name, "from_end": true, "limit": NEWEST_TURNS });
@@ -118,9 +119,9 @@ async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> 
     Ok(session)
 }
 
-/// Every current fact, ordered by key.
+/// Returns every current fact, ordered by key.
 async fn profile(mcp: &Mcp, client: &str) -> Result<String, Problem> {
-    /// A page has 200 entries: nobody has more facts than this.
+    /// The maximum number of pages of 200 facts: no user has more.
     const PAGES: usize = 50;
     let mut lines = Vec::new();
     let mut request = json!({ "limit": 200 });
@@ -138,7 +139,7 @@ async fn profile(mcp: &Mcp, client: &str) -> Result<String, Problem> {
     Ok(format!("# Who the user is\n\n{}", lines.concat()))
 }
 
-/// A failure, for methods whose MCP result cannot express one.
+/// Turns a problem into a protocol error, for methods whose result cannot express a failure.
 pub(super) fn error(problem: &Problem) -> ErrorData {
     let detail = shown::failure(problem);
     match problem.code {

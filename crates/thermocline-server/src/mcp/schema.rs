@@ -1,4 +1,4 @@
-//! A request's schema as shown to a model: what it needs to fill in the arguments, and not a word more.
+//! The schema of a request as a model sees it: only what the model needs to fill in the arguments.
 
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::ops::Row;
 
-/// The longest field description shown to a model, in bytes; longer ones are cut to the first sentence.
+/// The maximum length of a field description, in bytes. Of each description only the first sentence is kept, and only if
+/// it is not longer.
 const MAX_DESCRIPTION_BYTES: usize = 60;
 
-/// For programs that call over HTTP: a model does not see these fields, and cannot use them.
+/// Fields for programs that call over HTTP. A model does not see them, and cannot use them.
 const FOR_PROGRAMS: [&str; 35] = [
     "any_status",
     "assistant_origin",
@@ -48,14 +49,14 @@ const FOR_PROGRAMS: [&str; 35] = [
     "volatility",
 ];
 
-/// Fields of many requests whose names explain them.
+/// Fields of many requests whose names are enough, so that their descriptions are left out.
 const UNSAID: [&str; 4] = ["cursor", "limit", "memory", "session"];
 
-/// Parts of a schema for validators, not for whoever fills it in; the row's own type still enforces them.
+/// Parts of a schema that only help to validate arguments. They are left out, but the row's own type still enforces them.
 const NOT_SHOWN: [&str; 9] =
     ["$schema", "title", "format", "minLength", "maxLength", "minItems", "maxItems", "default", "pattern"];
 
-/// The schema of a row's request, slimmed.
+/// Returns the schema of a row's request, reduced to what a model needs.
 pub(super) fn of_request(row: &Row) -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -79,7 +80,7 @@ pub(super) fn of_request(row: &Row) -> JsonObject {
     slim
 }
 
-/// The fields of a JSON object; empty for any other value.
+/// Returns the fields of a JSON object; empty for any other value.
 pub(super) fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(fields) => fields,
@@ -125,7 +126,7 @@ fn slim_in_place(value: &mut Value) {
     }
 }
 
-/// Removes `null`: a field can be left out instead.
+/// Removes `null` from a schema, because a model can leave the field out instead.
 fn without_null(mut schema: JsonObject) -> JsonObject {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|kind| kind != "null");
@@ -151,8 +152,8 @@ fn without_null(mut schema: JsonObject) -> JsonObject {
     schema
 }
 
-/// The words of a choice written as a list of constants, each with a description. Alternatives that are objects are for
-/// programs.
+/// Returns the words of a choice that is written as a list of constants, each with a description. Alternatives that are
+/// objects are left out, because they are for programs.
 fn words_of(schema: &JsonObject) -> Option<Value> {
     let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
     let mut words = Vec::new();
@@ -167,7 +168,7 @@ fn words_of(schema: &JsonObject) -> Option<Value> {
     (!words.is_empty()).then_some(Value::Array(words))
 }
 
-/// The first sentence, if it is short.
+/// Returns the first sentence of a description, if it is short enough.
 fn shortened(description: &str) -> Option<String> {
     let first = description.split_once(". ").map_or(description, |(first, _)| first);
     let first = first.trim_end_matches('.').replace('\n', " ");

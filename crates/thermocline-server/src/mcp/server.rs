@@ -1,4 +1,4 @@
-//! rmcp's handler: maps each method of the protocol to its answer.
+//! rmcp's handler: the answer to each method of the protocol.
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -13,7 +13,8 @@ use rmcp::{
 
 use crate::mcp::{INSTRUCTIONS, Mcp, prompts, resources};
 
-/// The client's name for itself; at most 64 characters, only those that names consist of.
+/// Returns the name that the client gives itself, reduced to letters, digits, spaces and `-_./@`, and cut to 64
+/// characters.
 fn client(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ');

@@ -1,4 +1,4 @@
-//! MCP on standard input and output: one user, one client, until the input ends.
+//! MCP on standard input and output, for one user and one client, until the input ends.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub async fn serve_stdio(mcp: Mcp) -> io::Result<()> {
     serve(mcp, stdin(), stdout()).await
 }
 
-/// Like [`serve_stdio`], on any two streams: one message per line.
+/// Serves like [`serve_stdio`], on any two streams: one message per line.
 pub async fn serve(
     mcp: Mcp,
     input: impl AsyncRead + Send + Unpin + 'static,
@@ -22,7 +22,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let running = match mcp.serve((input, output)).await {
         Ok(running) => running,
-        // A client that sent nothing, or only asked what there is.
+        // The input ended before an initialization: the client sent nothing, or only asked what there is.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(io::Error::other(error)),
     };

@@ -1,4 +1,4 @@
-//! A tool: what a model is shown of it, and how its arguments become a call of a row.
+//! A tool: its description for a model, and how its arguments become a call of a row.
 
 use std::{fmt, sync::Arc};
 
@@ -14,34 +14,34 @@ use crate::{
     },
 };
 
-/// A tool.
+/// A tool of MCP.
 pub(super) struct McpTool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: &'static str,
-    /// JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub(super) input: Arc<JsonObject>,
-    /// All rows that it may run; each call runs one of them.
+    /// All rows that the tool may run; each call runs one of them.
     pub(super) rows: Vec<&'static Row>,
     plan: CallPlan,
 }
 
-/// The row that a call runs, and its request; or what is wrong with the arguments.
+/// Maps the arguments to the row and the request of a call. The error says what is wrong with the arguments.
 type CallPlan = Box<dyn Fn(Map<String, Value>) -> Result<CallStep, String> + Send + Sync>;
 
-/// What a call runs.
+/// The row and the request that a call runs.
 #[derive(Debug)]
 pub(super) struct CallStep {
     /// The row's name.
     pub(super) row: &'static str,
-    /// Its request.
+    /// The row's request.
     pub(super) request: Map<String, Value>,
     /// Text shown to the model above the answer; may be empty.
     pub(super) lead: &'static str,
 }
 
 impl McpTool {
-    /// A tool written by hand. Every name among `rows` is in the table.
+    /// Creates a tool written by hand. The table contains every row in `rows`.
     pub(super) fn by_hand(
         (name, title): (&'static str, &'static str),
         description: &'static str,
@@ -53,7 +53,7 @@ impl McpTool {
         Self { name, title, description, input, rows, plan: Box::new(plan) }
     }
 
-    /// A row as a tool: its arguments are the request.
+    /// Creates a tool from a row: the arguments are the request.
     pub(super) fn of_row(row: &'static Row, name: &'static str, title: &'static str) -> Self {
         Self {
             name,
@@ -65,24 +65,24 @@ impl McpTool {
         }
     }
 
-    /// Whether it changes nothing.
+    /// Whether the tool changes nothing.
     pub(super) fn only_reads(&self) -> bool {
         self.specs().all(|spec| spec.effect == Effect::Reads)
     }
 
-    /// Whether the caller may run all of its rows for this user. A caller does not see tools that it may not use.
+    /// Whether the caller may run all of the tool's rows for this user. Callers do not see tools that they may not use.
     pub(super) fn is_for(&self, caller: &Caller, user: &str) -> bool {
         self.specs().all(|spec| caller.may(spec, Some(user)).is_ok())
     }
 
-    /// As `tools/list` shows it.
+    /// Returns the tool as `tools/list` shows it.
     pub(super) fn described(&self) -> rmcp::model::Tool {
         rmcp::model::Tool::new(self.name, self.description, Arc::clone(&self.input))
             .with_title(self.title)
             .with_annotations(self.hints())
     }
 
-    /// The row for these arguments, and its request; or why they do not fit.
+    /// Returns the row for these arguments, and the call; or what is wrong with the arguments.
     pub(super) fn step(&self, arguments: Map<String, Value>) -> Result<(&'static Row, CallStep), String> {
         let arguments = Value::Object(arguments);
         fit::check(&self.input, &arguments)?;
@@ -99,7 +99,8 @@ impl McpTool {
         self.rows.iter().map(|row| row.spec)
     }
 
-    /// Omitted hints have MCP's defaults: what changes something may be destructive; here other tools undo it.
+    /// Returns the hints about the tool's effect. A hint that is left out has MCP's default: a tool that changes
+    /// something may be destructive. Here, other tools can undo the change.
     fn hints(&self) -> ToolAnnotations {
         let hints = ToolAnnotations::new().open_world(false);
         if self.only_reads() {

@@ -1,4 +1,4 @@
-//! Anchors: facts about the user, and about those who speak in the user's sessions.
+//! Anchors: facts about the user, and about other people who speak in the user's sessions.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::ops::{
     spec::{Route, Spec, Tool},
 };
 
-/// The anchor operations.
+/// Returns the anchor operations.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<AnchorList>(),
@@ -23,7 +23,7 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// An anchor.
+/// Names an anchor.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfAnchor {
@@ -35,7 +35,7 @@ pub struct OfAnchor {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorListRequest {
-    /// How many at most. Default: 50.
+    /// Maximum number of anchors, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -90,11 +90,11 @@ impl Operation for AnchorShow {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorSetRequest {
-    /// Whom it is about: `user`, `assistant`, or a name of at most 256 bytes. Default: user.
+    /// The subject of the fact: `user`, `assistant`, or a name of at most 256 bytes. Default: user.
     pub subject: Option<String>,
     /// The kind of fact.
     pub attribute: Attribute,
-    /// The value, short, at most 256 bytes: a name, a place, a thing; a sentence only for `note`.
+    /// The value, at most 256 bytes: a name, a place or a thing; a sentence only for `note`.
     #[schemars(length(min = 1))]
     pub value: String,
 }

@@ -1,4 +1,4 @@
-//! One call of an operation: who asks, and for which user's memory.
+//! One call of an operation: the caller, and the user whose memory it is for.
 
 use std::{
     fs::File,
@@ -19,53 +19,53 @@ use crate::{
     service::Service,
 };
 
-/// Which surface a call came through.
+/// The surface through which a call came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Surface {
     /// HTTP.
     Http,
-    /// MCP, with the client's name for itself.
+    /// MCP, with the name that the client gives itself.
     Mcp(String),
-    /// `thermocline call`.
+    /// The command `thermocline call`.
     Shell,
 }
 
 /// One call of an operation.
 #[derive(Debug)]
 pub struct Call {
-    /// The service that runs it.
+    /// The service that runs the call.
     pub service: Arc<Service>,
-    /// Who calls.
+    /// The caller.
     pub caller: Arc<Caller>,
     /// The user: a name, or `id:<uuid>`.
     pub user: Option<String>,
-    /// That user, looked up in the file only once: the `ETag`, the operation, logs and the audit file all use it.
+    /// The user's handle, looked up in the file only once: the `ETag`, the operation, logs and the audit file all use it.
     pub found: Arc<OnceLock<User>>,
-    /// The memory that the call forgets or erases, under whatever name it was given: for the audit file.
+    /// The id of the memory that the call forgets or erases, for the audit file; requests may name it in other ways.
     pub gone: Arc<OnceLock<MemoryId>>,
-    /// Which surface it came through.
+    /// The surface through which the call came.
     pub surface: Surface,
-    /// A file positioned at its start, to write lines to or read them from; only for operations whose
-    /// [body](crate::ops::spec::Body) is lines.
+    /// A file positioned at its start, to which the operation writes lines or from which it reads them; only for
+    /// operations whose [body](crate::ops::spec::Body) is lines.
     pub spool: Option<File>,
 }
 
-/// The maximum number of characters in a client's name for itself: they fit in 200 bytes.
+/// The maximum number of characters of an MCP client's name that are kept: they fit in 200 bytes.
 const MADE_BY_CHARS: usize = 48;
 
 /// The maximum length of a user's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
-/// The prefix of an id in places that also accept a name.
+/// The prefix of an id where a name is also accepted.
 const ID: &str = "id:";
 
 impl Call {
-    /// The memory.
+    /// Returns the memory.
     pub fn memory(&self) -> &Thermocline {
         self.service.here()
     }
 
-    /// The user, if the file knows them.
+    /// Returns the user; `None` if the file does not know them.
     pub fn find_user(&self) -> Result<Option<User>> {
         let name = self.user_name()?;
         if let Some(found) = self.found.get() {
@@ -78,12 +78,12 @@ impl Call {
         Ok(found.inspect(|user| self.note(user)))
     }
 
-    /// The user, who must exist.
+    /// Returns the user. Errors: `Code::NotFound` if the file does not know them.
     pub fn user(&self) -> Result<User> {
         self.find_user()?.ok_or_else(not_found)
     }
 
-    /// The user, added to the file if new.
+    /// Returns the user, after adding them to the file if they are new.
     pub fn user_or_new(&self) -> Result<User> {
         let name = self.user_name()?;
         let user = match id_of::<UserId>(name)? {
@@ -95,22 +95,22 @@ impl Call {
     }
 
     fn note(&self, user: &User) {
-        // A call is about one user, so the first one stays.
+        // A call is about one user, so a value that is already set is the same.
         let _ = self.found.set(user.clone());
     }
 
-    /// Notes which memory the call forgets or erases.
+    /// Notes the memory that the call forgets or erases, for the audit file.
     pub fn note_gone(&self, memory: MemoryId) {
-        // A call forgets or erases one memory by name, so the first one stays.
+        // A call names one memory to forget or erase, so a value that is already set is the same.
         let _ = self.gone.set(memory);
     }
 
-    /// The memories of the user, who must exist; changes get the caller's origin.
+    /// Returns the memories of the user, who must exist; changes to them get the caller's origin.
     pub fn memories(&self) -> Result<Memories> {
         Ok(self.user()?.memories().by(self.caller.origin))
     }
 
-    /// The origin of what is saved: the caller's own, unless the request names a less trusted one. Errors:
+    /// Returns the origin of what is saved: the caller's own, unless the request names a less trusted one. Errors:
     /// `Code::InvalidInput` if the request names a more trusted one.
     pub fn origin(&self, named: Option<Origin>) -> Result<Origin> {
         let own = self.caller.origin;
@@ -125,8 +125,8 @@ impl Call {
         ))
     }
 
-    /// Like [`origin`](Self::origin), for one side of a turn, which usually has the origin `usual`. If the caller's origin
-    /// is foreign, both sides that it records are foreign.
+    /// Returns the origin of one side of a turn, which is `usual` unless the request names one. A caller whose own origin
+    /// is tool or document is restricted as in [`origin`](Self::origin), for both sides.
     pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
         if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
     }
@@ -146,7 +146,7 @@ impl Call {
         Trust::of(self.caller.origin) == Trust::Foreign
     }
 
-    /// Who acts, for evidence and histories: the surface, and who came through it.
+    /// Returns who acts, for evidence and histories: the surface, and the caller's name there.
     pub fn made_by(&self) -> String {
         match &self.surface {
             Surface::Http => format!("http:{}", self.caller.id),
@@ -158,12 +158,12 @@ impl Call {
         }
     }
 
-    /// The spool of an operation whose body is lines.
+    /// Takes the spool of an operation whose body is lines.
     pub fn take_spool(&mut self) -> Result<File> {
         self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
     }
 
-    /// The user's name, where an id is not accepted.
+    /// Returns the user's name. Errors: `Code::InvalidInput` if it is an id, because a new user needs a name.
     pub fn new_user_name(&self) -> Result<&str> {
         let name = self.user_name()?;
         if name.starts_with(ID) {
@@ -175,12 +175,13 @@ impl Call {
     fn user_name(&self) -> Result<&str> {
         let name =
             self.user.as_deref().ok_or_else(|| Problem::bad_request("the call does not name a user"))?;
-        // A look-up of an unknown user is answered without the library.
+        // Checked here, because the library is not called for an unknown user.
         check_user_name(name).map(|()| name)
     }
 }
 
-/// Refuses what cannot be a user's name.
+/// Checks a user's name. Errors: it is empty, longer than 256 bytes or contains NUL, or it begins with `id:` and is not
+/// an id.
 pub fn check_user_name(name: &str) -> Result<()> {
     if (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.contains('\0') {
         return id_of::<UserId>(name).map(drop);
@@ -188,7 +189,7 @@ pub fn check_user_name(name: &str) -> Result<()> {
     Err(Problem::invalid("user", "a user's name must have 1 to 256 bytes and no NUL"))
 }
 
-/// The user's session by the caller's key or `id:<uuid>`, if it exists.
+/// Returns the user's session with this key or `id:<uuid>`; `None` if it does not exist.
 pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
     let Some(id) = id_of::<SessionId>(session)? else { return Ok(user.find_session(session)?) };
     match user.session_by_id(id) {
@@ -197,12 +198,13 @@ pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
     }
 }
 
-/// Like [`find_session`], but the session must exist.
+/// Returns the session like [`find_session`]. Errors: `Code::NotFound` if it does not exist.
 pub fn session(user: &User, session: &str) -> Result<Session> {
     find_session(user, session)?.ok_or_else(not_found)
 }
 
-/// Like [`find_session`], but starts the session if the key is new. Without a name: the open session without a key.
+/// Returns the session like [`find_session`], but starts it if the key is new. Without a name, returns the open session
+/// without a key.
 pub fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
     let Some(key) = session else { return Ok(user.session()?) };
     match find_session(user, key)? {
@@ -212,7 +214,7 @@ pub fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
     }
 }
 
-/// The id of the session that a request names, if it names one.
+/// Returns the id of the session that a request names; `None` if it names none.
 pub fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
     match named {
         Some(name) => Ok(Some(session(user, name)?.id())),
@@ -220,10 +222,10 @@ pub fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>>
     }
 }
 
-/// The prefix of a caller's own id in places that also accept an id.
+/// The prefix of a caller's own id where an id is also accepted.
 pub const KEY: &str = "key:";
 
-/// A turn by its id, or by `key:` and the caller's own id.
+/// Returns a turn by its id, or by `key:` and the caller's own id.
 pub fn turn(user: &User, name: &str) -> Result<Turn> {
     Ok(match name.strip_prefix(KEY) {
         Some(caller_id) => user.turn_by_caller_id(caller_id)?,
@@ -231,18 +233,18 @@ pub fn turn(user: &User, name: &str) -> Result<Turn> {
     })
 }
 
-/// The id of a turn from a path.
+/// Parses the id of a turn from a path.
 pub fn turn_id(name: &str) -> Result<TurnId> {
     Ok(name.parse()?)
 }
 
-/// A whole number from a path.
+/// Parses a whole number from a path.
 pub fn number<T: std::str::FromStr>(field: &str, text: &str) -> Result<T> {
     let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
     number.ok_or_else(|| Problem::invalid(field, "this is not a whole number of 0 or more"))
 }
 
-/// Applies `add` to what is built if a value is given.
+/// Returns `add(built, stated)` if a value is stated, and `built` otherwise.
 pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B {
     match stated {
         Some(stated) => add(built, stated),
@@ -250,12 +252,12 @@ pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B 
     }
 }
 
-/// One answer for everything that is missing, whatever it is and whoever owns it.
+/// The error for anything that is missing: always the same, so that it does not tell what exists for other users.
 pub fn not_found() -> Problem {
     Problem::new(Code::NotFound, "there is no such thing for this user")
 }
 
-/// The id in `id:<uuid>`; `None` if this is a name or key.
+/// Parses the id in `id:<uuid>`; `None` if the text is a name or a key.
 fn id_of<T: std::str::FromStr<Err = thermocline::Error>>(name: &str) -> Result<Option<T>> {
     Ok(name.strip_prefix(ID).map(str::parse).transpose()?)
 }

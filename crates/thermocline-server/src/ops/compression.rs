@@ -1,4 +1,4 @@
-//! Ended sessions are compressed, inspected and restored.
+//! The operations that compress ended sessions, compress them again, list the results, and restore the turns.
 
 use std::{fmt, str::FromStr};
 
@@ -15,7 +15,7 @@ use crate::ops::{
     spec::{Class, Route, Spec, Tool},
 };
 
-/// The operations for compressing sessions.
+/// Returns the operations for compressing sessions.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<SessionSummaries>(),
@@ -33,7 +33,7 @@ pub fn rows() -> Vec<Row> {
 pub struct SessionPageRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// How many at most. Default: 50.
+    /// Maximum number of entries, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -64,7 +64,7 @@ impl Operation for SessionSummaries {
     }
 }
 
-/// The key of a move: the turn's number and its move.
+/// The key of a move in a list: the turn's number, and the number of the move of that turn.
 #[derive(Clone, Copy, Debug)]
 struct TurnMove {
     turn_number: u32,
@@ -86,7 +86,7 @@ impl fmt::Display for TurnMove {
     }
 }
 
-/// Lists the moves of a session's turns.
+/// Lists the moves of a session's turns between tiers.
 #[derive(Debug)]
 pub struct SessionTransitions;
 
@@ -130,7 +130,7 @@ impl Operation for SessionCompress {
     }
 }
 
-/// Restored turns.
+/// The result of restoring a session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Restored {
     /// The number of turns restored from the archive; 0 if there was nothing to restore.
@@ -182,7 +182,7 @@ impl Operation for SessionCompressAgain {
     }
 }
 
-/// Queued sessions.
+/// The result of requesting another compression.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Queued {
     /// The number of sessions whose compression is queued.

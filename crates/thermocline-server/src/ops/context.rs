@@ -1,4 +1,4 @@
-//! `context`: what to give to an LLM together with a message.
+//! `context`: what an LLM needs from the memory to answer a message.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -15,12 +15,12 @@ use crate::{
     },
 };
 
-/// The maximum number of queries in addition to a message.
+/// The maximum number of additional queries.
 const MOST_QUERIES: usize = 8;
 /// The maximum number of tokens in a context: more than any model reads.
 const MOST_TOKENS: u32 = 1_000_000;
 
-/// Makes a context.
+/// Makes the context for a message.
 #[derive(Debug)]
 pub struct ContextOperation;
 
@@ -30,19 +30,19 @@ pub struct ContextOperation;
 pub struct ContextRequest {
     /// The user's message.
     pub message: String,
-    /// The running session, by its key or `id:` and its id: its newest turns come first. Default: none.
+    /// The running session, by its key, or `id:` and its id. Its newest turns come first. Default: none.
     pub session: Option<String>,
     /// Maximum number of tokens. Default: 4,400, or as the server is configured.
     #[schemars(range(min = 0, max = MOST_TOKENS))]
     pub budget_tokens: Option<u32>,
-    /// The time of asking (RFC 3339). Default: now.
+    /// The time of the message (RFC 3339). Default: now.
     pub now: Option<DateTime<Utc>>,
     /// How to rank what is recalled. Default: as the server is configured.
     pub profile: Option<Profile>,
     /// What may be recalled. Default: everything.
     #[serde(default)]
     pub filter: Filter,
-    /// From 0 to 1: if no result is this confident to answer, nothing is recalled. Default: 0.1.
+    /// The minimum confidence, from 0 to 1: if no result reaches it, nothing is recalled. Default: 0.1.
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
     /// Additional search queries, at most 8.
@@ -62,13 +62,13 @@ pub struct ContextRequest {
     pub for_messages: bool,
 }
 
-/// A context.
+/// A context, for any user.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ContextAnswer {
-    /// For a user whom the file knows.
+    /// The context of a user who exists.
     Known(thermocline::Context),
-    /// For a user who does not exist yet.
+    /// The context of a user who does not exist yet.
     Empty(EmptyContext),
 }
 
@@ -107,7 +107,7 @@ impl Operation for ContextOperation {
     type Response = ContextAnswer;
 
     fn run(call: Call, request: ContextRequest) -> Result<ContextAnswer> {
-        // For an unknown user the library is not called, so its checks are made here.
+        // The library is not called for an unknown user, so its checks are repeated here.
         if request.queries.len() > MOST_QUERIES {
             return Err(Problem::invalid("queries", "a context takes at most 8 queries besides the message"));
         }
@@ -138,7 +138,7 @@ impl Operation for ContextOperation {
         options.memories = request.memories;
         options.graph = request.graph;
         options.for_messages = request.for_messages;
-        // A key without any turns yet belongs to a session that is about to start.
+        // If there is a key but no such session yet, the session is about to start, so the context has no turns of it.
         Ok(ContextAnswer::Known(match session {
             Some(session) => session.context(&request.message, options)?,
             None => user.context(&request.message, options)?,

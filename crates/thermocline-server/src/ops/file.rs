@@ -21,10 +21,10 @@ use crate::ops::{
     spec::{Again, Class, Effect, Route, Spec},
 };
 
-/// The maximum age of counts: reading them takes all rows.
+/// The maximum age of counts that are returned again. Counting reads all rows, so it is not done for each call.
 const STATS_FRESH_FOR: Duration = Duration::from_secs(15);
 
-/// The operations on the file.
+/// Returns the operations on the file.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<FileStats>(),
@@ -36,14 +36,14 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// The counts that were read last. One call at a time reads them; concurrent calls wait and get its result.
+/// The counts as they were last read. Only one call at a time reads them; concurrent calls wait and get its result.
 #[derive(Debug, Default)]
 pub struct LastStats(Mutex<Option<(Instant, Stats)>>);
 
 /// Counts, and their age.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CountedStats {
-    /// How long ago they were read, in milliseconds: up to 15 seconds.
+    /// How long ago the counts were read, in milliseconds: at most 15 seconds.
     pub age_ms: u64,
     /// How much is in the file, for all users together.
     pub stats: Stats,
@@ -100,25 +100,25 @@ impl Operation for Doctor {
     }
 }
 
-/// A copy to make.
+/// A backup to make.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackupRequest {
-    /// The copy's name in the backup folder: a plain file name that is not taken, for example `2026-11-25.db`.
+    /// The backup's name in the backup folder: a plain file name that does not exist yet, for example `2026-11-25.db`.
     #[schemars(length(min = 1, max = 200))]
     pub name: String,
 }
 
-/// A copy that was made.
+/// A backup that was made.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BackedUp {
-    /// Its name in the backup folder.
+    /// The backup's name in the backup folder.
     pub name: String,
-    /// Its size.
+    /// The backup's size, in bytes.
     pub size_bytes: u64,
 }
 
-/// Makes a copy.
+/// Copies the file into the backup folder.
 #[derive(Debug)]
 pub struct Backup;
 
@@ -159,7 +159,7 @@ impl Operation for Backup {
     }
 }
 
-/// Whether this is a plain file name on every system.
+/// Whether the name is a plain file name on every system.
 fn is_plain(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let mut parts = Path::new(name).components();
@@ -169,7 +169,7 @@ fn is_plain(name: &str) -> bool {
         && matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Lists how far users are embedded.
+/// Lists how far each user is embedded.
 #[derive(Debug)]
 pub struct EmbedStatus;
 
@@ -187,7 +187,7 @@ impl Operation for EmbedStatus {
     }
 }
 
-/// Vectors that are being rebuilt.
+/// The result of requesting a rebuild of vectors.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rebuilding {
     /// The number of users whose vectors are queued to be rebuilt.
@@ -212,7 +212,7 @@ impl Operation for EmbedRebuild {
     }
 }
 
-/// Drops vectors of other models.
+/// Drops the vectors of other models.
 #[derive(Debug)]
 pub struct EmbedDrop;
 

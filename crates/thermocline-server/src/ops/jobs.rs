@@ -12,10 +12,10 @@ use crate::ops::{
     spec::{Class, Route, Spec},
 };
 
-/// Selects every job.
+/// The value of `job` that selects every job.
 const ALL: &str = "all";
 
-/// The job operations.
+/// Returns the job operations.
 pub fn rows() -> Vec<Row> {
     vec![row::<JobList>(), row::<JobRun>(), row::<JobRetry>()]
 }
@@ -24,7 +24,7 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobListRequest {
-    /// How many at most. Default: 50.
+    /// Maximum number of jobs, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -53,7 +53,7 @@ impl Operation for JobList {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRunRequest {
-    /// How many at most. Default: all that are due.
+    /// Maximum number of jobs to run. Default: all that are due.
     pub max_jobs: Option<u64>,
     /// Only jobs of this kind. Default: any.
     pub kind: Option<JobKind>,
@@ -94,10 +94,10 @@ pub struct OfJob {
     pub job: String,
 }
 
-/// Jobs that are retried.
+/// The result of retrying jobs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Retried {
-    /// The number of jobs that are now queued to run.
+    /// The number of jobs that are queued to run again.
     pub jobs: u64,
 }
 

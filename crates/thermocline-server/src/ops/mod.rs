@@ -1,4 +1,4 @@
-//! The table of operations: each thing that can be asked of the memory, defined once.
+//! The table of operations: everything that can be asked of the memory, each thing defined once.
 //!
 //! HTTP routes, OpenAPI, MCP's full profile, `thermocline call`, metrics, the audit file and key permissions are all derived
 //! from the rows. Nothing here knows HTTP or MCP.
@@ -39,25 +39,25 @@ use crate::{
     },
 };
 
-/// An operation's response, or the problem that prevented it.
+/// The response of an operation, or the problem that prevented it.
 pub type Result<T> = std::result::Result<T, Problem>;
 
-/// One thing that can be asked of the memory. Everything that a surface needs to know about it is in `SPEC`.
+/// One thing that can be asked of the memory. `SPEC` contains everything that a surface needs to know about it.
 pub trait Operation: 'static {
     /// The operation's description.
     const SPEC: Spec;
-    /// The request. Unknown fields are refused (`deny_unknown_fields`), so a typing error is an error.
+    /// The request. Unknown fields are refused (`deny_unknown_fields`), so that a misspelled field is an error.
     type Request: DeserializeOwned + JsonSchema + Send;
-    /// The response. Fields may be added, but never change their meaning.
+    /// The response. Later versions may add fields, but never change the meaning of one.
     type Response: Serialize + JsonSchema + Send;
 
-    /// Runs it, on a thread that may block.
+    /// Runs the operation, on a thread that may block.
     fn run(call: Call, request: Self::Request) -> Result<Self::Response>;
 
-    /// Counts what operators want to know about it in addition to its duration.
+    /// Updates the metrics of this operation, in addition to its duration. By default there are none.
     fn count(_response: &Self::Response, _metrics: &Metrics) {}
 
-    /// What came of it.
+    /// Returns the outcome for a response.
     fn outcome(_response: &Self::Response) -> OperationOutcome {
         match Self::SPEC.effect {
             Effect::Adds => OperationOutcome::Added,
@@ -69,46 +69,46 @@ pub trait Operation: 'static {
 /// The outcome of an operation that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationOutcome {
-    /// It is done.
+    /// The operation is done.
     Done,
     /// Something new was added.
     Added,
-    /// What was to be added already existed: an earlier call added it.
+    /// Nothing was added, because an earlier call had added it.
     Known,
-    /// A job still has to finish it.
+    /// A job still has to finish the operation.
     Pending,
 }
 
 impl OperationOutcome {
-    /// The outcome of erasing.
+    /// Returns the outcome of an operation that erases.
     pub fn of_erase(erased: &Erased) -> Self {
         if erased.is_pending { Self::Pending } else { Self::Done }
     }
 }
 
-/// An operation's response, for any operation.
+/// The response of any operation, as JSON.
 #[derive(Debug)]
 pub struct OperationReply {
-    /// What came of it.
+    /// The operation's outcome.
     pub outcome: OperationOutcome,
-    /// The response as a JSON object, its fields in the order of their type.
+    /// The response as a JSON object, with its fields in the order in which their type declares them.
     pub body: String,
 }
 
-/// A row of the table: an operation with its types erased. A service may have rows in addition to those of [`table`].
+/// A row of the table: an operation without its types. A service may have rows in addition to those of [`table`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The operation's description.
     pub spec: &'static Spec,
-    /// The schema of its request. [`schema`] returns it in full, with plain descriptions.
+    /// Generates the schema of the request. [`schema`] returns it in full, with plain descriptions.
     pub request: fn(&mut SchemaGenerator) -> Schema,
-    /// The schema of its response.
+    /// Generates the schema of the response.
     pub response: fn(&mut SchemaGenerator) -> Schema,
-    /// Reads a request from JSON, and runs it.
+    /// Reads a request from JSON, and runs the operation.
     pub run: fn(Call, Value) -> Result<OperationReply>,
 }
 
-/// The row of an operation.
+/// Returns the row of an operation.
 pub fn row<O: Operation>() -> Row {
     Row {
         spec: const { &O::SPEC },
@@ -128,7 +128,7 @@ fn run_erased<O: Operation>(call: Call, request: Value) -> Result<OperationReply
     Ok(OperationReply { outcome, body })
 }
 
-/// All operations, in the order of the documentation.
+/// Returns all operations, in the order of the documentation.
 pub fn table() -> &'static [Row] {
     static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
         [
@@ -149,7 +149,7 @@ pub fn table() -> &'static [Row] {
     &TABLE
 }
 
-/// The operation with this name.
+/// Returns the operation with this name.
 pub fn find(name: &str) -> Option<&'static Row> {
     table().iter().find(|row| row.spec.name == name)
 }

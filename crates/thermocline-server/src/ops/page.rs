@@ -1,4 +1,4 @@
-//! Pages of lists: their length, and where the next one begins.
+//! Pages of lists: their length, and the cursor at which the next one begins.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -14,7 +14,7 @@ const DEFAULT_LIMIT: u32 = 50;
 /// The maximum number of entries on a page.
 const MAX_LIMIT: u32 = 200;
 
-/// How many entries at most, from 1 to 200. Default: 50.
+/// Maximum number of entries on a page, from 1 to 200. Default: 50.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, extend("minimum" = 1, "maximum" = MAX_LIMIT))]
@@ -27,7 +27,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// The number of entries. Errors: `Code::InvalidInput` if it is out of range.
+    /// Returns the number of entries. Errors: `Code::InvalidInput` if it is not 1 to 200.
     pub fn checked(self) -> Result<u32> {
         match self.0 {
             1..=MAX_LIMIT => Ok(self.0),
@@ -36,7 +36,7 @@ impl Limit {
     }
 }
 
-/// Where a page begins: the `next_cursor` of the previous page. Opaque.
+/// Where a page begins: the `next_cursor` of the previous page, an opaque text.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -46,42 +46,43 @@ pub struct Cursor(String);
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PageOf{T}")]
 pub struct Page<T> {
-    /// Its entries.
+    /// The entries of this page.
     pub items: Vec<T>,
-    /// Where the next page begins; null if this is the last one.
+    /// The cursor for the next page; null if this is the last one.
     pub next_cursor: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// A complete list as one page.
+    /// Returns a complete list as one page.
     pub fn whole(items: Vec<T>) -> Self {
         Self { items, next_cursor: None }
     }
 }
 
-/// A requested page: of which list, how long, and where it begins.
+/// A requested page: its list, its length, and where it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<K> {
     list: &'static str,
     limit: u32,
-    /// The key of the last entry that was seen; `None` for the first page.
+    /// The key of the last entry of the previous page; `None` for the first page.
     pub after: Option<K>,
 }
 
 impl<K: FromStr + Display> PageRequest<K> {
-    /// A page of this list. Errors: a cursor of another list is refused.
+    /// Reads the request for a page of this list. Errors: the limit is out of range, or the cursor is not one of this
+    /// list.
     pub fn new(list: &'static str, limit: Option<Limit>, cursor: Option<&Cursor>) -> Result<Self> {
         let limit = limit.unwrap_or_default().checked()?;
         let after = cursor.map(|cursor| key(list, cursor).ok_or_else(wrong)).transpose()?;
         Ok(Self { list, limit, after })
     }
 
-    /// How many entries to read: one more than the page has, to see whether there is another page.
+    /// The number of entries to read: one more than the page has, to see whether there is another page.
     pub fn to_read(&self) -> u32 {
         self.limit + 1
     }
 
-    /// The page, made of the entries that were read.
+    /// Makes the page from the entries that were read.
     pub fn page<T>(&self, mut items: Vec<T>, key: impl Fn(&T) -> K) -> Page<T> {
         let limit = self.limit as usize;
         let has_more = items.len() > limit;
@@ -91,7 +92,7 @@ impl<K: FromStr + Display> PageRequest<K> {
         Page { items, next_cursor }
     }
 
-    /// The problem for a failed read: if the entry to start after is gone, the cursor is invalid.
+    /// Returns the problem for a failed read. If the entry at the cursor no longer exists, the cursor is invalid.
     pub fn failed(&self, error: thermocline::Error) -> Problem {
         match error.kind() {
             ErrorKind::NotFound if self.after.is_some() => wrong(),
@@ -99,7 +100,7 @@ impl<K: FromStr + Display> PageRequest<K> {
         }
     }
 
-    /// The problem if the entry to start after is gone.
+    /// Returns the problem for a cursor whose entry no longer exists.
     pub fn gone() -> Problem {
         wrong()
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, defined once for every surface: the library's error kinds and those that a server adds.
+//! Everything that can go wrong, defined once for all surfaces: the library's error kinds, and those that a server adds.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thermocline::{Error, ErrorKind};
 
-/// What went wrong, and what the caller can do.
+/// A failure, and what the caller can do about it.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The kind of problem.
     pub code: Code,
     /// A sentence for people; it never quotes what anybody said.
     pub detail: String,
-    /// The field of the request that caused it, as a JSON pointer.
+    /// The field of the request that caused the problem, as a JSON pointer; `None` if no single field did.
     pub pointer: Option<String>,
-    /// When to retry, in seconds, if that is known better than by `Retry::Later`.
+    /// When to retry, in seconds, if this is known more precisely than `Retry::Later` says.
     pub retry_after_s: Option<u64>,
 }
 
-/// Every problem. The words never change their meaning.
+/// All kinds of problems. The meaning of their words never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "`facts` says what each is")]
 pub enum Code {
@@ -54,20 +54,20 @@ pub enum Code {
 /// Whether retrying helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Not without changing the request.
+    /// Not unless the request is changed.
     Never,
-    /// At once, with the same `caller_id`: it may have been done.
+    /// At once with the same `caller_id`, because the operation may have been done.
     SameId,
-    /// In a second or more.
+    /// After a second or more.
     Later,
 }
 
-/// What every surface reports about a problem.
+/// The facts about a kind of problem that every surface reports.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemFacts {
-    /// Its word.
+    /// The name of the kind, such as `not-found`.
     pub word: &'static str,
-    /// Its title for people.
+    /// The title for people.
     pub title: &'static str,
     /// The HTTP status.
     pub status: u16,
@@ -78,7 +78,7 @@ pub struct ProblemFacts {
 }
 
 impl Code {
-    /// All of them, in the order of the errors page.
+    /// All codes, in the order of the errors page.
     pub const EVERY: [Self; 26] = [
         Self::InvalidInput,
         Self::BadRequest,
@@ -108,7 +108,7 @@ impl Code {
         Self::Unexpected,
     ];
 
-    /// The code for one of the library's error kinds.
+    /// Returns the code for one of the library's error kinds.
     pub fn of(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::InvalidInput => Self::InvalidInput,
@@ -124,20 +124,20 @@ impl Code {
             ErrorKind::Closed => Self::Closing,
             ErrorKind::Provider => Self::Provider,
             ErrorKind::ProviderRefused | ErrorKind::ProviderMisconfigured => Self::ProviderRefused,
-            // A bug of ours, a writer that panicked, and kinds that are new.
+            // A bug in the library, a writer that panicked, or a kind that this crate does not know.
             _ => Self::Unexpected,
         }
     }
 
-    /// Problems that an operator has to act on.
+    /// The codes of problems that an operator has to act on.
     pub(crate) const SERVERS: [Self; 4] = [Self::Io, Self::ReadOnly, Self::Corrupt, Self::Unexpected];
 
-    /// Whether an operator has to act on it.
+    /// Whether an operator has to act on the problem.
     pub(crate) fn is_servers(self) -> bool {
         Self::SERVERS.contains(&self)
     }
 
-    /// The only mapping of errors.
+    /// Returns the facts about this code. This is the only place that maps errors.
     pub const fn facts(self) -> ProblemFacts {
         use Retry::{Later, Never, SameId};
         let (word, title, status, retry, exit) = match self {
@@ -177,7 +177,7 @@ impl Code {
 }
 
 impl Retry {
-    /// Its word.
+    /// The value in responses, such as `same_id`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Never => "never",
@@ -188,40 +188,40 @@ impl Retry {
 }
 
 impl Problem {
-    /// A problem with its sentence.
+    /// Creates a problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into(), pointer: None, retry_after_s: None }
     }
 
-    /// A request that cannot be read.
+    /// Creates the problem for a request that cannot be read.
     pub fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(Code::BadRequest, detail)
     }
 
-    /// A request field that breaks a rule.
+    /// Creates the problem for a request field that breaks a rule.
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self { pointer: Some(format!("/{field}")), ..Self::new(Code::InvalidInput, detail) }
     }
 
-    /// A bug of ours.
+    /// Creates the problem for a bug in this program.
     pub fn unexpected(error: &dyn fmt::Display) -> Self {
         Self::new(Code::Unexpected, format!("this is a bug, please report it: {error}"))
     }
 }
 
-/// A problem with one of several things that a request asked for.
+/// The problem with one of several items of a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ItemProblem {
-    /// The problem's word, for example `conflict`.
+    /// The problem's code, such as `conflict`.
     pub code: &'static str,
     /// A sentence for people.
     pub detail: String,
-    /// Whether retrying helps: `never`, `same_id`, `later`.
+    /// Whether retrying helps: `never`, `same_id` or `later`.
     pub retry: &'static str,
 }
 
 impl ItemProblem {
-    /// The public form of a problem.
+    /// Returns the public form of a problem.
     pub fn of(problem: &Problem) -> Self {
         let ProblemFacts { word, retry, .. } = problem.code.facts();
         Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }

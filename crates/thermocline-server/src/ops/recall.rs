@@ -15,20 +15,20 @@ use crate::{
     },
 };
 
-/// Recalls.
+/// Searches everything that a user ever said.
 #[derive(Debug)]
 pub struct RecallOperation;
 
-/// What to look for.
+/// A query, and what to search.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
     /// The question or message, in the user's own words.
     pub query: String,
-    /// How many results at most, from 1 to 1,000. Default 10.
+    /// Maximum number of results, from 1 to 1,000. Default: 10.
     #[schemars(range(min = 1, max = 1000))]
     pub k: Option<usize>,
-    /// The time of asking (RFC 3339), from which "last week" is measured. Default: now.
+    /// The time of the query (RFC 3339), from which "last week" is measured. Default: now.
     pub now: Option<DateTime<Utc>>,
     /// How to rank. Default: as the server is configured.
     pub profile: Option<Profile>,
@@ -45,17 +45,17 @@ pub struct RecallRequest {
     pub graph: bool,
 }
 
-/// What was found.
+/// The results of a recall, for any user.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RecallAnswer {
-    /// For a user whom the file knows.
+    /// The results for a user who exists.
     Found(thermocline::Recall),
-    /// For a user who does not exist yet.
+    /// The results for a user who does not exist yet.
     Nothing(NothingFound),
 }
 
-/// No results, and no receipt.
+/// A recall without results and without a receipt.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct NothingFound {
     /// Always empty.
@@ -93,7 +93,7 @@ impl Operation for RecallOperation {
     type Response = RecallAnswer;
 
     fn run(call: Call, request: RecallRequest) -> Result<RecallAnswer> {
-        // For an unknown user the library is not called, so its checks are made here.
+        // The library is not called for an unknown user, so its checks are repeated here.
         if !(1..=1_000).contains(&request.k.unwrap_or(1)) {
             return Err(Problem::invalid("k", "k is a number from 1 to 1,000"));
         }

@@ -1,4 +1,4 @@
-//! Receipts: why a recall or a context showed what it showed.
+//! Receipts: why a recall or a context returned what it did.
 
 use std::str::FromStr;
 
@@ -14,12 +14,12 @@ use crate::ops::{
     spec::{Route, Spec, Tool},
 };
 
-/// The maximum number of receipts that are read for a user.
+/// The maximum number of a user's receipts that a list goes through.
 const MOST: u32 = 100_000;
-/// Selects the newest receipt.
+/// The value of `receipt` that selects the newest one.
 const LAST: &str = "last";
 
-/// The receipt operations.
+/// Returns the receipt operations.
 pub fn rows() -> Vec<Row> {
     vec![row::<ReceiptList>(), row::<ReceiptShow>()]
 }
@@ -28,13 +28,13 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptListRequest {
-    /// How many at most. Default: 50.
+    /// Maximum number of receipts, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
 }
 
-/// Where a page of receipts begins: after this many, the last of which was this one.
+/// Where a page of receipts begins: after the receipt `last`, which was about number `seen` of the list.
 #[derive(Clone, Copy, Debug)]
 struct ReceiptCursor {
     seen: u32,
@@ -78,7 +78,7 @@ impl Operation for ReceiptList {
             let limit = asked.to_read() - 1;
             return Ok(asked.page(receipts, |receipt| ReceiptCursor { seen: limit, last: receipt.id }));
         };
-        // New receipts push the last one seen further down the list.
+        // New receipts since the last page have moved its last receipt further down the list.
         let reach = after.seen.saturating_mul(2).saturating_add(asked.to_read() + 1_000).min(MOST);
         let mut receipts = user.receipts(reach)?;
         let at = receipts
@@ -103,7 +103,7 @@ pub struct OfReceipt {
 /// A receipt, and its explanation in words.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
-    /// The receipt, with the place and text of each of its items.
+    /// The receipt, with the place and the text of each of its items.
     pub receipt: ReceiptWithTexts,
     /// The explanation, in words, for people.
     pub text: String,

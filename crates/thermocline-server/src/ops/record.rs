@@ -1,4 +1,4 @@
-//! Turns are recorded: whole, as a message whose reply comes later, and many at once.
+//! The operations that record turns: whole, as a message whose reply comes later, or many at once.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -38,25 +38,25 @@ pub struct RecordRequest {
     /// The caller's own id for the turn, unique per user, at most 256 bytes. Recording the same id again always returns the
     /// first result; with different text it is a conflict.
     pub caller_id: Option<String>,
-    /// When it was said (RFC 3339). Default: now.
+    /// When the turn was said (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
-    /// Who wrote the message, if there are names.
+    /// The name of who wrote the message. Default: none.
     pub user_name: Option<String>,
-    /// Who wrote the reply, if there are names.
+    /// The name of who wrote the reply. Default: none.
     pub assistant_name: Option<String>,
-    /// Where the message comes from. Default: user.
+    /// The origin of the message. Default: user.
     pub user_origin: Option<Origin>,
-    /// Where the reply comes from. Default: assistant.
+    /// The origin of the reply. Default: assistant.
     pub assistant_origin: Option<Origin>,
-    /// Keep the turn verbatim forever.
+    /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
     pub critical: bool,
-    /// The receipt of the context that the reply was made with.
+    /// The receipt of the context with which the reply was made.
     pub answering: Option<ReceiptId>,
-    /// The turn that this one replaces, in the same session, which must be open: for an edited message or a regenerated
-    /// reply. That turn and all later ones are set aside, but kept.
+    /// The turn that this one replaces, for an edited message or a regenerated reply. It must be in the same session, and
+    /// the session must be open. That turn and all later ones are set aside, but kept.
     pub replacing: Option<TurnId>,
-    /// The backend's state at this turn.
+    /// The snapshot of the backend's state at this turn.
     pub snapshot: Option<SnapshotId>,
     /// The caller's own JSON object, at most 16 KiB: kept with the turn, never searched or shown to an LLM.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
@@ -130,18 +130,18 @@ pub struct MessageRequest {
     pub user_message: String,
     /// The caller's own id for the turn, unique per user, at most 256 bytes.
     pub caller_id: Option<String>,
-    /// When it was said (RFC 3339). Default: now.
+    /// When the message was said (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
-    /// Who wrote the message, if there are names.
+    /// The name of who wrote the message. Default: none.
     pub user_name: Option<String>,
-    /// Where the message comes from. Default: user.
+    /// The origin of the message. Default: user.
     pub user_origin: Option<Origin>,
-    /// Keep the turn verbatim forever.
+    /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
     pub critical: bool,
-    /// The turn that this one replaces, in the same session, which must be open.
+    /// The turn that this one replaces. It must be in the same session, and the session must be open.
     pub replacing: Option<TurnId>,
-    /// The backend's state at this turn.
+    /// The snapshot of the backend's state at this turn.
     pub snapshot: Option<SnapshotId>,
     /// The caller's own JSON object, at most 16 KiB.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
@@ -192,11 +192,11 @@ pub struct ReplyRequest {
     /// The reply, or as much of it as arrived before it was cut short. At most 1 MiB.
     #[schemars(length(min = 1))]
     pub ai_response: String,
-    /// Who wrote it, if there are names.
+    /// The name of who wrote the reply. Default: none.
     pub assistant_name: Option<String>,
-    /// Where it comes from. Default: assistant.
+    /// The origin of the reply. Default: assistant.
     pub assistant_origin: Option<Origin>,
-    /// The receipt of the context that it was made with.
+    /// The receipt of the context with which the reply was made.
     pub answering: Option<ReceiptId>,
 }
 
@@ -244,7 +244,7 @@ pub struct ManyRequest {
 /// The results of recording many turns.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ManyRecorded {
-    /// The result of each, in the order of the request.
+    /// The result for each turn, in the order of the request.
     pub items: Vec<OneRecorded>,
 }
 
@@ -252,9 +252,9 @@ pub struct ManyRecorded {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OneRecorded {
-    /// It was recorded.
+    /// The turn was recorded.
     Recorded(Recorded),
-    /// It was not recorded.
+    /// The turn was not recorded.
     Problem(ItemProblem),
 }
 
@@ -289,7 +289,7 @@ impl Operation for RecordMany {
         for turn in request.turns {
             let recorded = match turn.record(&call, &user) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
-                // Each of the later turns would have to wait as long.
+                // Stops at a problem that a retry may solve, because each of the later turns would have to wait as long.
                 Err(problem) if problem.code.facts().retry != Retry::Never => return Err(problem),
                 Err(problem) => OneRecorded::Problem(ItemProblem::of(&problem)),
             };

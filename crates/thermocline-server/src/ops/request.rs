@@ -11,11 +11,11 @@ use crate::ops::{
     strict::{ReadTrace, Strict},
 };
 
-/// Reads a request. Fields that its type does not have are refused, also inside the library's own types: a misspelled filter
-/// would let everything through.
+/// Reads a request. Fields that its type does not have are refused, also inside the library's own types: a filter with a
+/// misspelled field would let everything through.
 ///
-/// JSON Schema calls `53.0` an integer, but serde does not: if the request cannot be read as it is, whole floats are turned
-/// into integers.
+/// In JSON Schema `53.0` is an integer, but serde refuses it as one. If the request cannot be read as it is, floats
+/// without a fractional part are turned into integers.
 pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
     match known(&request) {
         Ok(request) => request,
@@ -28,7 +28,8 @@ pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
     }
 }
 
-/// The request, or a problem with its first unknown field; or where and why it cannot be read.
+/// Reads the request once. The inner error is the problem with its first unknown field; the outer error says where and
+/// why reading failed.
 fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>, UnreadRequest> {
     let met = ReadTrace::default();
     match T::deserialize(Strict::new(request, &met)) {
@@ -39,7 +40,7 @@ fn known<T: DeserializeOwned>(request: &Value) -> std::result::Result<Result<T>,
 
 type UnreadRequest = (String, Error);
 
-/// How chrono reports that a text is not a time.
+/// The messages with which chrono reports that a text is not a time.
 const NO_TIME: [&str; 4] = [
     "input contains invalid characters",
     "input is out of range",
@@ -49,7 +50,7 @@ const NO_TIME: [&str; 4] = [
 
 const UNKNOWN: &str = "the request has a field that this operation does not know";
 
-/// What cannot be read, in our own words: serde's messages repeat the value, which somebody may have said.
+/// Says in our own words what cannot be read, because serde's messages repeat the value, which somebody may have said.
 fn unreadable((path, error): &UnreadRequest) -> Problem {
     let message = error.to_string();
     let detail = if message.starts_with("unknown field") {
@@ -61,7 +62,7 @@ fn unreadable((path, error): &UnreadRequest) -> Problem {
          2026-03-01T09:30:00Z"
             .to_owned()
     } else {
-        // The expectation comes from our types, and stands after everything that comes from the caller.
+        // The text after `, expected ` comes from our types, and follows everything that comes from the caller.
         let expected = message
             .rsplit_once(", expected ")
             .map(|(_, expected)| format!(": expected {}", in_words(expected)));
@@ -70,7 +71,7 @@ fn unreadable((path, error): &UnreadRequest) -> Problem {
     at(path, detail)
 }
 
-/// Plain words for the Rust type names in serde's messages.
+/// Turns the Rust type names in serde's messages into plain words.
 fn in_words(expected: &str) -> Cow<'_, str> {
     let most = match expected {
         "u8" => u32::from(u8::MAX),
@@ -88,7 +89,7 @@ fn in_words(expected: &str) -> Cow<'_, str> {
     format!("a whole number from 0 to {most}").into()
 }
 
-/// A request that cannot be read, and where, as far as the path consists of field names.
+/// The problem with a request that cannot be read. It says where, as far as the path consists of field names.
 fn at(path: &str, detail: String) -> Problem {
     let is_name = |part: &str| {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -99,7 +100,7 @@ fn at(path: &str, detail: String) -> Problem {
     Problem { pointer: Some(names).filter(|names| !names.is_empty()), ..Problem::bad_request(detail) }
 }
 
-/// Turns whole floats into integers; returns whether there were any.
+/// Turns floats without a fractional part into integers; returns whether there were any.
 fn make_whole(value: &mut Value) -> bool {
     match value {
         Value::Number(number) => match number.as_f64() {

@@ -5,25 +5,25 @@ use serde_json::{Map, Value, json};
 
 use crate::ops::Row;
 
-/// The complete schema of a row's request, with referenced types in its `$defs`.
+/// Returns the complete schema of a row's request, with the types that it refers to in its `$defs`.
 pub fn request(row: &Row) -> Value {
     let (mut schemas, definitions) = requests(&[*row], "/$defs");
     with_definitions(schemas.remove(0), definitions)
 }
 
-/// The complete schema of a row's response.
+/// Returns the complete schema of a row's response, with the types that it refers to in its `$defs`.
 pub fn response(row: &Row) -> Value {
     let (mut schemas, definitions) = responses(&[*row], "/$defs");
     with_definitions(schemas.remove(0), definitions)
 }
 
-/// The schemas of these rows' requests, each an object, and the definitions below this path that they refer to. Unknown
-/// fields are errors, at any depth.
+/// Returns the schemas of these rows' requests, each an object, and the definitions that they refer to, which will be
+/// placed below `definitions_path`. The schemas refuse unknown fields at any depth.
 pub fn requests(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let (mut schemas, mut definitions) = generated(rows, |row| row.request, settings, definitions_path);
     for schema in &mut schemas {
-        // A request is not a type that others share, so it is inlined.
+        // No other type refers to a request, so it is inlined.
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
             *schema = definitions.get(name).cloned().unwrap_or_default();
         }
@@ -33,7 +33,8 @@ pub fn requests(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Ma
     (schemas, definitions)
 }
 
-/// The schemas of these rows' responses, and the definitions below this path that they refer to.
+/// Returns the schemas of these rows' responses, and the definitions that they refer to, which will be placed below
+/// `definitions_path`.
 pub fn responses(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     generated(rows, |row| row.response, settings, definitions_path)
@@ -91,8 +92,8 @@ fn each_reference(value: &Value, tell: &mut impl FnMut(&str)) {
     }
 }
 
-/// States for every object of a request that it has no other fields, because reading refuses them; removes null as a
-/// default; and states the maximum of every number.
+/// Closes every object of a request, because reading refuses unknown fields; removes defaults that are null; and states
+/// the maximum of every number.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -101,7 +102,7 @@ fn close(schema: &mut Value) {
             {
                 fields.insert("additionalProperties".to_owned(), json!(false));
             }
-            // A missing field does not mean the same as null everywhere.
+            // Removed because leaving a field out does not mean null everywhere.
             if fields.get("default").is_some_and(Value::is_null) {
                 fields.remove("default");
             }
@@ -113,7 +114,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// States the maximum of a whole number: its format tells only those who know Rust.
+/// States the maximum of a whole number, because its `format` is a Rust type, which other readers may not know.
 fn bound(schema: &mut Map<String, Value>) {
     let most = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => u64::from(u8::MAX),
@@ -125,7 +126,7 @@ fn bound(schema: &mut Map<String, Value>) {
     schema.entry("maximum").or_insert_with(|| most.into());
 }
 
-/// Turns descriptions that are Rust documentation into plain text.
+/// Turns descriptions, which are Rust documentation, into plain text.
 fn describe(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -139,7 +140,7 @@ fn describe(schema: &mut Value) {
     }
 }
 
-/// The text without links to Rust's documentation, and without its examples: ``[`name`](path)`` becomes `` `name` ``.
+/// Removes links to Rust documentation and doc examples: ``[`name`](path)`` becomes `` `name` ``.
 fn plain(text: &str) -> String {
     let text = text.split("```").next().unwrap_or_default().trim_end();
     let mut plain = String::with_capacity(text.len());
@@ -160,7 +161,7 @@ fn plain(text: &str) -> String {
     in_json(&plain)
 }
 
-/// The text in JSON's terms: `` `Profile::Default` `` becomes `` `default` ``, and `None` becomes `null`.
+/// Uses the terms of JSON: `` `Profile::Default` `` becomes `` `default` ``, and `None` becomes `null`.
 fn in_json(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(number, part)| match (number % 2, part) {
         (1, "None") => "null".to_owned(),
@@ -170,7 +171,7 @@ fn in_json(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// `UltraLow` becomes `ultra_low`; names in lower case and of constants stay.
+/// Turns `UltraLow` into `ultra_low`. Names in lower case, and constants, stay as they are.
 fn json_word(name: &str) -> String {
     if !name.contains(|c: char| c.is_ascii_lowercase()) {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! Sessions are started, named, shown and ended.
+//! The operations on sessions: start, list, show, set fields and state, end, erase.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use crate::ops::{
     spec::{Again, Route, Spec, Tool},
 };
 
-/// The session operations, except those for compression.
+/// Returns the session operations, except those for compression.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<SessionList>(),
@@ -30,7 +30,7 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// A session.
+/// Names a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfSession {
@@ -42,7 +42,7 @@ pub struct OfSession {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionListRequest {
-    /// How many at most. Default: 50.
+    /// Maximum number of sessions, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -72,7 +72,7 @@ impl Operation for SessionList {
     }
 }
 
-/// A session, and where its turns are.
+/// A session, and the numbers of its hot and warm turns.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionShown {
     /// The session.
@@ -164,7 +164,7 @@ impl Operation for SessionWarm {
     }
 }
 
-/// No fields.
+/// A request without fields.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
@@ -190,7 +190,7 @@ impl Operation for SessionStart {
     }
 }
 
-/// What to set on a session. Missing fields stay as they are; null clears a field.
+/// The fields of a session to set. Missing fields stay as they are; null clears a field.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionSetRequest {
@@ -199,15 +199,15 @@ pub struct SessionSetRequest {
     /// The caller's project for the session, at most 256 bytes; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
-    /// Its title in lists, at most 256 bytes; null: none. Never shown to an LLM.
+    /// The session's title in lists, at most 256 bytes; null: none. Never shown to an LLM.
     #[serde(default, deserialize_with = "stated")]
     pub title: Option<Option<String>>,
-    /// The caller's own JSON object, replacing the previous one, at most 16 KiB; null: none.
+    /// The caller's own JSON object, at most 16 KiB, which replaces the previous one; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub metadata: Option<Option<Map<String, serde_json::Value>>>,
 }
 
-/// A field that is present, null or not; if missing, it is the default.
+/// Reads a field that is present, whether null or not; `#[serde(default)]` stands for a missing one.
 pub fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     field: D,
 ) -> std::result::Result<Option<Option<T>>, D::Error> {
@@ -261,16 +261,16 @@ impl Operation for StateList {
     }
 }
 
-/// An entry of a session's state.
+/// An entry of a session's state to set.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateSetRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// Its name, of 1 to 200 bytes: `plan`.
+    /// The entry's name, of 1 to 200 bytes, such as `plan`.
     #[schemars(length(min = 1, max = 200))]
     pub name: String,
-    /// Its text, at most 64 KiB, replacing the previous one; an empty text removes it.
+    /// The entry's text, at most 64 KiB, which replaces the previous one; an empty text removes the entry.
     pub text: String,
 }
 
@@ -300,7 +300,7 @@ impl Operation for StateSet {
 pub struct SessionEndRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// When it ended (RFC 3339), for replays of old conversations. Default: now.
+    /// When the session ended (RFC 3339), for replays of old conversations. Default: now.
     pub at: Option<DateTime<Utc>>,
 }
 
@@ -345,7 +345,7 @@ impl Operation for SessionErase {
     fn run(call: Call, request: OfSession) -> Result<Erased> {
         let user = call.user()?;
         let mut erased = call::session(&user, &request.session)?.erase()?;
-        // After the newest part under a key is gone, the key finds the part before it.
+        // A key finds the newest part of a conversation. After that part is erased, the key finds the part before it.
         while let Some(part) = call::find_session(&user, &request.session)? {
             erased = erased.and(part.erase()?);
         }

@@ -1,36 +1,36 @@
-//! What a surface needs to know about an operation.
+//! The description of an operation: what every surface needs to know about it.
 
 use serde::{Deserialize, Serialize};
 
-/// The description of an operation: one method, one path, one scope, one effect. An undoable operation and its permanent
-/// counterpart are two operations, never one with a flag.
+/// The description of an operation: one method, one path, one scope, one effect. A change that can be undone and its
+/// permanent counterpart are two operations, never one operation with a flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its name everywhere: OpenAPI's `operationId`, the argument of `call`, the label in metrics, the word in the audit
-    /// file.
+    /// The name of the operation: OpenAPI's `operationId`, the argument of `call`, the label in metrics, the word in the
+    /// audit file.
     pub name: &'static str,
     /// One sentence, shown by OpenAPI, the list of tools and `call --list`.
     pub summary: &'static str,
-    /// Whether it is about a user or the file.
+    /// Whether the operation is about one user or about the file.
     pub target: Target,
-    /// The scope that it needs.
+    /// The scope that a key needs for it.
     pub scope: KeyScope,
-    /// What it does to the memory.
+    /// What the operation does to the memory.
     pub effect: Effect,
-    /// Its method and path over HTTP.
+    /// The method and path over HTTP.
     pub http: Route,
-    /// Its tool in MCP's full profile, if it has one.
+    /// The tool in MCP's full profile; `None` if it has none.
     pub tool: Option<Tool>,
-    /// How long it takes, which decides which slots it waits for.
+    /// How long the operation takes, which decides for which slots it waits.
     pub class: Class,
-    /// The form of its HTTP bodies, in and out.
+    /// The form of the HTTP bodies, in and out.
     pub body: Body,
     /// What a repeated call does.
     pub again: Again,
 }
 
 impl Spec {
-    /// An operation that reads something of a user.
+    /// Describes an operation that reads one user's data.
     pub const fn reads(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self {
             name,
@@ -46,17 +46,17 @@ impl Spec {
         }
     }
 
-    /// An operation that adds something to a user's memory; a repeated call does not add it twice.
+    /// Describes an operation that adds something to a user's memory; a repeated call does not add it twice.
     pub const fn adds(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Write, effect: Effect::Adds, ..Self::reads(name, summary, http) }
     }
 
-    /// An operation that changes something in a user's memory.
+    /// Describes an operation that changes something in a user's memory.
     pub const fn changes(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Write, effect: Effect::Changes, ..Self::reads(name, summary, http) }
     }
 
-    /// An operation that erases something of a user from the file's bytes.
+    /// Describes an operation that erases something of a user from the file's bytes.
     pub const fn erases(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self {
             scope: KeyScope::Erase,
@@ -66,17 +66,17 @@ impl Spec {
         }
     }
 
-    /// An operation that inspects the file as a whole: counts, and nothing that anyone said.
+    /// Describes an operation that inspects the file as a whole: it returns counts, and nothing that anyone said.
     pub const fn inspects(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { target: Target::File, scope: KeyScope::Inspect, ..Self::reads(name, summary, http) }
     }
 
-    /// An operation with which an operator administers the file as a whole.
+    /// Describes an operation with which an operator administers the file as a whole.
     pub const fn administers(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Admin, effect: Effect::Changes, ..Self::inspects(name, summary, http) }
     }
 
-    /// Its group in the documentation: the first word of its path after the user.
+    /// The operation's group in the documentation: the first word of its path after the user.
     pub fn family(&self) -> &'static str {
         let mut words = self.http.path.split('/').skip(2).filter(|word| *word != "{user}");
         match (words.next(), words.next()) {
@@ -93,7 +93,7 @@ impl Spec {
 pub enum Target {
     /// One user, named by the path or the connection.
     User,
-    /// The file.
+    /// The file as a whole.
     File,
 }
 
@@ -101,23 +101,23 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyScope {
-    /// What was said and is known.
+    /// Read what was said and what is known.
     Read,
     /// Record, save, change, end.
     Write,
     /// Erase from the file's bytes.
     Erase,
-    /// Counts, jobs, metrics and the list of users: nothing that anyone said.
+    /// Read counts, jobs, metrics and the list of users, and nothing that anyone said.
     Inspect,
     /// Export, import, back up, check, run jobs, embed.
     Admin,
 }
 
 impl KeyScope {
-    /// All of them.
+    /// All scopes.
     pub const EVERY: [Self; 5] = [Self::Read, Self::Write, Self::Erase, Self::Inspect, Self::Admin];
 
-    /// Its word.
+    /// The scope's name, in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -128,7 +128,7 @@ impl KeyScope {
         }
     }
 
-    /// What it permits, in one sentence.
+    /// What the scope permits, in one sentence.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Read => "What was said and is known.",
@@ -143,11 +143,11 @@ impl KeyScope {
 /// What an operation does to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: a repeated call returns the same.
+    /// It changes nothing, and a repeated call returns the same.
     Reads,
     /// It adds something new.
     Adds,
-    /// It changes something; a repeated call changes nothing.
+    /// It changes something; a repeated call changes nothing more.
     Changes,
     /// It removes something permanently.
     Destroys,
@@ -158,12 +158,12 @@ pub enum Effect {
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The path, with `{fields}` of the request in it.
+    /// The path, with the names of request fields in braces.
     pub path: &'static str,
 }
 
 impl Method {
-    /// As written in HTTP.
+    /// The method's name in HTTP, in upper case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -176,32 +176,32 @@ impl Method {
 }
 
 impl Route {
-    /// A GET.
+    /// A route with the method GET.
     pub const fn get(path: &'static str) -> Self {
         Self { method: Method::Get, path }
     }
 
-    /// A POST.
+    /// A route with the method POST.
     pub const fn post(path: &'static str) -> Self {
         Self { method: Method::Post, path }
     }
 
-    /// A PUT.
+    /// A route with the method PUT.
     pub const fn put(path: &'static str) -> Self {
         Self { method: Method::Put, path }
     }
 
-    /// A PATCH.
+    /// A route with the method PATCH.
     pub const fn patch(path: &'static str) -> Self {
         Self { method: Method::Patch, path }
     }
 
-    /// A DELETE.
+    /// A route with the method DELETE.
     pub const fn delete(path: &'static str) -> Self {
         Self { method: Method::Delete, path }
     }
 
-    /// The request fields in the path, in its order, including `user`.
+    /// The names of the request fields in the path, in its order, including `user`.
     pub fn fields(&self) -> impl Iterator<Item = &'static str> {
         self.path.split(['{', '}']).skip(1).step_by(2)
     }
@@ -221,41 +221,42 @@ pub enum Method {
 /// A tool of MCP's full profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
-    /// Its name, for example `memory_recall`.
+    /// The tool's name, such as `memory_recall`.
     pub name: &'static str,
-    /// Its title for people.
+    /// The tool's title for people.
     pub title: &'static str,
 }
 
-/// How long an operation takes.
+/// How long an operation takes, from the shortest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Reads by key, records.
+    /// Records turns, or reads by key.
     Quick,
-    /// Searches.
+    /// Searches everything that a user said.
     Recall,
     /// Reads or writes everything of a user or of the file.
     Long,
 }
 
-/// The form of an operation's body.
+/// The form of an operation's request and response bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// JSON in, JSON out.
     Json,
-    /// JSON in, JSON Lines out: the operation writes the lines to the call's spool, and its response only counts them.
+    /// JSON in, JSON Lines out. The operation writes the lines to the call's spool; its response only contains their
+    /// number.
     LinesOut,
-    /// JSON Lines in, from the call's spool; JSON out. All other fields are in the path and the query.
+    /// JSON Lines in, from the call's spool; JSON out. All other fields are in the path or the query.
     LinesIn,
 }
 
 /// What an operation does when the same request is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// Nothing more.
+    /// It does nothing more.
     Same,
-    /// Nothing more if the request has a `caller_id`; without one, the operation runs once more.
+    /// It does nothing more if the request has a `caller_id`; otherwise it does the same once more.
     WithCallerId,
-    /// It runs once more.
+    /// It does the same once more.
     Another,
 }

@@ -1,5 +1,5 @@
-//! A stricter serde deserializer for JSON: an object must be an object (serde also accepts an array of its fields), and it
-//! records where reading failed and which field was not read.
+//! A stricter serde deserializer for JSON. It refuses an array in place of an object, which serde accepts for a struct.
+//! It records where reading failed, and the first field that was not read.
 
 use std::{cell::RefCell, fmt::Display, slice};
 
@@ -13,16 +13,16 @@ use serde::{
 };
 use serde_json::{Error, Map, Value, map};
 
-/// What was recorded while reading a value.
+/// What is recorded while a value is read.
 #[derive(Debug, Default)]
 pub(super) struct ReadTrace {
-    /// The field names and item numbers that lead to the current value, or to the point where reading failed.
+    /// The field names and item indexes that lead to the current value, or to the value where reading failed.
     path: RefCell<Vec<String>>,
     /// The path of the first field that was not read.
     unread: RefCell<Option<String>>,
 }
 
-/// A value that is read strictly, with everything in it.
+/// A value that is read strictly, including everything in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strict<'de, 'm> {
     value: &'de Value,
@@ -32,22 +32,23 @@ pub(super) struct Strict<'de, 'm> {
 type Result<T> = std::result::Result<T, Error>;
 
 impl ReadTrace {
-    /// Where reading is, or where it failed.
+    /// Returns the path of the current value, or of the value where reading failed.
     pub(super) fn path(&self) -> String {
         self.path.borrow().join("/")
     }
 
-    /// The path of the first field that was not read.
+    /// Returns the path of the first field that was not read.
     pub(super) fn into_unread(self) -> Option<String> {
         self.unread.into_inner()
     }
 
-    /// Reads the value below this step.
+    /// Reads the value at this step below the current one.
     fn step<T>(&self, step: &dyn Display, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let depth = self.path.borrow().len();
         self.path.borrow_mut().push(step.to_string());
         let read = read()?;
-        // A visitor that tries something else after a failure has left its path here.
+        // If an attempt failed and the visitor then succeeded in another way, the path of the failed attempt is still
+        // there.
         self.path.borrow_mut().truncate(depth);
         Ok(read)
     }
@@ -123,7 +124,7 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
         }
     }
 
-    /// serde asks for values that nobody reads through this method.
+    /// Called by serde for the value of an unknown field.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         self.met.unread.borrow_mut().get_or_insert_with(|| self.met.path());
         visitor.visit_unit()

@@ -1,4 +1,4 @@
-//! Turns are read, searched and erased.
+//! The operations on recorded turns: read, list, search, erase.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// A turn.
+/// Names a turn.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfTurn {
@@ -36,13 +36,13 @@ pub struct OfTurn {
     pub turn: String,
 }
 
-/// A place in a session.
+/// A place in a session's history.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfPlace {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// The turn's place in it, from 1.
+    /// The turn's place in the session, from 1.
     #[schemars(regex(pattern = "^[0-9]{1,9}$"))]
     pub number: String,
 }
@@ -74,11 +74,11 @@ impl Operation for TurnShow {
 pub struct TurnListRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// Whether pages start at the newest turns and go back, as chat programs show them. Within a page the order stays
+    /// Whether pages start at the newest turns and go back, as chat programs show them. Within a page, the order stays
     /// chronological. Default: no.
     #[serde(default)]
     pub from_end: bool,
-    /// How many at most. Default: 50.
+    /// Maximum number of turns, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -119,7 +119,7 @@ impl Operation for TurnList {
     }
 }
 
-/// Shows a turn by its place.
+/// Shows a turn by its place in its session.
 #[derive(Debug)]
 pub struct TurnAt;
 
@@ -139,7 +139,7 @@ impl Operation for TurnAt {
     }
 }
 
-/// Lists what was at a place before.
+/// Lists the turns that later ones replaced at a place.
 #[derive(Debug)]
 pub struct TurnReplaced;
 
@@ -165,9 +165,9 @@ impl Operation for TurnReplaced {
 pub struct TurnSearchRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// The words.
+    /// The words to search for.
     pub query: String,
-    /// How many turns at most, from 1 to 200. Default: 10.
+    /// Maximum number of turns, from 1 to 200. Default: 10.
     #[schemars(range(min = 1, max = 200))]
     pub k: Option<u32>,
 }
@@ -198,10 +198,10 @@ impl Operation for TurnSearch {
     }
 }
 
-/// The summary that replaces a turn.
+/// The summary of a turn.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryOfTurn {
-    /// The summary; null if there is none.
+    /// The summary; null if the turn has none.
     pub summary: Option<Summary>,
 }
 
@@ -255,11 +255,11 @@ impl Operation for TurnErase {
     }
 }
 
-/// A page of a list that belongs to a user.
+/// A page of one of a user's lists.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListRequest {
-    /// How many at most. Default: 50.
+    /// Maximum number of entries, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,

@@ -1,4 +1,4 @@
-//! Users: what there is of one, and everything of one at once.
+//! The operations on users: list, show, erase, export, import.
 
 use std::io::{BufReader, BufWriter};
 
@@ -15,7 +15,7 @@ use crate::ops::{
     spec::{Again, Body, Class, Effect, KeyScope, Route, Spec, Tool},
 };
 
-/// The user operations.
+/// Returns the user operations.
 pub fn rows() -> Vec<Row> {
     vec![row::<UserList>(), row::<UserShow>(), row::<UserErase>(), row::<UserExport>(), row::<UserImport>()]
 }
@@ -24,7 +24,7 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserListRequest {
-    /// How many at most. Default: 50.
+    /// Maximum number of users, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -141,7 +141,7 @@ impl Operation for UserImport {
     fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
         let lines = BufReader::new(call.take_spool()?);
         let imported = call.memory().import(call.new_user_name()?, lines)?;
-        // The look-up notes which user was created; the import stays done, whatever the look-up returns.
+        // Looks the user up so that the audit file names them. The import is done, whether the look-up succeeds or not.
         drop(call.find_user());
         Ok(imported)
     }

@@ -1,4 +1,4 @@
-//! Builds settings from a file, the environment and flags, and keeps each value's source.
+//! Builds settings from a file, the environment and flags, and remembers the source of each value.
 
 use std::{
     collections::BTreeMap,
@@ -11,15 +11,15 @@ use toml::{Table, Value};
 
 use crate::settings::Settings;
 
-/// The prefix of a setting's name in the environment.
+/// The prefix of environment variables that hold settings.
 const PREFIX: &str = "THERMOCLINE_";
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingSource {
-    /// Not set anywhere.
+    /// The default: the value is not set anywhere.
     Default,
-    /// A file.
+    /// A settings file.
     File(PathBuf),
     /// An environment variable.
     Variable(String),
@@ -39,7 +39,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// The defaults.
+    /// Starts from the defaults.
     pub fn new() -> Self {
         let table = Table::try_from(Settings::default()).expect("settings are numbers, words and lists");
         Self { table, sources: BTreeMap::new() }
@@ -61,7 +61,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds the settings of the environment: `THERMOCLINE_SERVICE_LISTEN` is `listen` in the section `service`.
+    /// Adds the settings of the environment. `THERMOCLINE_SERVICE_LISTEN` sets `listen` in the section `service`.
     pub fn environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), Wrong> {
         for (variable, text) in variables {
             let Some(name) = variable.strip_prefix(PREFIX).map(str::to_lowercase) else { continue };
@@ -72,8 +72,8 @@ impl Layers {
                     let value = read(&known, &text).map_err(|error| wrong(section, name, &source, &error))?;
                     self.set(section, name, value, source)?;
                 }
-                // A misspelled server setting may leave access open, so it is an error; other variables belong to other
-                // programs.
+                // A misspelled setting of the server may leave access open, so it is an error. Variables with another
+                // section may belong to other programs.
                 None if section == "service" => {
                     return Err(wrong(section, name, &source, &"there is no such setting"));
                 }
@@ -83,7 +83,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds a flag: `memory.hot_turns` and its value as text.
+    /// Adds a flag: the path of a setting, such as `memory.hot_turns`, and its value as text.
     pub fn flag(&mut self, path: &str, text: &str) -> Result<(), Wrong> {
         let unknown = || Wrong(format!("there is no setting {path}; --print-config lists all"));
         let (section, name) = path.split_once('.').ok_or_else(unknown)?;
@@ -92,9 +92,9 @@ impl Layers {
         self.set(section, name, value, SettingSource::Flag)
     }
 
-    /// The settings.
+    /// Checks and returns the settings.
     pub fn settings(&self) -> Result<Settings, Wrong> {
-        // One section at a time, so that an error can name its place.
+        // Each value is checked on its own, so that an error can name the setting and its source.
         for (place, source) in &self.sources {
             let mut alone =
                 Table::try_from(Settings::default()).expect("settings are numbers, words and lists");
@@ -107,7 +107,7 @@ impl Layers {
         self.table.clone().try_into().map_err(|error: toml::de::Error| Wrong(error.message().to_owned()))
     }
 
-    /// All settings as a settings file, each with its source.
+    /// Returns all settings in the format of a settings file, each with its source as a comment.
     pub fn shown(&self) -> String {
         let mut text = String::new();
         for (section, fields) in &self.table {

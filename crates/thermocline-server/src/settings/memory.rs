@@ -1,12 +1,12 @@
-//! The section `[memory]`: the library's settings that are numbers or choices.
+//! The section `[memory]`: those settings of the library that are numbers or choices.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thermocline::{Config, Durability, Extract, Originals, Profile, Tokenizer};
 
-/// The section `[memory]`; each field is [`Config`]'s field of that name, with durations in milliseconds. The bounds are the
-/// library's.
+/// The section `[memory]`. Each field is [`Config`]'s field of that name, with durations in milliseconds. The library
+/// checks the bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "`Config` says what each is")]
@@ -52,7 +52,7 @@ pub struct MemorySettings {
     pub receipts: u32,
 }
 
-/// [`Durability`].
+/// The names of [`Durability`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -61,7 +61,7 @@ pub enum DurabilityWord {
     Relaxed,
 }
 
-/// [`Tokenizer`].
+/// The names of [`Tokenizer`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the library says what each is")]
 pub enum TokenizerWord {
@@ -71,7 +71,7 @@ pub enum TokenizerWord {
     Cl100kBase,
 }
 
-/// [`Originals`].
+/// The names of [`Originals`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -80,7 +80,7 @@ pub enum OriginalsWord {
     Delete,
 }
 
-/// [`Extract`].
+/// The names of [`Extract`] in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -90,7 +90,7 @@ pub enum ExtractWord {
     Llm,
 }
 
-/// [`Profile`], except the variants with numbers of their own, which requests specify.
+/// The names of [`Profile`] in settings, except the variants that carry numbers, which only requests can specify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]
@@ -101,7 +101,8 @@ pub enum ProfileWord {
     Continuum,
 }
 
-/// A client on the network waits less long for the writer than a program that links the library.
+/// The default time to wait for the writer. It is shorter than the library's, because a client on the network does not
+/// wait that long.
 const RECORD_TIMEOUT_MS: u64 = 5_000;
 
 impl Default for MemorySettings {

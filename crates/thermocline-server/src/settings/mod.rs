@@ -1,5 +1,6 @@
-//! A server's settings: from a file, then the environment, then flags; later ones override earlier ones. None can be read or
-//! set over the network: other products have leaked keys because an API could set a provider's address.
+//! A server's settings. They come from a file, then the environment, then flags; a later source overrides an earlier one.
+//! None can be read or set over the network: other products have leaked keys because an API could set a provider's
+//! address.
 
 mod layers;
 mod memory;
@@ -15,37 +16,37 @@ pub use service::ServiceSettings;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The server.
+    /// Where the server listens, who may call it, and its limits.
     pub service: ServiceSettings,
-    /// The library.
+    /// The library's settings.
     pub memory: MemorySettings,
-    /// LLM#1.
+    /// LLM#1; none by default.
     pub llm: LlmSettings,
-    /// An embedder in addition to the built-in one.
+    /// The embedder in addition to the built-in one; none by default.
     pub embed: EmbedSettings,
-    /// A reranker.
+    /// The reranker; none by default.
     pub rerank: RerankSettings,
-    /// Logs.
+    /// The logs.
     pub log: LogSettings,
 }
 
-/// LLM#1, which summarizes and plans. Empty: none.
+/// LLM#1, which summarizes and plans; used only if `url` is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmSettings {
     /// The base URL of an `OpenAI`-compatible chat completions API.
     pub url: String,
-    /// The model's name there.
+    /// The model's name in that API.
     pub model: String,
     /// The model's context window, in tokens.
     pub window: u32,
     /// The name of the environment variable that holds the API key.
     pub key_var: String,
-    /// Whether it reads each message before anything is searched.
+    /// Whether LLM#1 plans each recall: it reads the message before the search.
     pub plan: bool,
 }
 
-/// An embedder. Empty: only the built-in one.
+/// An embedder; if neither `dir` nor `url` is set, only the built-in one is used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbedSettings {
@@ -53,19 +54,19 @@ pub struct EmbedSettings {
     pub dir: String,
     /// The base URL of an `OpenAI`-compatible embeddings API.
     pub url: String,
-    /// The model's name there.
+    /// The model's name in that API.
     pub model: String,
-    /// The number of dimensions of its vectors; 0: the model is asked.
+    /// The number of dimensions of its vectors; 0 to ask the model.
     pub dims: u32,
     /// The name of the environment variable that holds the API key.
     pub key_var: String,
-    /// The prefix of each query.
+    /// The text put before each query.
     pub query_prefix: String,
-    /// The prefix of each text to be found.
+    /// The text put before each document, that is, each text to be found.
     pub document_prefix: String,
 }
 
-/// A reranker. Empty: none.
+/// A reranker; used only if `dir` or `url` is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RerankSettings {
@@ -73,7 +74,7 @@ pub struct RerankSettings {
     pub dir: String,
     /// The base URL of a server that answers at `/rerank`.
     pub url: String,
-    /// The model's name there.
+    /// The model's name on that server.
     pub model: String,
     /// The name of the environment variable that holds the API key.
     pub key_var: String,
@@ -85,7 +86,7 @@ pub struct RerankSettings {
 pub struct LogSettings {
     /// `text` or `json`.
     pub format: String,
-    /// `error`, `warn`, `info`, `debug`, `trace`, or some of them by target: `warn,thermocline=debug`.
+    /// A level (`error`, `warn`, `info`, `debug`, `trace`), or levels by target, such as `warn,thermocline=debug`.
     pub level: String,
 }
 

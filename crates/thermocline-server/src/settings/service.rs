@@ -8,33 +8,33 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServiceSettings {
-    /// `127.0.0.1:7411`, or `unix:` and a path.
+    /// The address to listen on: a host and port, by default `127.0.0.1:7411`, or `unix:` and a path.
     pub listen: String,
-    /// The key file; without one, anyone who reaches the address may call, so it has to be the loopback address.
+    /// The key file. Without one, anyone who reaches the address may call, so the address has to be a loopback address.
     #[serde(with = "maybe")]
     pub keys: Option<PathBuf>,
-    /// Refuse to start without keys, on the loopback too.
+    /// Whether to refuse to start without keys, even on a loopback address.
     pub require_key: bool,
-    /// A proxy in front handles TLS.
+    /// Whether a proxy in front of the server handles TLS.
     pub behind_proxy: bool,
-    /// The certificate chain.
+    /// The certificate chain, as a PEM file.
     #[serde(with = "maybe")]
     pub tls_cert: Option<PathBuf>,
-    /// The certificate's private key.
+    /// The certificate's private key, as a PEM file.
     #[serde(with = "maybe")]
     pub tls_key: Option<PathBuf>,
-    /// Host names of this server in addition to those of the loopback.
+    /// Host names of this server in addition to those of the loopback address.
     pub allowed_hosts: Vec<String>,
-    /// Origins whose pages may send requests.
+    /// Origins whose web pages may send requests.
     pub allowed_origins: Vec<String>,
-    /// The maximum size of a body, in bytes.
+    /// The maximum size of a request body, in bytes.
     pub max_body_bytes: usize,
     /// The maximum size of an import, in bytes.
     pub max_import_bytes: u64,
-    /// The folder for backups; without one, they are refused.
+    /// The folder for backups; if `None`, backups are refused.
     #[serde(with = "maybe")]
     pub backup_folder: Option<PathBuf>,
-    /// The audit file; without one, none is kept.
+    /// The audit file; if `None`, no audit log is kept.
     #[serde(with = "maybe")]
     pub audit: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ impl Default for ServiceSettings {
     }
 }
 
-/// A path as text; an empty one means none.
+/// Serializes an optional path as text; `None` is the empty text.
 mod maybe {
     use std::path::PathBuf;
 

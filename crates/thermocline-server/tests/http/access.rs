@@ -1,4 +1,4 @@
-//! All routes with all kinds of keys, as the table defines them.
+//! Every route with every kind of key: the table decides which are accepted.
 
 use thermocline_server::{
     caller::Users,

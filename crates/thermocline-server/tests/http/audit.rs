@@ -1,4 +1,4 @@
-//! The audit file: who did what to whom, by ids, without anybody's words.
+//! The audit file: it says by ids who did what for which user, and contains nothing that anybody said.
 
 use std::fs;
 

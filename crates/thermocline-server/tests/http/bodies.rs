@@ -1,4 +1,4 @@
-//! A body must be JSON, complete, and within its limits of size and time.
+//! A body must be JSON and complete, and within the limits on size and time.
 
 use crate::fixture::{Setup, TURN, server};
 
@@ -13,7 +13,7 @@ fn check(body: &[u8], headers: &[(&str, &str)], status: u16, code: &str) {
     assert!(client_goes_on(&mut client), "{headers:?}");
 }
 
-/// Whether a connection has ended, or accepts its next request correctly.
+/// Whether the connection has ended, or the server answers its next request correctly.
 fn client_goes_on(client: &mut crate::client::Client) -> bool {
     client.write(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     client.try_answer(false).is_none_or(|answer| answer.status == 200)

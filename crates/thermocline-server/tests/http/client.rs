@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes, so that nothing between a test and the server corrects what the test sends.
+//! An HTTP/1.1 client that writes plain bytes, so that no HTTP library corrects what a test sends.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -8,12 +8,12 @@ use std::{
 
 use serde_json::Value;
 
-/// A connection.
+/// A connection to the server.
 pub struct Client {
     stream: BufReader<TcpStream>,
 }
 
-/// An answer.
+/// A response of the server.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -29,7 +29,7 @@ impl Client {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// Sends a request with `Host` and `Content-Length`, unless the headers contain them, and reads the answer.
+    /// Sends a request, and reads the answer. Adds `Host` and `Content-Length`, unless the headers contain them.
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         let has = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -47,7 +47,7 @@ impl Client {
         self.answer(method == "HEAD")
     }
 
-    /// Writes as much as the server accepts: after a refusal it may have stopped reading.
+    /// Writes as much as the server accepts: after a refusal, the server may have stopped reading.
     pub fn write(&mut self, bytes: &[u8]) {
         let _ = self.stream.get_mut().write_all(bytes);
     }
@@ -56,7 +56,7 @@ impl Client {
         self.try_answer(is_head).expect("an answer")
     }
 
-    /// The next answer; `None` if the connection has ended.
+    /// Reads the next answer; `None` if the connection has ended.
     pub fn try_answer(&mut self, is_head: bool) -> Option<Answer> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).ok()? == 0 {
@@ -120,7 +120,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The code of a problem, which the answer must be.
+    /// Returns the code of a problem. Panics if the answer is not a problem.
     #[track_caller]
     pub fn code(&self) -> String {
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");

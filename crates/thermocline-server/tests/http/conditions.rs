@@ -1,4 +1,4 @@
-//! `Idempotency-Key`, `If-Match`, `ETag` and `If-None-Match`.
+//! The headers `Idempotency-Key`, `If-Match`, `ETag` and `If-None-Match`.
 
 use crate::{
     client::Answer,

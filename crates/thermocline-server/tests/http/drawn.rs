@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use thermocline_server::ops::{self, Row};
 
-/// Words that both tenants use.
+/// Words that both tenants say.
 const WORDS: [&str; 8] = [
     "the boat",
     "my sister moved to Porto",
@@ -24,7 +24,7 @@ const WORDS: [&str; 8] = [
     "a fine day",
 ];
 
-/// Knuth's MMIX.
+/// A random number generator: Knuth's MMIX.
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -59,14 +59,14 @@ impl Ids {
         ("job", &["job_no"]),
     ];
 
-    /// Stores the ids in an answer.
+    /// Stores the ids that an answer contains.
     pub fn learn(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(fields) => fields.iter().for_each(|(name, value)| self.learn(name, value)),
             Value::Array(items) => items.iter().for_each(|item| self.learn(name, item)),
             Value::String(id) if id.len() >= 36 && id.len() <= 40 && id.contains('-') => {
                 for (kind, names) in Self::KINDS {
-                    // A bare `id` may be of anything: every field that takes one is offered it.
+                    // A field that is only called `id` may be the id of anything, so every kind stores it.
                     if name == "id" || names.contains(&name) {
                         let ids = self.0.entry(kind).or_default();
                         if ids.len() < 200 && !ids.contains(id) {
@@ -85,7 +85,7 @@ impl Ids {
     }
 }
 
-/// Makes requests from schemas.
+/// Makes random requests from schemas.
 pub struct Maker<'a> {
     pub chance: &'a mut Chance,
     pub ids: &'a Ids,
@@ -169,7 +169,7 @@ impl Maker<'_> {
             "turn" if self.chance.one_in(3) => format!("key:m{}", self.chance.below(9)),
             "caller_id" => format!("m{}", self.chance.below(9)),
             _ => {
-                // What is only called an id may be one of anything.
+                // A field that is only called `id` may take the id of anything.
                 let named = Ids::KINDS.into_iter().find(|(kind, _)| name.contains(kind));
                 let kind = if name == "id" { Some(*self.chance.of(&Ids::KINDS)) } else { named };
                 let id = kind.and_then(|(kind, _)| self.ids.one(kind, self.chance));

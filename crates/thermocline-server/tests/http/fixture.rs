@@ -1,4 +1,4 @@
-//! A server in this process, with its own memory.
+//! A server in the test's process, with its own memory.
 
 use std::{
     path::PathBuf,
@@ -22,17 +22,17 @@ use tokio::sync::oneshot;
 
 use crate::client::{Answer, Client};
 
-/// A server that runs until this is dropped.
+/// A server that shuts down when this is dropped.
 pub struct Running {
     pub address: Address,
     pub service: Arc<Service>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Option<Ended>>>,
-    /// Deleted with the server.
+    /// The folder of the memory, deleted when this is dropped.
     pub folder: TempDir,
 }
 
-/// How a test's server differs from the default.
+/// A server to start: its settings, by default on a free port and without a worker, and the folder of its memory.
 pub struct Setup {
     pub settings: ServiceSettings,
     pub config: Config,
@@ -50,12 +50,12 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// A path in the test's folder.
+    /// Returns the path of a file in the test's folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Adds a file with these keys; returns the keys' texts.
+    /// Writes a key file with these keys; returns the texts of the keys.
     pub fn keys<const N: usize>(mut self, new: [New; N]) -> (Self, [String; N]) {
         let path = self.path("keys.toml");
         let mut file = KeyFile::default();
@@ -102,7 +102,7 @@ impl Setup {
                             }
                         };
                         let ended = server.run(end).await;
-                        // A writer that is dead closes nothing.
+                        // Closing the memory may only fail if its writer is dead.
                         let closed = memory.close().await;
                         assert!(closed.is_ok() || ended == Ended::Broken);
                         Some(ended)
@@ -115,7 +115,7 @@ impl Setup {
     }
 }
 
-/// A server with default settings.
+/// Starts a server with default settings.
 pub fn server() -> Running {
     Setup::default().start()
 }
@@ -141,12 +141,12 @@ impl Running {
         }
     }
 
-    /// The thread that it runs on, for waiting until it ends by itself.
+    /// Takes the server's thread, so that a test can wait until the server ends by itself.
     pub fn take_thread(&mut self) -> JoinHandle<Option<Ended>> {
         self.thread.take().unwrap()
     }
 
-    /// Waits until it has ended.
+    /// Ends the server, and waits until it has ended.
     pub fn wait(&mut self) {
         self.tell_to_end();
         if let Some(thread) = self.thread.take() {
@@ -163,7 +163,7 @@ impl Drop for Running {
     }
 }
 
-/// A key with all scopes for all users.
+/// Returns a key with all scopes for all users.
 pub fn whole_key() -> New {
     New {
         name: "test".to_owned(),
@@ -175,10 +175,10 @@ pub fn whole_key() -> New {
     }
 }
 
-/// A turn to record.
+/// The body of a request that records a turn.
 pub const TURN: &str = r#"{"user_message":"My boat is called Petrel.","ai_response":"A good name."}"#;
 
-/// Retries until something holds; fails if it takes too long.
+/// Retries until the condition holds; fails if that takes too long.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..1_000 {

@@ -1,4 +1,4 @@
-//! Requests from foreign addresses and foreign pages are stopped before anything else.
+//! The server refuses requests for foreign hosts and from foreign pages, before any other check.
 
 use crate::{
     client::Client,

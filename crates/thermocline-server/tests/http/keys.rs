@@ -1,4 +1,4 @@
-//! Keys: which ones are accepted, which are not, and how soon a change takes effect.
+//! Keys: which ones the server accepts, and how soon a change of the key file takes effect.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

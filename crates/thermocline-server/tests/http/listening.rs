@@ -1,4 +1,4 @@
-//! What listens where: an interface that its owner believes to be closed is never open.
+//! Where the server listens: an address that its owner believes to be closed is never open.
 
 use std::{
     fs,

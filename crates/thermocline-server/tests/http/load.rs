@@ -1,4 +1,4 @@
-//! More requests than capacity: the excess is refused early, and accepted ones are completed.
+//! More requests than the server has capacity for: it refuses the excess early, and completes the accepted ones.
 
 use std::{sync::Arc, thread};
 
@@ -71,7 +71,7 @@ fn a_client_that_hangs_up_behind_its_turn_has_recorded_it() {
         client.write(format!("POST {TURNS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
         drop(client);
     }
-    // What was sent whole is recorded, soon if not at once; a second try finds it.
+    // Every complete request is recorded sooner or later, so recording it again succeeds or finds the same turn.
     for number in 0..20 {
         let body = format!(r#"{{"session":"s","user_message":"Number {number}.","caller_id":"{number}"}}"#);
         assert!([200, 201].contains(&server.post(TURNS, &body).status));

@@ -1,4 +1,5 @@
-//! The logs of this process at the finest level. A process has only one log; each test keeps the lines of its own time.
+//! The logs of the test process at the finest level. A process has only one log, so each test keeps the lines of its own
+//! time.
 
 use std::{
     io,
@@ -9,7 +10,7 @@ use thermocline_server::log::{self, Format};
 
 type Kept = Mutex<Vec<u8>>;
 
-/// The lines logged since this was created, or those of them that contain one of its words.
+/// The lines that were logged since this was created and that contain one of its words.
 pub struct Logged {
     words: &'static [&'static str],
     kept: Kept,
@@ -45,7 +46,7 @@ impl Logged {
 }
 
 impl io::Write for Lines {
-    /// A line arrives whole.
+    /// Each call writes one whole line.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut lower = None;
         watching().retain(|logged| {

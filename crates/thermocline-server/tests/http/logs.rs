@@ -1,4 +1,5 @@
-//! Logs at the finest level contain nothing that anybody said, no name, and no key; what needs an operator is an error.
+//! Logs at the finest level contain nothing that anybody said, no name, and no key. A problem that needs an operator is
+//! logged as an error.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! MCP has the same guard and the same keys as every other route.
+//! The guard and the keys protect the routes of MCP like every other route.
 
 use serde_json::{Value, json};
 use thermocline_server::{keys::New, ops::spec::KeyScope};

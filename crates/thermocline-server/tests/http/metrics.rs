@@ -1,4 +1,4 @@
-//! Metrics: what is counted, with labels from fixed lists; and a dashboard that queries nothing else.
+//! Metrics: what they count, that their labels come from fixed lists, and that the dashboard queries only existing ones.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -51,13 +51,13 @@ fn what_happened_is_counted_and_no_label_holds_a_user() {
     {
         assert!(value(&text, rises) > 0.0, "{rises}\n{text}");
     }
-    // The ended session waits to be compressed: no worker runs here.
+    // The ended session waits to be compressed, because no worker runs in this test.
     assert!(value(&text, "thermocline_job_oldest_seconds") > 0.0, "{text}");
     assert!(!text.contains("canary"));
     assert!(text.ends_with("# EOF\n"));
 }
 
-/// A series without labels.
+/// Returns the value of a series without labels.
 fn value(text: &str, name: &str) -> f64 {
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     value.unwrap_or_else(|| panic!("no {name}\n{text}")).parse().unwrap()
@@ -130,7 +130,7 @@ fn every_metric_of_the_dashboard_and_of_the_alerts_is_there() {
     server.post("/v1/users/alex/turns", "[]");
     server.client().send("GET", "/version", &[("host", "evil.example")], b"");
     let text = String::from_utf8(server.get("/metrics").body).unwrap();
-    // Families without a series yet still have their line of help.
+    // A metric without any series yet is still in the text, by its `# TYPE` line.
     let helped = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
     let helped: Vec<_> = helped.flat_map(|name| [name.to_owned(), format!("{name}_total")]).collect();
     let known = names(&text);

@@ -1,4 +1,4 @@
-//! A name in a URL is opaque: whatever it contains, it is that user's name, and never a path.
+//! A user's name in a URL is opaque: whatever it contains, it is only compared, and never taken for a path.
 
 use crate::fixture::{TURN, server};
 

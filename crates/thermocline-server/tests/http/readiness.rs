@@ -71,7 +71,7 @@ fn a_server_whose_writer_is_dead_is_not_ready_and_ends() {
     dies.store(true, Ordering::SeqCst);
     let answer = server.post(TURNS, TURN);
     assert_eq!(answer.status, 500, "{answer:?}");
-    // Nobody tells it to end: it does so itself.
+    // The test does not tell the server to end: it ends by itself.
     let ended = server.take_thread();
     eventually("the server ends", || ended.is_finished());
     assert_eq!(ended.join().unwrap(), Some(thermocline_server::server::Ended::Broken));

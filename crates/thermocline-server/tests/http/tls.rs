@@ -1,4 +1,4 @@
-//! TLS, and a certificate that is replaced while the server runs.
+//! TLS, with a certificate that is replaced while the server runs.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -15,7 +15,7 @@ use tokio_rustls::{
 
 use crate::fixture::{Running, Setup};
 
-/// Writes a new certificate; returns what trusts it.
+/// Writes a new certificate and its key; returns the certificate, for a client to trust.
 fn write(cert: &Path, key: &Path) -> CertificateDer<'static> {
     let CertifiedKey { cert: made, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -24,7 +24,7 @@ fn write(cert: &Path, key: &Path) -> CertificateDer<'static> {
     made.der().clone()
 }
 
-/// Sends a request over TLS, trusting only this certificate.
+/// Sends a request over TLS as a client that trusts only this certificate.
 async fn ask(server: &Running, trusted: CertificateDer<'static>) -> std::io::Result<String> {
     let thermocline_server::http::Address::Tcp(address) = server.address else { panic!("on TCP") };
     let mut roots = RootCertStore::empty();

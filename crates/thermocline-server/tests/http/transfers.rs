@@ -1,4 +1,4 @@
-//! Export and import over HTTP: complete, identical byte for byte, and bounded.
+//! Export and import over HTTP: complete, identical byte for byte, and limited in size.
 
 use crate::{
     client::Answer,

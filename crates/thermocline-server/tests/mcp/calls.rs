@@ -1,4 +1,5 @@
-//! Every tool of every profile does what it is asked, with the calls that other clients make too (`clients/calls`).
+//! Every tool of every profile does what it promises, with the calls from `clients/calls`, which the tests of other
+//! clients use too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +29,7 @@ fn filled(text: &str, kept: &BTreeMap<String, String>) -> String {
     kept.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
 }
 
-/// Stores values from an answer, and checks its expected content.
+/// Checks the expected content of an answer, and stores values from it for later calls.
 fn looked_at(call: &Call, called: &Called, kept: &mut BTreeMap<String, String>) {
     let text = called.text();
     if let Some(expected) = &call.expect {
@@ -40,7 +41,7 @@ fn looked_at(call: &Call, called: &Called, kept: &mut BTreeMap<String, String>) 
     for (name, word) in &call.keep {
         kept.insert(name.clone(), called.named(word));
     }
-    // There are clients that show a model this alone, without our frame.
+    // Some clients show a model only `structuredContent`, which would come without our frame.
     assert_eq!(called.0.get("structuredContent"), None, "{}", call.tool);
 }
 

@@ -1,4 +1,4 @@
-//! Clients of every revision: with and without a handshake.
+//! Clients of every revision of the protocol, with and without a handshake.
 
 use serde_json::json;
 use thermocline_server::mcp::ToolProfile;

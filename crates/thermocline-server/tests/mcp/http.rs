@@ -1,4 +1,4 @@
-//! Over HTTP each request is independent, and the URL or the key determines whose memory it is for.
+//! MCP over HTTP: each request is independent, and the URL or the key determines the user.
 
 use serde_json::{Value, json};
 use thermocline_server::{caller::Users, keys::New, mcp::ToolProfile, ops::spec::KeyScope};
@@ -15,7 +15,7 @@ fn save(value: &str) -> Value {
     json!({ "name": "memory_save", "arguments": { "attribute": "home", "value": value } })
 }
 
-/// Sends a message like a client of this revision, with a key if there is one.
+/// Sends a message in the form of this revision of the protocol, with the key unless it is empty.
 fn send(server: &Running, key: &str, path: &str, version: &str, method: &str, params: Value) -> Answer {
     let name = text(params.get("name").or_else(|| params.get("uri")).unwrap_or(&Value::Null));
     let message = message(next_id(), method, params, version).to_string();

@@ -1,4 +1,4 @@
-//! Which tools exist, how many tokens they cost, and who sees them.
+//! The tools of each profile: their names, their cost in tokens, and the callers who see them.
 
 use serde_json::{Value, json};
 use thermocline::Tokenizer;
@@ -85,7 +85,7 @@ async fn no_tool_takes_a_user_a_path_or_a_key_and_none_erases() {
                     ]
                     .contains(&word)
                 };
-                // What the user said is no user.
+                // These fields are about what was said, and do not select a user.
                 let is_said = argument == "user_message" || argument == "user_name";
                 assert!(is_said || !words.into_iter().any(is_foreign), "{name} takes {argument}");
             }

@@ -1,4 +1,4 @@
-//! A violation of the protocol is a protocol error; a failure is a result that says so.
+//! A violation of the protocol is answered with a protocol error; a failure of a tool is a result that says so.
 
 use serde_json::json;
 use thermocline_server::mcp::ToolProfile;

@@ -1,4 +1,4 @@
-//! A client that speaks raw JSON-RPC, over two streams or over HTTP, with or without a handshake.
+//! An MCP client that speaks raw JSON-RPC, over two streams or over HTTP, with or without a handshake.
 
 use std::{
     sync::{
@@ -23,13 +23,13 @@ use tokio::{
     time::timeout,
 };
 
-/// The revision without a handshake.
+/// The revision of the protocol that has no handshake.
 pub const NEW: &str = "2026-07-28";
-/// The first revision.
+/// The first revision of the protocol.
 pub const OLD: &str = "2024-11-05";
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A memory in a folder that is deleted with it.
+/// A memory in a folder that is deleted when this is dropped.
 pub struct Home {
     pub service: Arc<Service>,
     pub toolbox: Toolbox,
@@ -41,7 +41,7 @@ impl Home {
         Self::with(|_| {}).await
     }
 
-    /// With a different service.
+    /// Creates a home, after `change` has changed its service.
     pub async fn with(change: impl FnOnce(&mut Service)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let memory = Thermocline::open(folder.path().join("memory.db")).await.unwrap();
@@ -51,7 +51,7 @@ impl Home {
         Self { toolbox: Toolbox::new(Arc::clone(&service)), service, _folder: folder }
     }
 
-    /// Alex, over two streams, with everything that a tool can need.
+    /// Starts a conversation over two streams for the user Alex, as a caller with all rights that a tool can need.
     pub async fn alex(&self, profile: ToolProfile, version: &str) -> Talk {
         self.talk(profile, everything(), "alex", version).await
     }
@@ -78,7 +78,7 @@ pub fn everything() -> Caller {
     caller
 }
 
-/// A caller with these rights for this one user.
+/// Returns a caller with these rights for this one user.
 pub fn key(scopes: &[KeyScope], user: &str) -> Caller {
     let mut caller = Caller::local();
     caller.scopes = scopes.to_vec();
@@ -106,7 +106,7 @@ pub fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A conversation over two streams.
+/// A client's connection over two streams.
 pub struct Talk {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
@@ -130,7 +130,7 @@ impl Talk {
         serde_json::from_str(&line.expect("an answer")).expect("JSON")
     }
 
-    /// Sends a request without waiting; returns the id of the answer to expect.
+    /// Sends a request without waiting; returns its id.
     pub async fn begin(&mut self, method: &str, params: Value) -> u64 {
         let id = next_id();
         let message = message(id, method, params, &self.version);
@@ -138,7 +138,7 @@ impl Talk {
         id
     }
 
-    /// Sends a request and returns the whole answer, result or error.
+    /// Sends a request; returns the whole answer, a result or an error.
     pub async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params).await;
         let answer = self.receive().await;
@@ -146,14 +146,14 @@ impl Talk {
         answer
     }
 
-    /// The result of a request that must succeed.
+    /// Sends a request that must succeed; returns its result.
     pub async fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params).await;
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].clone()
     }
 
-    /// The answer of a tool that must succeed.
+    /// Calls a tool that must succeed; returns its answer.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Called {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.result("tools/call", params.clone()).await;
@@ -161,14 +161,14 @@ impl Talk {
         Called(result)
     }
 
-    /// The message of a tool that must fail.
+    /// Calls a tool that must fail; returns its message.
     pub async fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.result("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         assert_eq!(result["isError"], true, "{result}");
         Called(result).text()
     }
 
-    /// The code and message of a request that violates the protocol.
+    /// Sends a request that violates the protocol; returns the code and the message of the error.
     pub async fn error(&mut self, method: &str, params: Value) -> (i64, String) {
         let answer = self.ask(method, params).await;
         let error = &answer["error"];
@@ -180,7 +180,7 @@ impl Talk {
         list["tools"].as_array().unwrap().iter().map(|tool| text(&tool["name"])).collect()
     }
 
-    /// Ends the input, and waits for the server to end.
+    /// Ends the input, and waits for the server to end; returns the remaining messages.
     pub async fn end(mut self) -> Vec<Value> {
         self.writer.shutdown().await.unwrap();
         let mut rest = Vec::new();
@@ -202,7 +202,7 @@ impl Called {
         blocks.iter().map(|block| text(&block["text"])).collect::<Vec<_>>().join("\n")
     }
 
-    /// The text after a word: `memory` and its id.
+    /// Returns what follows a word in the text, such as the id after `memory`.
     #[track_caller]
     pub fn named(&self, word: &str) -> String {
         let text = self.text();

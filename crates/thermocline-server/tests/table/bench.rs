@@ -1,4 +1,4 @@
-//! A memory in a temporary file, called through the table; all requests and answers are checked against the schemas.
+//! A memory in a temporary file, called through the table. All requests and answers are checked against the schemas.
 
 use std::{
     cell::RefCell,
@@ -57,7 +57,7 @@ impl Bench {
         self.service.find(name).unwrap_or_else(|| panic!("there is no row {name}"))
     }
 
-    /// Calls with these scopes and as this origin, whatever the schemas say.
+    /// Calls an operation as this caller, without checking the request against the schema.
     pub async fn ask_as(
         &self,
         caller: Caller,
@@ -67,7 +67,7 @@ impl Bench {
         self.ask_for(ALEX, caller, name, request).await
     }
 
-    /// Calls for this user.
+    /// Calls an operation for this user.
     pub async fn ask_for(
         &self,
         user: &str,
@@ -91,7 +91,7 @@ impl Bench {
         self.ask_as(Caller::shell(Origin::User), name, request).await
     }
 
-    /// A call as the user that must succeed, with an answer that matches its schema.
+    /// Makes a call that must succeed; returns its outcome and its answer, which must match the schema.
     pub async fn well(&self, name: &str, request: Value) -> (OperationOutcome, Value) {
         self.well_as(Origin::User, name, request).await
     }
@@ -107,12 +107,13 @@ impl Bench {
         (outcome, answer)
     }
 
-    /// Only the answer.
+    /// Makes a call that must succeed; returns only the answer.
     pub async fn answer(&self, name: &str, request: Value) -> Value {
         self.well(name, request).await.1
     }
 
-    /// The same for an operation whose body is lines: what it wrote, or what it should read.
+    /// Makes a call of an operation whose body is lines, with these lines in the spool; returns the answer, and what the
+    /// spool then contains.
     pub async fn spooled(&self, name: &str, lines: &str) -> (Value, String) {
         let row = self.row(name);
         assert_ne!(row.spec.body, Body::Json);
@@ -133,7 +134,7 @@ impl Bench {
         (answer, written(spool))
     }
 
-    /// A call that must fail; returns the error code.
+    /// Makes a call that must fail; returns the code of the problem.
     pub async fn refused(&self, name: &str, request: Value) -> Code {
         match self.ask(name, request.clone()).await {
             Ok(answer) => panic!("{name} takes {request}: {answer:?}"),
@@ -158,7 +159,7 @@ pub fn assert_fits(schema: &Value, value: &Value, what: &str) {
     assert!(errors.is_empty(), "{what} is not what its schema says: {errors:#?}\n{value:#}");
 }
 
-/// LLM#1: the first words of what the user said.
+/// LLM#1, which summarizes a turn by the first words of the user's message.
 struct FirstWords;
 
 impl fmt::Debug for FirstWords {

@@ -1,4 +1,4 @@
-//! A memory has several names, and every operation accepts each of them.
+//! The names of a memory: every operation accepts each of them.
 
 use serde_json::{Value, json};
 use thermocline_server::ops::{problem::Code, schema};
@@ -35,7 +35,7 @@ async fn every_operation_on_a_memory_takes_each_of_its_names() {
     );
 }
 
-/// All names of a new memory, with the operation's name as the caller's own id.
+/// Saves a memory whose caller's id is the operation's name, and returns all names of the memory.
 async fn names_of(bench: &Bench, name: &str) -> [String; 4] {
     let saved = json!({ "title": name, "content": format!("What {name} is about."), "caller_id": name });
     let saved = bench.answer("memory_save", saved).await;
@@ -70,7 +70,7 @@ async fn a_memory_is_named_alike_where_it_is_one_of_several() {
     assert_eq!(bench.refused("memory_show", json!({ "memory": "key:boats" })).await, Code::NotFound);
 }
 
-/// A request for this operation about a memory.
+/// Returns a request for this operation about a memory.
 fn rest(operation: &str, name: &str, other: &Value) -> Value {
     let mut request = json!({ "memory": name });
     let more = match operation {

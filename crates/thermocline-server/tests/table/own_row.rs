@@ -1,4 +1,4 @@
-//! A row added by a test: it appears in HTTP, OpenAPI and MCP's full profile without any change to these surfaces.
+//! A row that only this test has: it appears in HTTP, OpenAPI and MCP's full profile without a change to these surfaces.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Operation for Greet {
     }
 }
 
-/// The whole table plus the test's own row.
+/// Returns the whole table and the test's own row.
 fn table() -> &'static [Row] {
     let mut rows = ops::table().to_vec();
     rows.push(row::<Greet>());

@@ -1,11 +1,11 @@
-//! Pages: a list is the same whatever the page size, and contains nothing twice.
+//! Pages: a list has the same entries for every page size, and none of them twice.
 
 use serde_json::{Value, json};
 use thermocline_server::ops::problem::Code;
 
 use crate::bench::Bench;
 
-/// A user with seven of everything that can be listed.
+/// Creates a user with seven of everything that can be listed.
 async fn full() -> Bench {
     let bench = Bench::new().await;
     for n in 0..7 {

@@ -1,4 +1,4 @@
-//! Problems: one mapping from the library's kinds of errors to what every surface returns.
+//! Problems: a single mapping from the library's kinds of errors to what every surface returns.
 
 use std::collections::BTreeSet;
 
@@ -52,12 +52,12 @@ fn each_problem_is_listed_once_under_a_word_of_its_own() {
         let facts = code.facts();
         assert!((400..600).contains(&facts.status), "{code:?}");
         assert!(facts.word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{code:?}");
-        // Who is told to come later is told by a status that says so.
+        // A problem with `Retry::Later` has a status by which clients know that they may retry.
         assert!(facts.retry != Retry::Later || [408, 429, 502, 503].contains(&facts.status), "{code:?}");
     }
 }
 
-/// Whatever goes wrong, a problem contains nothing that anybody said.
+/// No problem contains anything that anybody said.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_problem_repeats_nothing_of_what_was_said() {
     const CANARY: &str = "canary-5f2e";

@@ -1,4 +1,4 @@
-//! Requests that an operation does not accept.
+//! Requests that operations refuse.
 
 use serde_json::{Value, json};
 use thermocline::Origin;
@@ -124,7 +124,7 @@ async fn a_whole_float_is_an_integer_as_json_schema_says() {
     assert_eq!(bench.refused("session_list", json!({ "limit": 7.5 })).await, Code::BadRequest);
 }
 
-/// Both sides of each bound: what is just allowed, and what is just not, by the schema and by the operation.
+/// Each bound: the last allowed value and the first refused one, by the schema and by the operation.
 #[tokio::test(flavor = "multi_thread")]
 async fn bounds_are_those_of_the_schema_and_of_the_operation() {
     let bench = Bench::new().await;

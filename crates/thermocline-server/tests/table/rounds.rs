@@ -1,4 +1,4 @@
-//! Every row of the table is called once on a real file, and its answer matches its schema.
+//! Calls every row of the table on a real file, and checks that each answer matches its schema.
 
 use std::collections::BTreeSet;
 

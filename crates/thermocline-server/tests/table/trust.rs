@@ -1,4 +1,4 @@
-//! Whose words are stored: nobody can pass theirs off as those of somebody more trusted.
+//! Origins: no caller can pass its words off as those of somebody who is trusted more.
 
 use serde_json::json;
 use thermocline::Origin;

@@ -1,4 +1,4 @@
-//! A walk over the table: what holds for every row.
+//! Rules that hold for every row of the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use thermocline_server::ops::{
     spec::{Effect, KeyScope, Method, Target},
 };
 
-/// What a name may begin with: a thing, or an action.
+/// The first words that an operation's name may have: a noun or a verb.
 const NOUNS: [&str; 19] = [
     "anchor",
     "cold",
@@ -75,7 +75,7 @@ fn what_a_row_does_goes_with_its_method_and_its_scope() {
         let spec = row.spec;
         let name = spec.name;
         match spec.effect {
-            // A question that quotes what was said is never in a URL.
+            // A read whose request quotes what was said is a POST, so that its text is never in a URL.
             Effect::Reads => assert!(matches!(spec.http.method, Method::Get | Method::Post), "{name}"),
             _ => assert_ne!(spec.http.method, Method::Get, "{name}"),
         }
@@ -137,7 +137,7 @@ fn resolved<'s>(root: &'s serde_json::Value, schema: &'s serde_json::Value) -> &
     }
 }
 
-/// Library methods that no row reaches, and why.
+/// The library's methods that no row calls, and the reason for each.
 const NOT_REACHED: [(&str, &str); 22] = [
     ("open", "the server opens the file"),
     ("open_with", "the server opens the file"),
@@ -190,7 +190,7 @@ fn read_all(folder: &str, into: &mut String) {
         if path.is_dir() {
             read_all(path.to_str().unwrap(), into);
         } else {
-            // A call may be broken over lines.
+            // Line breaks are removed, because a call may span several lines.
             let text = std::fs::read_to_string(path).unwrap();
             into.push_str(&text.split_whitespace().collect::<String>());
         }

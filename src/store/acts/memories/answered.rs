@@ -1,5 +1,5 @@
-//! Memories in a context that a turn answers: each counts as a use whose outcome nobody has reported yet. Written after the
-//! acknowledgement, with the uses of turns.
+//! Records the memories in a context that a turn answers. Each counts as a use whose outcome is not reported yet. This is
+//! written after the acknowledgement, together with the uses of turns.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -24,8 +24,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Notes, once each, that these memories were used in a context that a turn answers. Returns those that count: the
-    /// others were noted before, or they or the session are gone or being erased.
+    /// Records, once each, that these memories were used in a context that a turn answers. Returns those with a new use: the
+    /// others were recorded before, or are erased or hidden. Returns none if the session is being erased.
     pub(in crate::store::acts) fn note_answered(
         &self,
         scope: &Scope,
@@ -55,7 +55,7 @@ impl WriteTx<'_> {
             return Ok(());
         }
         match self.restore_answered(scope, memory_no) {
-            // The counts of other memories are not lost if one is damaged or cannot become active again.
+            // A memory that is damaged or cannot become active again must not lose the counts of others.
             Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Conflict) => Ok(()),
             done => done,
         }

@@ -21,8 +21,8 @@ use crate::{
 
 #[cfg(feature = "files")]
 impl WriteTx<'_> {
-    /// Asks a person about a memory that was changed both here and in its file, once while the question is open. Each
-    /// conflict is news: it is asked again as soon as the last one is decided.
+    /// Opens a review of a memory that was changed both here and in its file, or returns the open one. Each conflict is
+    /// news, so there is no rest after the last review is decided.
     pub(crate) fn ask_of_conflict(&mut self, scope: &Scope, id: MemoryId) -> Result<ReviewId> {
         let operation = MemoryOperation::begin(self, scope, Origin::User.as_str())?;
         let (sql, memory_no) = (operation.tx.sql, operation.memory(id)?.row.memory_no);
@@ -38,8 +38,8 @@ impl WriteTx<'_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Opens a review and returns it, or the same one if it is open. `None` if a person has decided it and nothing is new
-    /// since: no use was rated, no check failed. `why` names rules and numbers, never what was said.
+    /// Opens a review, or returns the open one about the same question. `None` if a person has decided it recently, or
+    /// nothing is new since: no use was rated, no check failed. `why` names rules and numbers, never what was said.
     pub(super) fn ask(
         &self,
         kind: ReviewKind,
@@ -50,7 +50,7 @@ impl MemoryOperation<'_, '_> {
         self.ask_with_news(kind, of, why, has_news)
     }
 
-    /// Like `ask`, if the caller knows whether anything is new since a person decided.
+    /// Like `ask`, but `has_news` says whether anything is new since a person decided.
     pub(super) fn ask_with_news(
         &self,
         kind: ReviewKind,

@@ -28,7 +28,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MemoryBefore {
     pub(super) row: MemoryRow,
-    /// The id of its successor.
+    /// The id of the memory's successor.
     pub(super) superseded_by: Option<MemoryId>,
     pub(super) names: TermNames,
     pub(super) resurfacing: Resurfacing,
@@ -49,8 +49,8 @@ impl MemoryBefore {
         Ok(before.into_iter().filter(|(name, value)| after.get(name) != Some(value)).collect())
     }
 
-    /// Rejects what no memory can be, whatever its history says: volatile or little trusted but settled, steps without being
-    /// a procedure, superseded by nothing or by itself, trusted more than its author.
+    /// Fails if this is not a valid memory, whatever its history says: if it is more settled than its volatility and trust
+    /// allow, has steps but is no procedure, is superseded by nothing or by itself, or is trusted more than its origin.
     pub(super) fn check(&self) -> Result<()> {
         let row = &self.row;
         check_together(row.kind, row.procedure.as_ref())?;
@@ -65,7 +65,8 @@ impl MemoryBefore {
         Ok(())
     }
 
-    /// The memory with these columns as they were. The writer looks up its successor by id.
+    /// The memory with the previous values of the columns in `before`. Its successor is set by id only; the caller looks up
+    /// the number.
     pub(super) fn restored(&self, before: &Value) -> Result<Self> {
         let damaged = |error| Error::caused(ErrorKind::Corrupt, "a change of a memory cannot be read", error);
         let mut columns = MemoryColumns::of(self).to_map()?;

@@ -1,4 +1,4 @@
-//! Checks: what follows for a memory from a look by a sensor or a person.
+//! Stores checks: the effect on a memory of what a sensor or a person found.
 
 use std::time::Duration;
 
@@ -57,11 +57,11 @@ impl NewCheck<'_> {
     }
 }
 
-/// What a sensor found about a memory as it was at that time.
+/// What a sensor found about a memory, and what it looked for.
 #[derive(Clone, Debug)]
 pub(crate) struct SensorFinding {
     pub(crate) memory: MemoryId,
-    /// The hash of its text at that time.
+    /// The hash of the text that the memory had when the sensor looked.
     pub(crate) content_hash: ContentHash,
     /// Which sensor looked, at which subject, and what it expected.
     pub(crate) what: NewSensor,
@@ -72,7 +72,7 @@ pub(crate) struct SensorFinding {
 }
 
 impl SensorFinding {
-    /// The check as callers see it, before anything follows from it.
+    /// The check as callers see it, without its effects on the memory.
     pub(crate) fn told(&self) -> MemoryCheck {
         let why = match self.verdict {
             CheckVerdict::Unknown(why) => Some(why),
@@ -104,9 +104,9 @@ impl JobTx<'_, '_> {
 }
 
 impl WriteTx<'_> {
-    /// Stores what a sensor found: a change, what follows for the memory, and a review if the check failed. A memory whose
-    /// text has changed, that is gone, or that is no longer watched like this stays as it is, because the finding does not
-    /// apply to it.
+    /// Stores what a sensor found: a change, its effects on the memory, and a review if the check failed or asks a person.
+    /// The finding does not apply, and the memory stays as it is, if it is gone, is no longer active or archived, has
+    /// another text, or is no longer watched by this sensor with this expectation.
     pub(crate) fn keep_check(&mut self, scope: &Scope, looked: &SensorFinding) -> Result<MemoryCheck> {
         let SensorFinding { what, verdict, .. } = looked;
         let mut operation = MemoryOperation::begin(self, scope, &what.sensor)?;
@@ -129,8 +129,8 @@ impl WriteTx<'_> {
                 operation.check(&before, &NewCheck { checked, ..check })?
             }
             CheckVerdict::Fail(seen) => {
-                // Seeing the same again is not news: it makes nothing more wrong. The same goes if the earlier observation
-                // was forgotten because nothing looked for a while.
+                // If the sensor sees the same and fails again, that is not news, and the memory does not become more
+                // doubtful. The same applies if what the last check saw is no longer stored.
                 let is_as_before = watched.seen.as_deref().is_none_or(|before| before == seen.as_bytes())
                     && operation.told_last(memory_no, &what.sensor)? == Some(CheckResult::Fail);
                 let after = if is_as_before {
@@ -166,10 +166,10 @@ impl WriteTx<'_> {
 
 impl MemoryOperation<'_, '_> {
     /// Records a check of a memory: its effect on confidence and reliability, the time if it passed, and a change in its
-    /// history. After a pass, a memory that grows stale and states no window gets the checker's window if that is longer.
-    /// Checks are facts: undo does not take them back.
+    /// history. After a pass, a memory that grows stale and states no window gets the checker's window if that is longer
+    /// than that of its volatility. Checks are facts: undo does not take them back.
     ///
-    /// Frequency is no obstacle: neither confidence nor reliability nor window decides which one a memory may have.
+    /// The frequency always stays: neither confidence nor reliability nor window decides which frequency a memory may have.
     pub(super) fn check(&mut self, before: &MemoryBefore, check: &NewCheck<'_>) -> Result<MemoryBefore> {
         let (memory_no, mut after) = (before.row.memory_no, before.clone());
         let (confidence, reliability) =
@@ -195,7 +195,7 @@ impl MemoryOperation<'_, '_> {
         self.change(before, after, noted(self.last_result(memory_no)?, result, &reason))
     }
 
-    /// Asks a person whether a memory holds, and returns the open review. `None` if a person decided that recently.
+    /// Asks a person whether a memory holds, and returns the review. `None` if a person decided that recently.
     pub(super) fn ask_whether_it_holds(
         &mut self,
         memory_no: MemoryNo,
@@ -219,8 +219,9 @@ impl MemoryOperation<'_, '_> {
     }
 }
 
-/// How long a memory holds after a pass. A sensor never makes a memory stale sooner: a memory that does not grow stale gets
-/// no window, and a window shorter than that of its volatility is ignored. Longer ones are limited to half a year.
+/// A memory's window after a pass. A sensor never makes a memory stale sooner: a memory that does not grow stale gets no
+/// window, and a window that is not longer than that of the memory's volatility is ignored. Longer windows are limited to
+/// half a year.
 fn window_after_pass(row: &MemoryRow, of_sensor: Option<Duration>) -> Option<Duration> {
     let own = window(row.volatility).and_then(|own| own.to_std().ok());
     let longer = own.zip(of_sensor).filter(|(own, of_sensor)| of_sensor > own);
@@ -233,7 +234,7 @@ fn noted(old: Option<CheckResult>, result: CheckResult, reason: &str) -> Note<'_
     Note { op: ChangeOp::Check, old_value, new_value, reason }
 }
 
-/// `confidence 0.40, reliability 0.30`.
+/// The reason for the history: `confidence 0.40, reliability 0.30`.
 fn numbers(held: &MemoryBefore) -> String {
     let confidence = format!("confidence {:.2}", held.row.confidence);
     match held.row.reliability {

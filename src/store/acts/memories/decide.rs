@@ -42,7 +42,7 @@ use crate::{
     },
 };
 
-/// The reason in the history.
+/// The reasons in the history.
 const APPROVED: &str = "a person approved it";
 const REJECTED: &str = "a person rejected it";
 
@@ -60,7 +60,7 @@ impl WriteTx<'_> {
         if let Some(decision) = asked.review.decision {
             return Err(conflict(format!("the review is already {}", decision.as_str())));
         }
-        // First, because a memory that stops being active takes its questions with it.
+        // The review is decided first, because a memory that is no longer active withdraws its open reviews.
         reviews::decide(sql, scope, asked.review_no, (decision, by, now))?;
         operation.carry_out(&asked, decision == Decision::Approved)?;
         let memories = [Some(asked.memory_no), asked.other_no].into_iter().flatten();
@@ -84,7 +84,7 @@ impl MemoryOperation<'_, '_> {
                     other => other,
                 };
                 match other {
-                    // A person says which one holds, not how far it is trusted.
+                    // The person decides which of the two holds, whatever their trust.
                     Some(other) => self.take_the_place(&memory, &other, APPROVED),
                     None => self.restore(&memory, APPROVED).map(drop), // Nothing contradicts it any more.
                 }
@@ -132,7 +132,7 @@ impl MemoryOperation<'_, '_> {
         self.succeed(other, &memory.row)
     }
 
-    /// The memory stays for ever.
+    /// Moves a memory to `ultra_low`, where it stays for ever.
     fn promote(&mut self, memory: &MemoryBefore) -> Result<()> {
         let id = memory.row.id;
         let trust = approve(memory.row.trust, Origin::User).ok_or_else(|| {
@@ -151,7 +151,7 @@ impl MemoryOperation<'_, '_> {
 
     fn fall_back(&mut self, memory: &MemoryBefore) -> Result<()> {
         if memory.row.frequency != Frequency::Low {
-            return Ok(()); // It did so by itself.
+            return Ok(()); // It has moved since the review was opened.
         }
         self.move_to(memory, memory.clone(), Frequency::Mid, REJECTED)
     }

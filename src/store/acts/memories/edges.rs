@@ -1,4 +1,4 @@
-//! Edges by hand: how two memories of a user relate.
+//! Adds and removes edges by hand: how two memories of a user relate.
 
 use crate::{
     error::{Error, Result},
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Adds an edge, or overwrites the existing one of its type.
+    /// Adds an edge, or overwrites the existing edge of this type between the two memories.
     pub(crate) fn relate_memories(
         &mut self,
         scope: &Scope,
@@ -43,7 +43,7 @@ impl WriteTx<'_> {
         let (from, to) = (operation.memory(from)?.row, operation.memory(to)?.row);
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
         if new.edge_type == EdgeType::Contradicts {
-            // The edge marks them as contested.
+            // Such an edge marks both memories as contested.
             [&from, &to]
                 .into_iter()
                 .try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
@@ -85,7 +85,7 @@ impl WriteTx<'_> {
         Ok(edge)
     }
 
-    /// Removes an edge. An edge that says one memory superseded another cannot be removed; undo that instead.
+    /// Removes an edge. An edge of the type `supersedes` cannot be removed; the superseding has to be undone instead.
     pub(crate) fn unrelate_memories(&mut self, scope: &Scope, id: EdgeId, by: Origin) -> Result<()> {
         let operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let sql = operation.tx.sql;
@@ -99,7 +99,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// Rejects that a tool or a document overwrites the edge of somebody who is trusted more.
+/// Fails if a tool or a document would change an edge that somebody who is trusted more stated.
 fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
     if Trust::of(by) > Trust::Foreign || Trust::of(edge.origin) == Trust::Foreign {
         return Ok(());
@@ -108,7 +108,7 @@ fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
     Err(conflict(format!("the {said_by} stated this edge, and a tool or a document cannot change it")))
 }
 
-/// Rejects a memory that nobody should see any more.
+/// Fails if a memory is forgotten or quarantined.
 pub(super) fn check_is_seen(memory: &MemoryRow) -> Result<()> {
     match memory.status {
         MemoryStatus::Forgotten | MemoryStatus::Quarantined => {

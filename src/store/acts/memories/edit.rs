@@ -35,12 +35,12 @@ use crate::{
     },
 };
 
-/// The history's reason for an edit that changed a memory's text. Recall relies on it: the turns that the memory rests on no
-/// longer say what it says.
+/// The history's reason for an edit that changed a memory's text. Recall reads it: after such an edit, the turns that the
+/// memory rests on no longer say what it says.
 const ANOTHER_TEXT: &str = "another text";
 
 impl WriteTx<'_> {
-    /// Applies an edit to an active or archived memory. One that changes nothing leaves it as it is.
+    /// Applies an edit to an active or archived memory. An edit that changes nothing writes nothing.
     pub(crate) fn edit_memory(&mut self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
         let editor = edit.origin.unwrap_or(Origin::Assistant);
         let mut operation = MemoryOperation::begin(self, scope, editor.as_str())?;
@@ -57,8 +57,9 @@ impl WriteTx<'_> {
         check_stays_in_place(&before.row, &after.row, editor)?;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
         let (said_before, says) = (parts(&before.row), parts(&after.row));
-        // Nobody may speak in the name of somebody who is trusted more, and only a person may take over a memory whose title
-        // stays: otherwise a new text would launder the title above it.
+        // A changed text becomes the editor's, with the editor's trust, if the editor is trusted less than the memory or has
+        // rewritten the text. For a person's edit, that is decided on all parts together. For other editors, each part must
+        // be rewritten: otherwise a title of less trusted words could stay and gain the editor's trust.
         let is_rewritten = match Trust::of(editor) {
             Trust::Foreign | Trust::Assistant => is_rewritten_in_all(&said_before, &says),
             Trust::User | Trust::Approved => is_rewritten(&said_before.join("\n"), &says.join("\n")),
@@ -72,7 +73,7 @@ impl WriteTx<'_> {
             check_settled(after.row.frequency, after.row.volatility, after.row.trust)
                 .map_err(|error| Error::new(ErrorKind::Conflict, error.to_string()))?;
         }
-        // The world may outdate it faster than before, and the editor may be trusted less than its previous author.
+        // The edit may have made the memory more volatile or less trusted, so that it may no longer be as settled.
         after.row.frequency = after.row.frequency.min(most);
         if after.row.frequency != before.row.frequency {
             after.row.frequency_since = operation.now;
@@ -97,7 +98,7 @@ fn is_rewritten_in_all(before: &[String; 4], after: &[String; 4]) -> bool {
     before.iter().zip(after).all(|(before, after)| before.is_empty() || is_rewritten(before, after))
 }
 
-/// Rejects changes to a memory that is neither active nor archived.
+/// Fails if a memory is neither active nor archived, and so may not be changed.
 pub(super) fn check_may_change(held: &MemoryBefore) -> Result<()> {
     let id = held.row.id;
     match (held.row.status, held.superseded_by) {
@@ -115,7 +116,7 @@ fn edited(before: &MemoryBefore, edit: &Edit) -> Result<MemoryBefore> {
     let mut after = before.clone();
     let row = &mut after.row;
     let volatility_follows = row.volatility == row.information_type.default_volatility();
-    // Unless a new summary is given, the old one goes with the text it was made from.
+    // The old summary is dropped with the text that it was made from, unless a new summary is given.
     let content = edit.content.map(|content| content.trim().to_owned());
     if let Some(content) = content.filter(|content| *content != row.content) {
         row.content = content;
@@ -148,7 +149,7 @@ fn edited(before: &MemoryBefore, edit: &Edit) -> Result<MemoryBefore> {
 }
 
 /// The entities that the new text names. `None` if the text is unchanged, or if the entities were given by hand and stay.
-/// That is not stored: entities count as given if they differ from those that the old text names.
+/// Whether they were given is not stored: they count as given if they differ from those that the old text names.
 fn names_anew(before: &MemoryRow, after: &MemoryRow, known: &[String]) -> Option<Vec<String>> {
     if (&before.title, &before.content) == (&after.title, &after.content) {
         return None;
@@ -167,7 +168,7 @@ fn whole_seconds(window: std::time::Duration) -> std::time::Duration {
     std::time::Duration::from_secs(window.as_secs())
 }
 
-/// The note for the history: a change of frequency alone shows both values.
+/// The note for the history. If only the frequency changes, it has the old and the new one.
 fn note<'n>(before: &MemoryBefore, edit: &Edit) -> Note<'n> {
     let of_frequency_alone = Edit {
         frequency: edit.frequency,

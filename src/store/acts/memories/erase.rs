@@ -1,7 +1,7 @@
-//! Erasing memories: one by hand with what jobs made from it, and what jobs made from a turn that is erased.
+//! Erases memories: one by hand, with what jobs made from it, or those that jobs made from a turn that is being erased.
 //!
-//! What a job made dies with any of its sources, because its text may repeat the source. What a person saved, or has
-//! confirmed since, stays; its earlier texts and the words of the source are removed.
+//! A memory that a job made is erased with any of its sources, because its text may repeat the source. A memory that
+//! somebody saved, or has confirmed since, stays, but its earlier texts and the words of the source are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,18 +35,18 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Erases a memory and everything that jobs made from it, in one transaction, together with queueing the scrub.
+    /// Erases a memory and everything that jobs made from it, and queues the scrub in the same transaction.
     pub(crate) fn erase_memory(&mut self, scope: &Scope, id: MemoryId) -> Result<Erased> {
         self.lock(scope)?;
         if jobs::is_erasing(self.sql, scope, None)? {
             return Err(users::gone());
         }
         let memory_no = find::no_of(self.sql, scope, id)?.ok_or_else(no_memory)?;
-        // A query may repeat what the memory says.
+        // All receipts are erased, because a query may repeat what the memory says.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
         }
-        // Everything read of it, by any process, is void.
+        // Invalidates everything that any process has read of the memory.
         users::raise_epoch(self.sql, scope)?;
         let mut doomed = DoomedMemories::default();
         doomed.add(self, scope, memory_no)?;
@@ -63,8 +63,8 @@ pub(crate) fn erase_made_of(tx: &mut WriteTx<'_>, scope: &Scope, turn: TurnId) -
     doomed.erase(tx, scope)
 }
 
-/// Empties the episodes of a session that is being erased, and counts again in how many sessions memories helped. Returns
-/// `false` if there are none.
+/// Removes the texts from some episodes of a session that is being erased, and counts again in how many sessions and
+/// projects memories helped. Returns `false` if the session has no episodes left.
 pub(crate) fn empty_episodes(
     tx: &WriteTx<'_>,
     scope: &Scope,
@@ -79,11 +79,11 @@ pub(crate) fn empty_episodes(
     Ok(emptied > 0)
 }
 
-/// The memories to erase, and those that stay although they were made from them.
+/// The memories to erase, and those that stay although they were made from something erased.
 #[derive(Debug, Default)]
 struct DoomedMemories {
     memories: BTreeSet<MemoryNo>,
-    /// Erased turns and memories from which others were made.
+    /// The ids of the erased turns and memories, which are removed from the sources of all memories.
     sources: Vec<Uuid>,
     survivors: BTreeSet<MemoryNo>,
 }
@@ -148,7 +148,7 @@ impl DoomedMemories {
         Ok(self.memories.len() as u64)
     }
 
-    /// The first surviving memory in the chain of successors of a memory that is erased.
+    /// The first memory that is not erased in the chain of successors of an erased memory.
     fn successor(&self, tx: &WriteTx<'_>, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
         let (mut at, mut walked) = (memory_no, BTreeSet::new());
         while walked.insert(at) {
@@ -161,8 +161,8 @@ impl DoomedMemories {
     }
 }
 
-/// Updates a memory that an erased one had superseded: it gets the erased one's successor. If there is none, it returns to
-/// its status before, or is archived if its place is taken by now.
+/// Updates a memory that an erased one had superseded: it gets the erased one's successor. If there is none, it gets the
+/// status that it had before, or is archived if its place is taken by now.
 fn leave(
     tx: &mut WriteTx<'_>,
     scope: &Scope,
@@ -171,7 +171,7 @@ fn leave(
 ) -> Result<()> {
     let found = match find::by_no(tx.sql, scope, memory_no) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
-            return row::release(tx.sql, scope, memory_no); // Nobody can read it; doctor reports it.
+            return row::release(tx.sql, scope, memory_no); // The memory is damaged; doctor reports it.
         }
         found => found?,
     };

@@ -1,5 +1,5 @@
-//! What an ended session yields: ratings of uses in its user's words, and memories. Everything happens once: a row records
-//! that the session was extracted.
+//! Writes what an ended session yields: ratings of uses, from the user's words, and new memories. A row records that the
+//! session was extracted, so that its memories are saved once.
 
 use crate::{
     config::Extract,
@@ -36,13 +36,13 @@ use crate::{
     },
 };
 
-/// The maker of what rules find, as sources and history name it.
+/// The name under which sources and the history record what rules found.
 pub(crate) const RULES: &str = "rules";
 
 /// How many unrated uses one slice removes.
 const UNRATED: u32 = 256;
 
-/// What is kept from a session, ready to be written.
+/// A memory found in a session, ready to be saved, and the problem that it solves, if there is one.
 #[derive(Debug)]
 pub(crate) struct Harvest {
     memory: MeasuredMemory,
@@ -50,7 +50,7 @@ pub(crate) struct Harvest {
 }
 
 impl Harvest {
-    /// Prepares what was found by rules, or by LLM#1 with this name.
+    /// Prepares a finding of the rules or, if `by` is a name, of LLM#1 with that name.
     pub(crate) fn of(
         found: Finding,
         (session, project): (SessionId, Option<&str>),
@@ -83,7 +83,7 @@ impl Harvest {
     }
 }
 
-/// A use, and its outcome according to the user's own words.
+/// The outcome of a use of a memory, according to the user's own words.
 #[derive(Clone, Debug)]
 pub(crate) struct Rating {
     pub(crate) memory: MemoryId,
@@ -113,7 +113,7 @@ impl JobTx<'_, '_> {
         Ok(jobs::is_extracting(self.tx.sql, scope, session)?)
     }
 
-    /// Rates a use. A memory that is gone or hidden by now and a use that is already rated stay as they are.
+    /// Rates a use, and returns whether it did. Does nothing if the use has an outcome, or the memory is gone or hidden.
     pub(crate) fn rate_heard(&mut self, scope: &Scope, rating: &Rating) -> SliceResult<bool> {
         self.lock(scope)?;
         let mut operation = MemoryOperation::begin(self.tx, scope, RULES)?;
@@ -151,7 +151,7 @@ impl JobTx<'_, '_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Saves a memory, and the problem that it solves with an edge between them. Returns the number of new memories.
+    /// Saves a memory, the problem that it solves, and an edge between the two. Returns the number of new memories.
     fn harvest(&mut self, harvest: &Harvest) -> Result<u64> {
         let Some((memory, is_new)) = self.save_learned(&harvest.memory)? else { return Ok(0) };
         let Some(problem) = &harvest.solves else { return Ok(u64::from(is_new)) };
@@ -170,8 +170,9 @@ impl MemoryOperation<'_, '_> {
         Ok(u64::from(is_new) + u64::from(is_problem_new))
     }
 
-    /// Saves what a job found, and returns whether it is new. `None` if a turn that proves it was erased in the meantime, or
-    /// if the same text is in quarantine. If its slot is taken, it waits for a person: a job never decides.
+    /// Saves a memory that a job found, and returns its number and whether it is new. `None` if a turn that proves it was
+    /// erased in the meantime, or if the same text is in quarantine. If its slot is taken, it waits for a person, because a
+    /// job never decides.
     fn save_learned(&mut self, memory: &MeasuredMemory) -> Result<Option<(MemoryNo, bool)>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         for source in &memory.sources {

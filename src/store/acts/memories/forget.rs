@@ -32,12 +32,12 @@ const FORGOTTEN_AT_ONCE: u32 = 64;
 pub(crate) struct SomeForgotten {
     pub(crate) group: GroupId,
     pub(crate) memories: Vec<MemoryId>,
-    /// Where to continue. `None` if it was the last.
+    /// Where to continue. `None` if this was the last transaction.
     pub(crate) next: Option<MemoryNo>,
 }
 
 impl WriteTx<'_> {
-    /// Forgets a memory. One that is already forgotten stays as it is.
+    /// Forgets a memory. A memory that is already forgotten stays as it is.
     pub(crate) fn forget_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Forgotten> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
@@ -45,8 +45,8 @@ impl WriteTx<'_> {
         Ok(Forgotten { group: (!memories.is_empty()).then_some(operation.group), memories })
     }
 
-    /// Forgets some of the memories that pass a filter, before a place, as part of an operation that may already be in
-    /// progress. Memories that are trusted more than the caller are skipped.
+    /// Forgets some of the memories with numbers below `before` that pass a filter. Their changes belong to `group`, or to a
+    /// new group if it is `None`. Memories that the caller may not change are skipped.
     pub(crate) fn forget_some_memories(
         &mut self,
         scope: &Scope,
@@ -62,7 +62,7 @@ impl WriteTx<'_> {
         let mut memories = Vec::with_capacity(some.len());
         for memory_no in some {
             match operation.forget(memory_no, by, BY_HAND) {
-                Err(error) if error.kind() == ErrorKind::Conflict => {} // It is trusted more than the caller.
+                Err(error) if error.kind() == ErrorKind::Conflict => {} // The memory is trusted more than the caller.
                 forgotten => memories.extend(forgotten?),
             }
         }

@@ -1,4 +1,4 @@
-//! Writes imported memories, which refer to each other by id: references to later ones are written at the end.
+//! Writes imported memories. They refer to each other by id, and references to later memories are written at the end.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub(in crate::store::acts) fn is_any_known(sql: &dyn Sql, lines: &[TransferLine]
         || is_any_owned(sql, transfer::OWNER_OF_REVIEW, &reviews)?)
 }
 
-/// The memories that were written.
+/// The memories that were written so far, and the references that are written at the end.
 #[derive(Default)]
 pub(in crate::store::acts) struct ImportedMemories {
     numbers: HashMap<MemoryId, MemoryNo>,
@@ -116,7 +116,7 @@ impl ImportedMemories {
         edges::insert(sql, scope, (self.number(edge.from)?, self.number(edge.to)?), edge)
     }
 
-    /// Writes an episode, in the session with this number.
+    /// Writes an episode in the session with this number, or in none.
     pub(in crate::store::acts) fn add_episode(
         &self,
         (sql, scope): (&dyn Sql, &Scope),
@@ -146,7 +146,7 @@ impl ImportedMemories {
         transfer::insert_episode(sql, scope, session_no, &row)
     }
 
-    /// Writes the references to memories that came later.
+    /// Writes the references to other memories, which all have numbers now.
     pub(in crate::store::acts) fn end(&self, (sql, scope): (&dyn Sql, &Scope)) -> Result<()> {
         for (memory_no, by) in &self.successors {
             row::set_superseded_by(sql, scope, *memory_no, self.number(*by)?)?;
@@ -192,8 +192,8 @@ fn add_changes(
     changes.iter().try_for_each(|change| transfer::insert_change(sql, scope, held.row.memory_no, change))
 }
 
-/// Walks a history back from the current memory. Every earlier state must be a valid memory, as far back as states are
-/// known in full; before that, only the bounds of what is known are checked.
+/// Walks a history back from the current memory. Every earlier state must be a valid memory, as far back as states are known
+/// in full. Further back, only the bounds of the known values are checked.
 fn check_changes(held: &MemoryBefore, changes: &[Change]) -> Result<()> {
     let (mut was, mut is_whole) = (held.clone(), true);
     for change in changes.iter().rev() {

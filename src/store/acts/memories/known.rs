@@ -1,4 +1,4 @@
-//! Saving a memory that is already known: it may change its author, become active again, and gain what it lacked.
+//! Saving a memory that is already known: it may change its author, become active again, and get values that it lacked.
 
 use crate::{
     error::Result,
@@ -51,8 +51,8 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// The active, archived or forgotten memory that says the same. A superseded text may be said again and is new, and so
-    /// is one forgotten by somebody who is trusted more. Errors: the text is in quarantine.
+    /// The active, archived or forgotten memory that says the same. A text counts as new if the memory that had it is
+    /// superseded, or if it is forgotten and trusted more than the saver. Errors: the text is in quarantine.
     pub(super) fn known_by_text(&self, memory: &MeasuredMemory) -> Result<Option<MemoryRow>> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let (project, hash) = (memory.new.project.as_deref(), memory.content_hash);
@@ -136,7 +136,7 @@ impl MemoryOperation<'_, '_> {
         let mut after = before.clone();
         after.row.status = status;
         if status != before.row.status {
-            after.row.frequency_since = self.now; // Otherwise the rule that archived it would do so again.
+            after.row.frequency_since = self.now; // Otherwise the rule that archived the memory would do so again.
         }
         let (old_value, new_value) = (Some(before.row.status.as_str()), Some(status.as_str()));
         let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
@@ -147,7 +147,7 @@ impl MemoryOperation<'_, '_> {
         reviews::withdraw_waiting(self.tx.sql, &self.scope, known.row.memory_no, self.now)
     }
 
-    /// Adds stated values that a known memory lacks, and lists the stated values that differ from it.
+    /// Adds the stated values that a known memory lacks, and lists the stated values that differ from the memory's.
     fn fill(&mut self, memory_no: MemoryNo, memory: &MeasuredMemory) -> Result<SaveResult> {
         let row =
             find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
@@ -191,12 +191,13 @@ impl MemoryOperation<'_, '_> {
     }
 }
 
-/// Whether the saver is trusted as far as the memory is. A person counts as such even if a person approved it.
+/// Whether the saver is trusted at least as much as the memory. The user's trust is enough for a memory that a person
+/// approved.
 fn may_fill(memory: &MeasuredMemory, row: &MemoryRow) -> bool {
     memory.trust() >= row.trust.min(Trust::User)
 }
 
-/// A known memory with the stated values that it lacked, and the names of the stated values that differ from it.
+/// A known memory with the stated values that it lacked, and the names of the stated values that differ from the memory's.
 fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefore, Vec<&'static str>)> {
     let (new, mut after, may_fill) = (&memory.new, before.clone(), may_fill(memory, &before.row));
     let mut not_taken = Vec::new();

@@ -1,4 +1,4 @@
-//! What is determined about a memory before it is saved: that it is within bounds, its words, and its author.
+//! A memory before it is saved: its bounds are checked, and its words, hash, trust and first row are computed.
 
 use crate::{
     error::Result,
@@ -21,7 +21,7 @@ use crate::{
 
 use chrono::{DateTime, Utc};
 
-/// A memory that may be saved, with everything that could be computed before anyone had to wait for it.
+/// A memory that may be saved, with everything that can be computed before the transaction.
 #[derive(Debug)]
 pub(crate) struct MeasuredMemory {
     pub(crate) new: NewMemory,
@@ -30,7 +30,7 @@ pub(crate) struct MeasuredMemory {
     pub(super) content_hash: ContentHash,
     /// The encoded forward list.
     pub(super) words: Vec<u8>,
-    /// Turns and other memories.
+    /// The turns and the other memories that it is made from.
     pub(super) sources: Vec<SourceRow>,
     pub(super) finder: Finder,
     pub(super) made_by: String,
@@ -60,19 +60,19 @@ impl MeasuredMemory {
         Ok(measured)
     }
 
-    /// How far it is trusted: no more than its sources.
+    /// How far the memory is trusted: as its own origin and its sources, whichever is trusted least.
     pub(super) fn trust(&self) -> Trust {
         let sources = self.sources.iter().map(|source| source.origin);
         let least = trust_in_words(sources.chain([self.new.origin]));
         least.expect("it has an origin of its own")
     }
 
-    /// Whose words it has.
+    /// Whose words the memory has.
     pub(super) fn voice(&self) -> Voice {
         Voice { origin: self.new.origin, trust: self.trust() }
     }
 
-    /// The row it begins with, without a number or a unit.
+    /// The row with which the memory begins, without a number or a unit.
     pub(super) fn row(
         &self,
         id: MemoryId,

@@ -1,5 +1,5 @@
-//! Merging: several memories become one, which takes the place of each. It is trusted no more than the least trusted of
-//! them, and dies with any of them, because its text may repeat it.
+//! Merging: several memories become one, which takes the place of each. The merged memory is trusted no more than the least
+//! trusted of them, and is erased with any of them, because its text may repeat it.
 
 use crate::{
     error::{Error, Result},
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// The most memories that become one. Nobody compares more side by side.
+/// The most memories in one merge. A person cannot compare more side by side.
 const MOST: usize = 16;
 
 impl WriteTx<'_> {
@@ -100,7 +100,8 @@ fn source_of(held: &MemoryBefore) -> SourceRow {
     }
 }
 
-/// The row it begins with. What is not stated for it is inherited if all its sources agree.
+/// The row of the merged memory. What is not stated for it is inherited if all its sources agree. Its importance is the
+/// highest of theirs if none is stated.
 fn merged_row(
     operation: &MemoryOperation<'_, '_>,
     memory: &MeasuredMemory,
@@ -118,7 +119,7 @@ fn merged_row(
     }
     row.pinned |= sources.iter().any(|it| it.row.pinned);
     for source in sources {
-        // One of them may be trusted less than its words are.
+        // A source may be trusted less than its origin implies.
         row.trust = row.trust.min(source.row.trust);
         row.volatility = row.volatility.max(source.row.volatility);
     }
@@ -126,7 +127,7 @@ fn merged_row(
     Ok(row)
 }
 
-/// The value that all of them share. `None` if there is none, or if they differ.
+/// The value that all sources share. `None` if they have none, or if they differ.
 fn common<T: PartialEq>(sources: &[MemoryBefore], of: impl Fn(&MemoryRow) -> Option<T>) -> Option<T> {
     let mut each = sources.iter().map(|it| of(&it.row));
     let first = each.next().flatten()?;

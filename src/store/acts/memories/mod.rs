@@ -1,4 +1,4 @@
-//! Acts on memories: each is one operation, and a group of the history.
+//! Acts on memories. Each is one operation, whose changes are one group of the history.
 
 mod answered;
 mod ask;

@@ -1,4 +1,4 @@
-//! Notes of the day.
+//! Stores notes of the day.
 
 use crate::{
     error::Result,
@@ -20,8 +20,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Stores a note, once: with the same caller's id, returns the existing note. Errors: a conflict if that says something
-    /// else.
+    /// Stores a note, or returns the existing one with the same caller's id. Errors: a conflict if that says something else.
     pub(crate) fn note_episode(&mut self, scope: &Scope, note: &NewNote) -> Result<Episode> {
         let operation = MemoryOperation::begin(self, scope, "user")?;
         let (sql, now) = (operation.tx.sql, operation.now);

@@ -1,7 +1,7 @@
 //! One operation on a user's memories: everything it changes, on one memory or many, is one group of the history.
 //!
-//! A memory whose text changes gets a new unit. The old one is hidden at once, because recall shows only current texts, and
-//! is swept later. So no cache becomes void, and no epoch is raised.
+//! A memory whose text changes gets a new unit. The old unit is hidden at once, because recall shows only current texts, and
+//! is swept later. So all caches stay valid, and no epoch is raised.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ use crate::{
     },
 };
 
-/// An operation in progress. Nobody else changes the user's memories until the transaction ends.
+/// An operation in progress. Nothing else can change the user's memories until the transaction ends.
 pub(super) struct MemoryOperation<'t, 'a> {
     pub(super) tx: &'t mut WriteTx<'a>,
     pub(super) scope: Scope,
@@ -48,7 +48,7 @@ pub(super) struct MemoryOperation<'t, 'a> {
     user: UserRow,
 }
 
-/// What is noted about a change besides the columns it changed.
+/// What the history records of a change in addition to the previous values of its columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note<'n> {
     pub(super) op: ChangeOp,
@@ -71,7 +71,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(Self { scope: *scope, group: GroupId::new(now), now, made_by: made_by.to_owned(), user, tx })
     }
 
-    /// The memory with this id. Another user's is not found.
+    /// The memory with this id. Errors: this user has no such memory.
     pub(super) fn memory(&self, id: MemoryId) -> Result<MemoryBefore> {
         self.hold(find::by_id(self.tx.sql, &self.scope, id)?.ok_or_else(no_memory)?)
     }
@@ -85,7 +85,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(MemoryBefore { row, superseded_by, names, resurfacing })
     }
 
-    /// A session in which something happened. Nothing is kept about one that is being erased.
+    /// The session in which something happened. Errors: it does not exist or is being erased, so nothing is kept about it.
     pub(super) fn session(&self, id: Option<SessionId>) -> Result<Option<SessionRow>> {
         let Some(id) = id else { return Ok(None) };
         let session = sessions::existing(self.tx.sql, &self.scope, id)?;
@@ -105,7 +105,8 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         known::one(self.tx.sql, &self.scope, row, self.now)
     }
 
-    /// Writes a changed memory, and its previous state into the history. If nothing changed, nothing is written.
+    /// Writes a changed memory, and the previous values of the changed columns into the history. If nothing changed, nothing
+    /// is written.
     pub(super) fn change(
         &mut self,
         before: &MemoryBefore,
@@ -138,7 +139,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         row::update(sql, &scope, &after.row)?;
         if before.row.is_recalled() && !after.row.is_recalled() {
             reviews::withdraw(sql, &scope, memory_no, self.now)?;
-            // What waits in place of a forgotten memory must still be decided.
+            // A memory that waits to take the place of a forgotten one must still be decided.
             if after.row.status != MemoryStatus::Forgotten {
                 reviews::withdraw_of_other(sql, &scope, memory_no, self.now)?;
             }
@@ -151,7 +152,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(after)
     }
 
-    /// Notes a separate change: of the memory's frequency or its trust.
+    /// Records the part of an operation that is a separate change in the history: of the memory's frequency or its trust.
     fn note_apart(
         &self,
         apart: Option<(ChangeOp, Map<String, Value>)>,
@@ -171,7 +172,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         self.note(from.row.memory_no, note, Some(Value::Object(columns).to_string()))
     }
 
-    /// Notes a change of a memory.
+    /// Records a change of a memory in the history.
     pub(super) fn note(&self, memory_no: MemoryNo, note: Note<'_>, before: Option<String>) -> Result<()> {
         let Note { op, old_value, new_value, reason } = note;
         let change = NewChange {
@@ -207,7 +208,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(seq)
     }
 
-    /// Rejects an active memory that says the same as another active one, or whose slot is taken.
+    /// Fails if an active memory says the same as another active one, or if its slot is taken.
     pub(super) fn check_free(&self, memory: &MemoryRow) -> Result<()> {
         if memory.status != MemoryStatus::Active || memory.session_no.is_some() {
             return Ok(());
@@ -227,7 +228,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         Ok(())
     }
 
-    /// The other memory that is active in a memory's slot.
+    /// The other memory that is active in a memory's slot. `None` if there is none, or if the memory has no slot.
     pub(super) fn holder(&self, memory: &MemoryRow) -> Result<Option<MemoryRow>> {
         let Some(slot) = &memory.goal_signature else { return Ok(None) };
         let of = (memory.project.as_deref(), memory.kind);
@@ -236,8 +237,8 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
     }
 }
 
-/// Splits a combined change: the part that is a separate change in the same group. From an edit this is the frequency, from
-/// that the trust.
+/// Removes from `columns` the part that the history records as a separate change in the same group: from an edit the
+/// frequency, from a change of frequency the trust. `None` if there is no such part.
 fn apart(op: ChangeOp, columns: &mut Map<String, Value>) -> Option<(ChangeOp, Map<String, Value>)> {
     let (apart, names) = match op {
         ChangeOp::Edit => (ChangeOp::Frequency, &["frequency", "frequency_since"][..]),

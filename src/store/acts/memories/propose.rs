@@ -33,7 +33,8 @@ use crate::{
 const REFLECT: &str = "reflect";
 
 impl WriteTx<'_> {
-    /// Proposes the similar pairs that a search found, if both memories are unchanged, and notes that somebody reflected.
+    /// Proposes edges and merges for the similar pairs that a search found, except pairs of which a memory has changed
+    /// since. Records the reflection as a note.
     pub(crate) fn propose(&mut self, scope: &Scope, found: &Likes) -> Result<Reflected> {
         let operation = MemoryOperation::begin(self, scope, REFLECT)?;
         let mut reflected = Reflected {
@@ -109,7 +110,7 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(ProposedMerge { review_id, memory_id: like.ids[1], other_id: like.ids[0], why }))
     }
 
-    /// Whether both are still active, and their texts are unchanged.
+    /// Whether both memories of a pair are still active, with the same texts.
     fn are_as_they_were(&self, like: &Like) -> Result<bool> {
         for (memory_no, seq) in like.numbers.into_iter().zip(like.seqs) {
             let row = find::by_no(self.tx.sql, &self.scope, memory_no)?;

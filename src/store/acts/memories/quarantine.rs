@@ -1,8 +1,8 @@
 //! Quarantine: hides a source and everything that came from it, as one operation that undo takes back.
 //!
-//! What a job made from the source is hidden, and what jobs made from that, and so on. What somebody saved stays, but is
-//! trusted like a document's words, since it also rests on the source. What a person approved is not doubted. What a hidden
-//! memory had superseded becomes active again.
+//! A memory that a job made from the source is hidden, and so is what jobs made from that memory, and so on. A memory that
+//! somebody saved stays, but is trusted like a document's words, because it also rests on the source. The trust of a memory
+//! that a person approved stays. A memory that a hidden one had superseded becomes active again.
 
 use std::collections::BTreeSet;
 
@@ -71,11 +71,11 @@ impl WriteTx<'_> {
     }
 }
 
-/// What came from a source.
+/// The memories that came from a source.
 #[derive(Debug, Default)]
 struct Reach {
     hidden: BTreeSet<MemoryNo>,
-    /// What rests on it but was saved by somebody.
+    /// Memories that rest on the source, but that somebody saved.
     staying: BTreeSet<MemoryNo>,
 }
 
@@ -139,7 +139,7 @@ impl Reach {
         Ok(())
     }
 
-    /// Adds something made from the source: a job's is hidden, somebody's stays.
+    /// Adds a memory that was made from the source: if a job made it, it is hidden; if somebody saved it, it stays.
     fn add(&mut self, sql: &dyn Sql, scope: &Scope, product: MemoryNo) -> Result<()> {
         if sources::is_of_a_job(sql, scope, product)? {
             return self.hide(sql, scope, product);
@@ -171,8 +171,9 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Lowers a memory's trust to that of a document's words, and its frequency to what they may have. Returns its id, or
-    /// `None` if it is trusted no more than that already.
+    /// Lowers a memory's trust to that of a document's words, and its frequency to what such words may have. Returns its id,
+    /// or `None` if it stays as it is: it is already trusted that little, was approved by a person, is hidden, or is
+    /// volatile.
     fn distrust(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let is_doubted = matches!(row.trust, Trust::Assistant | Trust::User);
@@ -193,7 +194,7 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Makes a memory active again that a hidden one had superseded, or archives it if its place is taken by now.
+    /// Makes a memory that a hidden one had superseded active again, or archives it if its place is taken by now.
     fn hold_again(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let before = self.hold(row)?;

@@ -1,4 +1,4 @@
-//! What a person answers when a memory is shown again: that they looked at it, or not now.
+//! Records a person's answer to a memory that is shown again: seen, or not now.
 
 use crate::{
     error::Result,
@@ -24,15 +24,15 @@ use crate::{
 /// A person's answer to a memory that is shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResurfaceResponse {
-    /// They looked at it.
+    /// The person looked at it.
     Seen,
     /// Not now.
     Dismissed,
 }
 
 impl WriteTx<'_> {
-    /// Records a person's answer to a memory that was shown again, at most once a day. After the third dismissal it is not
-    /// shown any more.
+    /// Records a person's answer to a memory that was shown again, at most once a day. After [`MOST_DISMISSALS`] dismissals
+    /// the memory is not shown any more.
     pub(crate) fn resurface_memory(
         &mut self,
         scope: &Scope,

@@ -41,7 +41,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Saves a memory, once.
+    /// Saves a memory, unless it is already known by its caller's id or its text.
     pub(crate) fn save_memory(&mut self, scope: &Scope, memory: &MeasuredMemory) -> Result<Saved> {
         let mut operation = MemoryOperation::begin(self, scope, memory.new.origin.as_str())?;
         let kept = operation.save(memory)?;
@@ -56,7 +56,7 @@ const MOST_AHEAD: TimeDelta = TimeDelta::days(1);
 pub(super) struct SaveResult {
     pub(super) memory_no: MemoryNo,
     pub(super) outcome: SaveOutcome,
-    /// Names of stated values that differ from the stored ones.
+    /// Names of stated values that were not stored, because the memory has others.
     pub(super) not_taken: Vec<&'static str>,
 }
 
@@ -89,7 +89,7 @@ impl MemoryOperation<'_, '_> {
         Ok(Saved { memory: self.shown(memory_no)?, outcome, not_taken })
     }
 
-    /// The row that a memory begins with.
+    /// The row with which a memory begins. Errors: a memory with this id was erased, or the stated time is too far ahead.
     pub(super) fn begin_row(&self, memory: &MeasuredMemory) -> Result<MemoryRow> {
         let named = memory.new.caller_id.as_deref().and_then(|id| id.parse().ok());
         if let Some(id) = named
@@ -106,7 +106,7 @@ impl MemoryOperation<'_, '_> {
         Ok(memory.row(MemoryId::new(self.now), MemoryStatus::Active, (said_at, self.now)))
     }
 
-    /// Writes a new memory with everything stored next to it.
+    /// Writes a new memory and its rows in other tables.
     pub(super) fn add(&mut self, memory: &MeasuredMemory, mut row: MemoryRow) -> Result<MemoryNo> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let session_no = self.session_no(memory.new.birth.session_id)?;
@@ -127,7 +127,7 @@ impl MemoryOperation<'_, '_> {
         Ok(memory_no)
     }
 
-    /// Records a memory's sources. What somebody saves has that call as a source too, so it stays when a turn is erased.
+    /// Records a memory's sources. If somebody saves it, the call is a source too, so that it stays when a source is erased.
     fn add_sources(&mut self, memory: &MeasuredMemory, row: &MemoryRow) -> Result<()> {
         for source in &memory.sources {
             self.add_source(row.memory_no, source)?;
@@ -180,7 +180,7 @@ impl MemoryOperation<'_, '_> {
         Ok(row.memory_no)
     }
 
-    /// Marks a memory as superseded by another one. The other's number is filled in once it has one.
+    /// Marks a memory as superseded by another one. If that one has no number yet, `succeed` writes it later.
     pub(super) fn retire(
         &mut self,
         old: &MemoryBefore,
@@ -195,7 +195,7 @@ impl MemoryOperation<'_, '_> {
         self.change(old, after, Note { op, old_value, new_value, reason }).map(drop)
     }
 
-    /// Records a memory's successor, and adds the edge for it.
+    /// Records the number of a memory's successor, and adds the edge from it.
     pub(super) fn succeed(&mut self, old: &MemoryBefore, by: &MemoryRow) -> Result<()> {
         let (old_no, old_id) = (old.row.memory_no, old.row.id);
         row::set_superseded_by(self.tx.sql, &self.scope, old_no, by.memory_no)?;
@@ -229,8 +229,8 @@ impl MemoryOperation<'_, '_> {
         edges::insert(sql, scope, (from_no, to_no), &edge)
     }
 
-    /// Writes a memory that contradicts the active one in its slot and may not take its place: it is archived and waits for
-    /// a person.
+    /// Writes a memory that contradicts the active one, `holder`, and may not take its place: it is archived and waits for a
+    /// person.
     pub(super) fn add_waiting(
         &mut self,
         memory: &MeasuredMemory,
@@ -246,7 +246,7 @@ impl MemoryOperation<'_, '_> {
     pub(super) fn contradict(&self, waiting: &MemoryRow, holder: &MemoryRow) -> Result<ReviewId> {
         let both = (waiting.memory_no, holder.memory_no);
         if let Some(review) = reviews::of_two(self.tx.sql, &self.scope, both)? {
-            return Ok(review); // This is already asked.
+            return Ok(review); // The question is already open.
         }
         let ends = ((waiting.memory_no, waiting.id), (holder.memory_no, holder.id));
         self.add_edge(ends.0, ends.1, (EdgeType::Contradicts, waiting.origin))?;

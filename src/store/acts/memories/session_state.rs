@@ -1,4 +1,5 @@
-//! A session's state, kept for as long as it lasts: overwritten in place, without a unit, a revision or a history.
+//! Writes a session's state, which is kept until the session ends. Entries are overwritten in place, and have no unit and no
+//! history.
 
 use crate::{
     error::{Error, Result},
@@ -22,20 +23,20 @@ use crate::{
     },
 };
 
-/// The most entries that a session keeps: enough for a plan, its context and its variables, but not for a memory of its own.
+/// The most entries that a session keeps: enough for a plan, its context and its variables, but too few to replace memories.
 const MOST: usize = 64;
 
-/// What a session should keep under a name.
+/// What becomes of an entry of a session's state.
 #[derive(Debug)]
 pub(crate) enum NewState {
-    /// This, replacing what is there.
+    /// It is written, replacing an earlier one.
     Kept(Box<MeasuredMemory>),
-    /// Nothing any more; identified by its slot.
+    /// It is removed. The entry is identified by its slot.
     Cleared(String),
 }
 
 impl NewState {
-    /// The entry to keep. Errors: it exceeds a bound.
+    /// An entry to write. Errors: it exceeds a bound.
     pub(crate) fn kept(slot: String, name: &str, text: &str) -> Result<Self> {
         let new = NewMemory::new(MemoryKind::General, name, text)
             .goal_signature(slot)
@@ -54,7 +55,8 @@ impl NewState {
 }
 
 impl WriteTx<'_> {
-    /// Writes an entry of a session's state, in the session where its conversation continues by now. Returns that session.
+    /// Writes or removes an entry of a session's state, in the session in which its conversation now continues. Returns that
+    /// session.
     pub(crate) fn set_session_state(
         &mut self,
         scope: &Scope,

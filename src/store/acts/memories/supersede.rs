@@ -32,8 +32,8 @@ use crate::{
 const BY_HAND: &str = "by hand";
 
 impl WriteTx<'_> {
-    /// Saves a memory in the place of another. If it is trusted less, it waits for a person instead; from a tool or a
-    /// document, it is rejected.
+    /// Saves a memory in the place of another. If the new one may not take that place, it waits for a person instead.
+    /// Errors: a tool or a document would supersede a memory that is trusted more.
     pub(crate) fn supersede_memory(
         &mut self,
         scope: &Scope,
@@ -55,7 +55,7 @@ impl WriteTx<'_> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let (old, new) = (operation.memory(old)?, operation.memory(new)?);
         [&old, &new].into_iter().try_for_each(|held| check_may_change_words(&held.row, Trust::of(by)))?;
-        // The user says which of two memories holds, not how far it is trusted.
+        // The user decides which of two memories holds, whatever their trust.
         let kept = operation.supersede_by(&old, &new, by == Origin::User)?;
         operation.saved(kept)
     }
@@ -99,7 +99,7 @@ impl MemoryOperation<'_, '_> {
         if !may_take_the_place(voice(&row), voice(&old.row)) {
             return self.add_waiting(memory, row, &old.row);
         }
-        // The slot it should get may belong to another memory.
+        // The new memory's slot may belong to a third memory.
         let holder = self.holder(&row)?.filter(|holder| holder.memory_no != old.row.memory_no);
         if let Some(holder) = holder {
             return Err(conflict(format!("{} holds in the same slot", holder.id)));
@@ -127,7 +127,7 @@ impl MemoryOperation<'_, '_> {
         Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)))
     }
 
-    /// Puts an existing memory in the place of another, whatever their trust.
+    /// Puts an existing memory in the place of another, without comparing their trust.
     pub(super) fn take_the_place(
         &mut self,
         new: &MemoryBefore,

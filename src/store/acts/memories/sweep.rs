@@ -1,4 +1,4 @@
-//! Removes texts of memories from the index: those that memories no longer have, and those of erased memories.
+//! Removes units of memories from the index: units with texts that memories no longer have, and units of erased memories.
 
 use crate::{
     error::Result,
@@ -21,8 +21,8 @@ use crate::{
 const SLICE_UNITS: u32 = 32;
 
 impl JobTx<'_, '_> {
-    /// Removes some of the units that are no memory's current text from the words, the vectors and the rows. Returns `false`
-    /// if there are none.
+    /// Removes some of the units that do not have a memory's current text from the index, the vectors and all tables.
+    /// Returns `false` if there are none.
     pub(crate) fn sweep_memory_units(&mut self, scope: &Scope) -> SliceResult<bool> {
         self.lock(scope)?;
         let stale = units::stale(self.tx.sql, scope, SLICE_UNITS)?;
@@ -30,13 +30,13 @@ impl JobTx<'_, '_> {
             return Ok(false);
         }
         take_out(self.tx, scope, &stale)?;
-        // Readers that have them cached must read again.
+        // Readers that have the units cached must read again.
         users::raise_epoch(self.tx.sql, scope)?;
         Ok(true)
     }
 }
 
-/// Removes memories' units from the words, the vectors and the rows.
+/// Removes units of memories from the index, the vectors and all tables.
 pub(super) fn take_out(tx: &mut WriteTx<'_>, scope: &Scope, seqs: &[Seq]) -> Result<()> {
     let sql = tx.sql;
     let mut gone = Vec::with_capacity(seqs.len());

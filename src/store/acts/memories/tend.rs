@@ -1,6 +1,7 @@
-//! Tending: carries out the moves that a look at all memories found, some at a time, and drops what is old enough.
+//! Tending: finds the moves of a user's memories, carries them out, some at a time, and deletes old unrated uses and states
+//! before old edits.
 //!
-//! Each write reads again what it replaces and decides again: what has changed since the look stays as it is.
+//! Each write reads the memory again and decides again. If another move, or none, follows by now, the memory stays as it is.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
@@ -37,13 +38,13 @@ use crate::{
 const TEND: &str = "tend";
 /// How many memories are looked at in one snapshot.
 const LOOKED_AT_ONCE: u32 = 256;
-/// Moves, or uses, per slice. A slice holds the writer for about 3 ms.
+/// Moves per slice. A slice holds the writer for about 3 ms.
 pub(crate) const MOVED_AT_ONCE: usize = 8;
 const DROPPED_AT_ONCE: u32 = 256;
 const TRIMMED_AT_ONCE: usize = 16;
 /// How long a use waits for somebody to say whether it helped.
 const UNRATED: TimeDelta = TimeDelta::days(7);
-/// How many edits of a memory keep the state before them.
+/// How many of a memory's newest edits keep the state before them.
 const KEPT_EDITS: u32 = 20;
 
 /// One run over a user's memories. Its moves are one group of the history, decided as of one moment.
@@ -58,7 +59,7 @@ impl Tending {
         Self { group: GroupId::new(now), now }
     }
 
-    /// The day it is for.
+    /// The day of the run.
     pub(crate) fn day(&self) -> NaiveDate {
         self.now.date_naive()
     }
@@ -73,7 +74,7 @@ pub(crate) struct TendFindings {
     pub(crate) next: Option<MemoryNo>,
 }
 
-/// A move that a look found.
+/// A move to carry out.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedMove {
     memory_no: MemoryNo,
@@ -82,7 +83,7 @@ pub(crate) struct PlannedMove {
 }
 
 impl Snapshot<'_> {
-    /// Looks at some of a user's active memories after one of them, and determines the move of each.
+    /// Looks at some of a user's active memories after the given one, and finds their moves.
     pub(crate) fn look_at_some(
         &self,
         scope: &Scope,
@@ -101,7 +102,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// What need not be kept any longer: whether there are such uses, and the memories whose old edits keep earlier states.
+    /// What no longer has to be kept: whether there are unrated uses that are too old, and the memories with more than
+    /// [`KEPT_EDITS`] edits that keep earlier states.
     pub(crate) fn what_is_old(&self, scope: &Scope, now: DateTime<Utc>) -> Result<(bool, Vec<MemoryNo>)> {
         self.ask(|sql| {
             let mut edited = Vec::new();
@@ -117,7 +119,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Some users whose memories should be tended today, after one of them.
+    /// At most `limit` users whose memories should be tended today, after the given one.
     pub(crate) fn users_to_tend(
         &self,
         today: NaiveDate,
@@ -128,8 +130,8 @@ impl Snapshot<'_> {
     }
 }
 
-/// The move of one memory, which is read completely and checked against its checksum. One that cannot be read stays; doctor
-/// reports it.
+/// The move of one memory, if there is one. The memory is read completely and checked against its checksum. A memory that
+/// cannot be read has no move; doctor reports it.
 fn looked_at(
     sql: &dyn Sql,
     scope: &Scope,
@@ -164,7 +166,7 @@ fn looked_at(
 }
 
 impl WriteTx<'_> {
-    /// Carries out some of the moves, if they would still be found, and returns what was done.
+    /// Carries out those of the moves that would still be found, and returns them.
     pub(crate) fn tend_some(
         &mut self,
         scope: &Scope,
@@ -184,19 +186,19 @@ impl WriteTx<'_> {
         Ok(done)
     }
 
-    /// Removes some uses that nobody rated in time, and returns how many. 0 if there are no more.
+    /// Removes some uses that were not rated in time, and returns how many. 0 if there are no more.
     pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: DateTime<Utc>) -> Result<u64> {
         self.lock(scope)?;
         rows::drop_unrated(self.sql, scope, now - UNRATED, DROPPED_AT_ONCE)
     }
 
-    /// Drops the states before older edits of memories, and returns for how many edits.
+    /// Deletes the states before all but the newest [`KEPT_EDITS`] edits of each memory, and returns how many it deleted.
     pub(crate) fn forget_older_edits(&mut self, scope: &Scope, memories: &[MemoryNo]) -> Result<u64> {
         self.lock(scope)?;
         memories.iter().map(|memory_no| rows::forget_older(self.sql, scope, *memory_no, KEPT_EDITS)).sum()
     }
 
-    /// Records that a user's memories were tended on a day, so that no job is owed for it.
+    /// Records that a user's memories were tended on a day, so that no job is queued for that day, and removes a failed one.
     pub(crate) fn end_tending(&mut self, scope: &Scope, today: NaiveDate) -> Result<()> {
         self.lock(scope)?;
         rows::remove_failed(self.sql, scope)?;
@@ -213,7 +215,7 @@ impl WriteTx<'_> {
     }
 }
 
-/// The memories whose older edits one slice drops.
+/// Splits memories into slices for [`WriteTx::forget_older_edits`].
 pub(crate) fn trimmed_at_once(memories: &[MemoryNo]) -> impl Iterator<Item = &[MemoryNo]> {
     memories.chunks(TRIMMED_AT_ONCE)
 }

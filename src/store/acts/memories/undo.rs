@@ -29,8 +29,8 @@ use crate::{
 
 impl WriteTx<'_> {
     /// Takes back the newest operation on a memory that is not undone yet: an edit, a superseding, a merge, or a change of
-    /// its status or frequency. An undo is not such an operation, so repeated calls go further back. Rejects operations by
-    /// somebody who is trusted more than `by`.
+    /// its status, frequency or trust. An undo is not such an operation, so repeated calls go further back. Errors: the
+    /// operation was made by somebody who is trusted more than `by`.
     pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let memory_no = find::no_of(operation.tx.sql, scope, id)?.ok_or_else(no_memory)?;
@@ -80,8 +80,8 @@ impl WriteTx<'_> {
     }
 }
 
-/// Whether undo takes back such a change. A save is undone only together with what it superseded; checks are facts; and an
-/// undo cannot be undone.
+/// Whether undo takes back a change of this sort by itself. A save is undone only together with what it superseded. Checks
+/// and answers to being shown again are facts. An undo cannot be undone.
 fn can_be_undone(op: ChangeOp) -> bool {
     match op {
         ChangeOp::Edit
@@ -100,8 +100,7 @@ fn no_group() -> Error {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Takes back everything that an operation did, by its changes, the newest of each memory first. Returns the memories
-    /// afterwards.
+    /// Takes back an operation. `noted` are its changes, the newest of each memory first. Returns the memories afterwards.
     fn undone(&mut self, group: GroupId, noted: Vec<NumberedChange>, by: Origin) -> Result<Undone> {
         let changed = self.undo(group, noted, by)?;
         let memories = changed.into_iter().map(|no| self.shown(no)).collect::<Result<_>>()?;
@@ -137,8 +136,8 @@ impl MemoryOperation<'_, '_> {
             })?;
             restored.push((now, after));
         }
-        // First the memories that will not be active, then those that are active already and may leave their slot: only one
-        // memory in a slot may be active.
+        // Only one memory in a slot may be active. So the memories that will not be active come first, then those that are
+        // already active and may leave their slot, and last those that become active.
         restored.sort_by_key(|(now, after)| {
             let [was_active, is_active] = [now, after].map(|held| held.row.status == MemoryStatus::Active);
             (is_active, !was_active)
@@ -168,7 +167,7 @@ impl MemoryOperation<'_, '_> {
         Ok(of_memories.into_keys().collect())
     }
 
-    /// A memory as it is, and as it was before an operation, whose changes of it come newest first. A memory that the
+    /// A memory as it is now, and as it was before an operation that made these changes, newest first. A memory that the
     /// operation saved in place of others did not exist before, so it becomes forgotten.
     fn before_group(
         &self,
@@ -197,7 +196,7 @@ impl MemoryOperation<'_, '_> {
         Ok((now, after))
     }
 
-    /// Rejects a successor that leads back to the memory.
+    /// Fails if the chain of successors from `by` leads back to the memory.
     fn check_no_ring(&self, now: &MemoryBefore, by: MemoryNo) -> Result<()> {
         let (mut at, mut walked) = (Some(by), BTreeSet::new());
         while let Some(no) = at {
@@ -212,7 +211,7 @@ impl MemoryOperation<'_, '_> {
         Ok(())
     }
 
-    /// Removes the edge that says a memory is superseded, if it no longer is.
+    /// Removes the edge from a memory's successor, if the memory gets another successor or none.
     fn separate(&self, now: &MemoryBefore, after: &MemoryBefore) -> Result<()> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         if let Some(by) = now.row.superseded_by.filter(|_| after.superseded_by != now.superseded_by)

@@ -1,4 +1,4 @@
-//! A reported use of a memory: counted once, rated once.
+//! Records a reported use of a memory. A use is counted once and rated once.
 //!
 //! A use is not a change in the history and raises no revision: its numbers are facts, which undo leaves alone. But an
 //! archived memory that is used becomes active again, and that is a change.
@@ -39,8 +39,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Counts a use of a memory, once: identified by the report's own id, and by the context that showed the memory. A known
-    /// use without a rating is rated by a report that says whether it helped.
+    /// Counts a use of a memory, unless it is already known by the report's own id or by the context that showed the memory.
+    /// If a known use has no rating, a report that says whether it helped rates it.
     pub(crate) fn use_memory(
         &mut self,
         scope: &Scope,
@@ -61,7 +61,7 @@ impl WriteTx<'_> {
 }
 
 impl MemoryOperation<'_, '_> {
-    /// The same use, if it was reported or noted before.
+    /// The use that a report is about, if it was reported or noted before.
     fn known_use(&self, memory_no: MemoryNo, report: &Use) -> Result<Option<EpisodeRow>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         if let Some(caller_id) = &report.caller_id
@@ -80,7 +80,8 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// Rates a noted use, unless somebody has already rated it or the memory can no longer be seen. Returns whether it did.
+    /// Rates a noted use, unless it already has an outcome, or the memory is gone, forgotten or quarantined. Returns whether
+    /// it did.
     pub(super) fn rate_heard(&mut self, id: MemoryId, report: &Use) -> Result<bool> {
         let (sql, scope) = (self.tx.sql, self.scope);
         let Some(row) = find::by_id(sql, &scope, id)?.filter(|row| check_is_seen(row).is_ok()) else {
@@ -114,7 +115,7 @@ impl MemoryOperation<'_, '_> {
         if let Some(outcome) = report.outcome {
             self.rate(row, outcome)?;
         }
-        // A memory that was used and did not help is no better for it.
+        // A use that did not help does not make the memory active again.
         if report.outcome.and_then(Outcome::helped) == Some(false) {
             return Ok(());
         }
@@ -128,7 +129,7 @@ impl MemoryOperation<'_, '_> {
         Ok((session_no, session.and_then(|session| session.info.project)))
     }
 
-    /// Rates a known use, unless it already says whether it helped.
+    /// Rates a known use, unless it is already rated. An outcome that is no rating is only recorded if there is none yet.
     fn rate_known(&mut self, row: &MemoryRow, known: &EpisodeRow, report: &Use) -> Result<()> {
         let Some(outcome) = report.outcome else { return Ok(()) };
         let is_rated = |outcome: Option<Outcome>| outcome.and_then(Outcome::helped).is_some();
@@ -140,7 +141,8 @@ impl MemoryOperation<'_, '_> {
         if outcome.helped() == Some(true) { self.restore_used(row) } else { Ok(()) }
     }
 
-    /// Adjusts confidence and success rate by a use's outcome, and counts again where the memory helped.
+    /// Adjusts confidence and success rate by a use's outcome, and counts again in how many sessions and projects the memory
+    /// helped.
     fn rate(&self, memory: &MemoryRow, outcome: Outcome) -> Result<()> {
         if outcome.helped().is_none() {
             return Ok(());
@@ -166,12 +168,12 @@ impl MemoryOperation<'_, '_> {
             Err(error) if error.kind() == ErrorKind::Conflict => return Ok(()),
             free => free?,
         }
-        let before = self.memory(row.id)?; // Its confidence may have changed.
+        let before = self.memory(row.id)?; // Read again, because its confidence may have changed.
         self.restore(&before, "used").map(drop)
     }
 }
 
-/// Rejects a use with a receipt that does not list the memory.
+/// Fails if a receipt does not list the memory.
 fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
     let names = |item: &ReceiptItem| {
         is_memory(memory, item.kind, &item.owner_id)

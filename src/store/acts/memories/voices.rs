@@ -18,7 +18,7 @@ pub(super) fn voice(row: &MemoryRow) -> Voice {
     Voice { origin: row.origin, trust: row.trust }
 }
 
-/// Rejects a change by a tool's or a document's words to a memory that is trusted more.
+/// Fails if `trust` is that of a tool or a document and the memory is trusted more.
 pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()> {
     if trust > Trust::Foreign || row.trust == Trust::Foreign {
         return Ok(());
@@ -31,7 +31,7 @@ pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()
     )))
 }
 
-/// Rejects operations other than saying something if a tool or a document asks for them.
+/// Fails if a tool or a document asks for an operation that is more than saying something. `what` completes the message.
 pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
     if Trust::of(by) > Trust::Foreign {
         return Ok(());
@@ -39,8 +39,8 @@ pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
     Err(conflict(format!("a tool or a document {what}; the {} tried to", by.as_str())))
 }
 
-/// Rejects moving a memory to another slot, kind or project by somebody who is trusted less. A person may move what a person
-/// approved.
+/// Fails if an editor who is trusted less than a memory moves it to another slot, kind or project. The user may move any
+/// memory, even one that a person approved.
 pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor: Origin) -> Result<()> {
     let place = |row: &MemoryRow| (row.kind, row.project.clone(), row.goal_signature.clone());
     let is_trusted_less = Trust::of(editor) < before.trust && editor != Origin::User;
@@ -55,7 +55,8 @@ pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor
     )))
 }
 
-/// Rejects undoing what somebody who is trusted more did. What a job did may be undone by anybody who may change the memory.
+/// Fails if `by` may not undo a change, because somebody who is trusted more made it. Whoever may change the memory may undo
+/// what a job did.
 pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) -> Result<()> {
     check_may_change_words(row, Trust::of(by))?;
     match Origin::from_word(made_by) {
@@ -69,7 +70,7 @@ pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) ->
 }
 
 impl MemoryOperation<'_, '_> {
-    /// Transfers a memory to somebody who says the same again and is trusted more.
+    /// Makes somebody who says the same again, and is trusted more, the author of a memory.
     pub(super) fn raise(&mut self, held: MemoryBefore, by: Voice) -> Result<MemoryBefore> {
         let known = voice(&held.row);
         if !is_raised_by(known, by) {

@@ -1,4 +1,4 @@
-//! The sensors of a memory: adding and removing them.
+//! Adds sensors to a memory, and removes them.
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -26,13 +26,13 @@ use crate::{
 
 /// The maximum size of what a sensor expects, in bytes.
 pub(crate) const MAX_EXPECT_BYTES: usize = 16 << 10;
-/// Its maximum nesting depth.
+/// The maximum nesting depth of what a sensor expects.
 const MAX_DEPTH: usize = 64;
 /// The most sensors of one memory.
 const MAX_SENSORS: usize = 64;
 
 impl NewSensor {
-    /// Rejects what a row cannot hold, or an import would reject.
+    /// Fails if a row cannot hold the sensor, or if an import would reject it.
     pub(crate) fn check(&self) -> Result<()> {
         check_name("sensor's name", Some(&self.sensor))?;
         check_text("sensor's name", &self.sensor, MAX_NAME_BYTES)?;

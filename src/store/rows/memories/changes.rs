@@ -39,7 +39,7 @@ pub(crate) struct NewChange<'c> {
     pub(crate) old_value: Option<&'c str>,
     pub(crate) new_value: Option<&'c str>,
     pub(crate) reason: &'c str,
-    /// A JSON object.
+    /// The previous values of the changed columns, as a JSON object. `None` if no column changed.
     pub(crate) before: Option<String>,
 }
 
@@ -95,7 +95,7 @@ fn read(row: &SqlRow<'_>, memory_id: MemoryId) -> Result<NumberedChange> {
     Ok(NumberedChange { memory_no, change })
 }
 
-/// Some changes of a memory before the given one, newest first.
+/// At most `limit` changes of a memory before the given one, newest first.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -114,8 +114,8 @@ pub(crate) fn page(
     )
 }
 
-/// The newest operation on a memory that can be undone and is not: by hand or by a job, except saves, checks, and undos. A
-/// save that superseded another memory is undone with that.
+/// The newest operation on a memory, by hand or by a job, that can be undone and is not undone. Saves, checks, undos and
+/// answers to being shown again cannot be undone, except a save that superseded or merged other memories.
 pub(crate) fn to_undo(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<GroupId>> {
     sql.one(
         "SELECT c.group_id FROM memory_changes AS c
@@ -145,7 +145,7 @@ pub(crate) fn of_group(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<V
     )
 }
 
-/// Whether everything that an operation did is undone by now. `None` if no change of it is stored.
+/// Whether all changes of an operation are undone. `None` if none of its changes is stored.
 pub(crate) fn is_undone(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<Option<bool>> {
     let found: Option<(u64, u64)> = sql.one(
         "SELECT count(*), count(undone_by) FROM memory_changes WHERE user_no = ?1 AND group_id = ?2",
@@ -155,8 +155,8 @@ pub(crate) fn is_undone(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<
     Ok(found.filter(|(all, _)| *all > 0).map(|(all, undone)| all == undone))
 }
 
-/// The change of a memory after the given one that is neither undone nor an undo, except checks and answers to being shown
-/// again.
+/// The first change of a memory after the given one that is not undone. Undos, checks, and answers to being shown again are
+/// ignored.
 pub(crate) fn later(
     sql: &dyn Sql,
     scope: &Scope,
@@ -171,7 +171,7 @@ pub(crate) fn later(
     )
 }
 
-/// Marks an operation as undone by another one, in all its changes.
+/// Marks all changes of an operation as undone by another operation.
 pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: GroupId) -> Result<()> {
     sql.put(
         "UPDATE memory_changes SET undone_by = ?3 WHERE user_no = ?1 AND group_id = ?2 AND undone_by IS NULL",
@@ -209,7 +209,7 @@ pub(crate) fn status_before_superseding(
     Ok(was_archived.map(|was| if was { MemoryStatus::Archived } else { MemoryStatus::Active }))
 }
 
-/// Records that another operation undid the superseding of the memory.
+/// Records that operation `by` undid the last superseding of a memory.
 pub(crate) fn set_superseding_undone(
     sql: &dyn Sql,
     scope: &Scope,

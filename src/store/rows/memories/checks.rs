@@ -107,11 +107,11 @@ pub(crate) const COUNTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// A memory and its user, as far as they can be read.
+/// The number of a memory, and its user and row, or the error if they cannot be read.
 pub(crate) type OwnedMemory = (i64, Result<(UserNo, MemoryRow)>);
 
-/// Some memories after a number, by number. Empty if there are no more. Damage that ends the pass is reported together with
-/// what was read before it.
+/// The next 100 memories after a number, by number. Empty if there are no more. If damage ends the query, returns the
+/// memories that were read before it, and the error.
 pub(crate) fn some_memories(sql: &dyn Sql, after: i64) -> (Vec<OwnedMemory>, Result<()>) {
     const SOME: &str = concat!(
         "SELECT ",

@@ -1,4 +1,4 @@
-//! Memories that may be shown to a person again, according to their rows.
+//! Finds memories that may be shown to a person again.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -11,17 +11,17 @@ use crate::{
     },
 };
 
-/// A memory that may be due, and the data that decides when.
+/// A memory that may be shown again, and the data that decides when.
 pub(crate) struct DueCandidate {
     pub(crate) memory_no: MemoryNo,
-    /// The day of a person's last answer, or the day on which it was saved.
+    /// The day of a person's last answer or, if there is none, the day on which the memory was saved.
     pub(crate) last: NaiveDate,
     pub(crate) resurfaced_count: u32,
     pub(crate) dismiss_count: u32,
 }
 
-/// The user's active memories that are more important than this, may be shown again, and are not just a tool's or a
-/// document's words.
+/// The user's active memories at `mid` or `low` that are more important than this, may be shown again, and are trusted more
+/// than the words of a tool or a document.
 pub(crate) fn candidates(sql: &dyn Sql, scope: &Scope, importance: f64) -> Result<Vec<DueCandidate>> {
     sql.list(
         "SELECT m.memory_no, s.resurfaced_on, m.created_at, s.resurfaced_count, s.dismiss_count

@@ -39,7 +39,7 @@ pub(crate) struct EdgeRow {
     pub(crate) edge: Edge,
 }
 
-/// The edge in a row whose columns come after `first` others.
+/// Reads the edge from a row in which its columns come after `first` others.
 fn read(row: &SqlRow<'_>, first: usize, (from, to): (MemoryId, MemoryId)) -> Result<EdgeRow> {
     let edge_no = row.get(first)?;
     if !row_check::holds_behind(row, first, CHECKED_COLUMNS)? {
@@ -83,7 +83,8 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<Option<E
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read_with_ends)
 }
 
-/// Some edges after the given one between non-volatile memories, in the order they were added. Empty if there are no more.
+/// The next 1,000 edges after the given one between non-volatile memories, in the order in which they were added. Empty if
+/// there are no more.
 pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<EdgeRow>> {
     sql.list(
         select!(
@@ -114,7 +115,7 @@ pub(crate) fn between(
     }
 }
 
-/// Whether any edge between two memories exists, whoever made it.
+/// Whether there is an edge between two memories, of any type and in either direction.
 pub(crate) fn is_any_between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -185,8 +186,8 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: EdgeId) -> Result<()> {
     )
 }
 
-/// Some neighbours of a memory after the given edge, strongest edges first, the older first among equals. Forgotten,
-/// quarantined and damaged memories are omitted.
+/// At most `limit` neighbours of a memory after the given edge: strongest edges first, and of equally strong ones the older
+/// first. Forgotten, quarantined and damaged memories are omitted.
 pub(crate) fn neighbours(
     sql: &dyn Sql,
     scope: &Scope,

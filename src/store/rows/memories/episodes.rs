@@ -104,7 +104,7 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     sql.one(select!("e.caller_id = ?2"), values![scope.user_no, caller_id], read)
 }
 
-/// The use of a memory from a context.
+/// The use of a memory from the context of a receipt.
 pub(crate) fn by_receipt(
     sql: &dyn Sql,
     scope: &Scope,
@@ -121,8 +121,8 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EpisodeId) -> Result<Optio
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read)
 }
 
-/// Some episodes after the given one, in the order of recording, except those of volatile memories. Empty if there are no
-/// more.
+/// The next 1,000 episodes after the given one, in the order of recording, except those of volatile memories. Empty if there
+/// are no more.
 pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<Vec<EpisodeRow>> {
     sql.list(
         select!(
@@ -136,7 +136,8 @@ pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<
     )
 }
 
-/// Which episodes a page shows: those of these roles (words joined by spaces) within a time range, before the given one.
+/// Which episodes a page shows: those of these roles (words joined by spaces), within a time range. `after` is the last
+/// episode of the previous page.
 pub(crate) struct EpisodePageFilter<'a> {
     pub(crate) roles: &'a str,
     pub(crate) since: Option<DateTime<Utc>>,
@@ -144,14 +145,14 @@ pub(crate) struct EpisodePageFilter<'a> {
     pub(crate) after: Option<&'a EpisodeRow>,
 }
 
-/// Some episodes, newest first. Damaged ones are omitted.
+/// At most `limit` episodes, newest first. Damaged ones are omitted.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
     asked: &EpisodePageFilter<'_>,
     limit: u32,
 ) -> Result<Vec<EpisodeRow>> {
-    // Sorts after every time.
+    // As text, it sorts after every time.
     const LAST: &str = "a";
     let (last_at, last_no) =
         asked.after.map_or((None, i64::MAX), |row| (Some(row.happened_at), row.episode_no));
@@ -176,7 +177,8 @@ pub(crate) fn page(
     Ok(found)
 }
 
-/// Episodes as callers see them. One about a memory has its kind, title, tags, and one-sentence summary.
+/// Episodes as callers see them. An episode about a memory, unless it is a note, has the memory's kind, title, tags, and
+/// one-sentence summary.
 pub(crate) fn shown(sql: &dyn Sql, scope: &Scope, rows: Vec<EpisodeRow>) -> Result<Vec<Episode>> {
     rows.into_iter().map(|row| shown_one(sql, scope, row)).collect()
 }
@@ -279,7 +281,7 @@ pub(crate) fn insert_note(
     )
 }
 
-/// The memories that were used in a session.
+/// The memories with an episode in a session.
 pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT DISTINCT memory_no FROM memory_episodes
@@ -289,8 +291,9 @@ pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -
     )
 }
 
-/// Removes the texts from the episodes of a session that is being erased. Beginnings and uses stay as numbers; notes are
-/// deleted, because nothing of them would remain.
+/// Removes the texts from at most `limit` episodes of a session that is being erased, and detaches them from it. Beginnings
+/// and uses stay as numbers. At most `limit` notes are deleted, because nothing of them would remain. Returns how many
+/// episodes it changed or deleted.
 pub(crate) fn empty(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
     let removed = sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'note' AND episode_no IN

@@ -14,8 +14,8 @@ use crate::{
 /// What remains of the id of an erased memory.
 pub(crate) type IdHash = [u8; 16];
 
-/// The first 16 bytes of the SHA-256 of an id. Since ids are random, nobody can find the id from its hash, but whoever has
-/// the id can find the hash.
+/// The first 16 bytes of the SHA-256 of an id. An id is random, so it cannot be found from its hash, but its hash can be
+/// computed from it.
 pub(crate) fn id_hash(id: MemoryId) -> IdHash {
     let hash = Sha256::digest(id.as_uuid().as_bytes());
     std::array::from_fn(|at| hash[at])
@@ -30,7 +30,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, id_hash: IdHash) -> Result<()
     )
 }
 
-/// Removes that record, because an operator restores the memory.
+/// Removes the record that a memory was erased, because an operator restores the memory.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<()> {
     sql.put(
         "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash = ?2",
@@ -47,7 +47,7 @@ pub(crate) fn is_erased(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<bo
     )
 }
 
-/// All erased memories, in an order without meaning.
+/// The id hashes of all erased memories, ascending.
 pub(crate) fn all(sql: &dyn Sql, scope: &Scope) -> Result<Vec<IdHash>> {
     sql.list(
         "SELECT id_hash FROM erased_memories WHERE user_no = ?1 ORDER BY id_hash",

@@ -1,4 +1,4 @@
-//! Rows of `extracted_sessions`, and what extraction also needs: memories with similar texts, and unrated uses.
+//! Rows of `extracted_sessions`, and what else extraction reads: memories with similar texts, and unrated uses.
 
 use chrono::{DateTime, Utc};
 
@@ -37,8 +37,8 @@ pub(crate) fn insert(
     )
 }
 
-/// The texts of active, forgotten and quarantined memories that contain one of these words. The words must be in lower case
-/// and consist only of letters and digits.
+/// The texts of the newest 500 active, forgotten and quarantined memories that contain one of these words. The words must be
+/// in lower case and consist only of letters and digits.
 pub(crate) fn with_words(sql: &dyn Sql, scope: &Scope, words: [&str; 3]) -> Result<Vec<String>> {
     let [one, two, three] = words.map(|word| format!("%{word}%"));
     sql.list(
@@ -82,7 +82,8 @@ pub(crate) fn noted_uses(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) ->
     )
 }
 
-/// Removes unrated uses noted in a session, and returns how many. They were counted when they were noted.
+/// Removes at most `limit` unrated uses noted in a session, and returns how many it removed. They stay counted, because they
+/// were counted when they were noted.
 pub(crate) fn remove_unrated(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
     sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN

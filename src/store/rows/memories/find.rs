@@ -49,7 +49,7 @@ pub(crate) fn active_same(
     )
 }
 
-/// The newest memory with the same text in the same project and with this status.
+/// The newest non-volatile memory with the same text in the same project and with this status, which is not `active`.
 pub(crate) fn put_away_same(
     sql: &dyn Sql,
     scope: &Scope,
@@ -83,7 +83,7 @@ pub(crate) fn in_slot(
     )
 }
 
-/// The ids of at most two memories within these bounds.
+/// At most two ids of memories from `first` to `last`, inclusive.
 pub(crate) fn between(
     sql: &dyn Sql,
     scope: &Scope,
@@ -96,7 +96,8 @@ pub(crate) fn between(
     )
 }
 
-/// The ids of at most two memories that end with these digits. No index supports this.
+/// At most two ids of memories that end with these hexadecimal digits. This reads all of the user's ids, because no index
+/// helps.
 pub(crate) fn ending(sql: &dyn Sql, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
     let mut found: Vec<MemoryId> = Vec::new();
     sql.query("SELECT id FROM user_memories WHERE user_no = ?1", values![scope.user_no], &mut |row| {
@@ -127,7 +128,7 @@ pub(crate) fn superseded_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
     )
 }
 
-/// The successor of a memory.
+/// The memory that superseded a memory.
 pub(crate) fn successor_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<MemoryNo>> {
     let found = sql.one(
         "SELECT superseded_by FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",

@@ -1,5 +1,4 @@
-//! Memories as callers see them: their rows with tags, state, and everything that follows from these at the moment of
-//! asking.
+//! Memories as callers see them: their rows with tags and state, and the standing that follows from these at a moment.
 
 use chrono::{DateTime, Utc};
 
@@ -29,13 +28,13 @@ pub(crate) fn readable(
     sound(read())
 }
 
-/// The memory of a row, at a moment.
+/// The complete memory of a row, at a moment.
 pub(crate) fn one(sql: &dyn Sql, scope: &Scope, row: MemoryRow, now: DateTime<Utc>) -> Result<Memory> {
     let memory = many(sql, scope, vec![row], now)?.pop();
     Ok(memory.expect("a row is a memory"))
 }
 
-/// The memories of these rows, in order.
+/// The complete memories of these rows, in order, at a moment.
 pub(crate) fn many(
     sql: &dyn Sql,
     scope: &Scope,
@@ -94,7 +93,7 @@ pub(crate) fn many(
             entities: names.entities,
             extra: row.extra,
             state,
-            // A memory that is no longer active or archived contradicts nothing.
+            // Only active and archived memories can be contested.
             contested: contested && matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived),
             standing: Standing::default(),
         };
@@ -108,8 +107,9 @@ fn id_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<Mem
     super::find::id_of(sql, scope, memory_no)
 }
 
-/// For each of these memories, whether another contradicts it and nobody has decided: a review about it is open, or it
-/// contradicts an active memory. What a tool or a document says does not contest anything that is trusted more.
+/// For each of these memories, whether another one contradicts it and no person has decided: a review of the contradiction
+/// is open, or an accepted edge says that it and an active memory contradict each other. A waiting memory with the words of
+/// a tool or a document does not contest a memory that is trusted more.
 pub(crate) fn contested(sql: &dyn Sql, scope: &Scope, memories: &[MemoryNo]) -> Result<Vec<bool>> {
     let sets: Vec<_> =
         memories.iter().map(|memory_no| vec![scope.user_no.to_column(), memory_no.to_column()]).collect();

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// A filter as SQL parameters. Where one of several words may match, they are joined by spaces.
+/// A filter as SQL parameters. If several words may match, they are joined by spaces into one parameter.
 pub(crate) struct FilterParams {
     kinds: String,
     frequencies: String,
@@ -20,7 +20,7 @@ pub(crate) struct FilterParams {
     min_confidence: f64,
     project: Option<String>,
     project_alone: u32,
-    /// Folded.
+    /// The filter's tags, folded.
     tags: Vec<String>,
 }
 
@@ -39,14 +39,14 @@ impl FilterParams {
     }
 }
 
-/// ` solution fix `; empty for any.
+/// Joins words so that `LIKE` finds one of them: ` solution fix `. Empty if there are none, which matches any word.
 fn words<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let words: Vec<&str> = words.collect();
     if words.is_empty() { String::new() } else { format!(" {} ", words.join(" ")) }
 }
 
-/// A filter's conditions on `user_memories AS m`. The first parameters are the user, a number that the memory's must be
-/// below, and a tag.
+/// A filter's conditions on `user_memories AS m`. `?1`, `?2`, `?3` and `?10` belong to the statement around them: the user's
+/// number, a memory number above those of the results, a tag, and the limit.
 macro_rules! passes {
     () => {
         "(?4 = '' OR ?4 LIKE '% ' || m.kind || ' %') AND (?5 = '' OR ?5 LIKE '% ' || m.frequency || ' %')
@@ -100,7 +100,7 @@ fn candidates(
     )
 }
 
-/// Like `candidates`, with all tags checked. At most as many as the limit.
+/// The numbers of at most `limit` memories below `before` that pass a filter, newest first. All of its tags are checked.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,

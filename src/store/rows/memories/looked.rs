@@ -1,5 +1,6 @@
-//! Memories as rules see them: the columns that scores are computed from, without texts, so that a hundred thousand can be
-//! read quickly. Not checked against their checksums: what is written or shown is read completely first.
+//! The columns of memories from which rules compute scores, without texts, so that a hundred thousand memories can be read
+//! quickly. The rows are not checked against their checksums, because a memory is read completely before it is changed or
+//! shown.
 
 use chrono::{DateTime, Utc};
 
@@ -19,8 +20,8 @@ use crate::{
     },
 };
 
-/// Some active non-volatile memories after a number, by number: the data that the rules need. Whether they are contested is
-/// asked later, for only a few. Empty if there are no more.
+/// At most `limit` active non-volatile memories after a number, by number, with the data that the rules need. `contested` is
+/// false, because it is read later, for only a few memories. Empty if there are no more.
 pub(crate) fn some_active(
     sql: &dyn Sql,
     scope: &Scope,
@@ -75,7 +76,7 @@ fn read(row: &SqlRow<'_>) -> Result<(MemoryNo, MemoryFacts)> {
     Ok((row.get(0)?, facts))
 }
 
-/// A memory's score.
+/// The decay score of a memory, and the data that callers filter by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredMemory {
     pub(crate) memory_no: MemoryNo,
@@ -85,8 +86,8 @@ pub(crate) struct ScoredMemory {
     pub(crate) score: f64,
 }
 
-/// Passes the score of each active non-volatile memory at a moment to `each`, by number. This is the order of the rows,
-/// which is four times as fast as by kind.
+/// Passes the score of each active non-volatile memory at a moment to `each`, by number. The rows are stored in this order;
+/// reading them by kind takes four times as long.
 pub(crate) fn for_each_score(
     sql: &dyn Sql,
     scope: &Scope,

@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// The task of the notes that record a reflection.
+/// The `task_name` of the notes that record a reflection.
 pub(crate) const REFLECTED: &str = "reflect";
 
-/// One of all memories.
+/// The data of a memory that the pages count.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedMemory {
     pub(crate) memory_no: MemoryNo,
@@ -60,7 +60,7 @@ pub(crate) fn merges(sql: &dyn Sql, scope: &Scope) -> Result<u64> {
     )
 }
 
-/// How often somebody reflected, and when last.
+/// How many reflections are recorded, and when the latest happened.
 pub(crate) fn reflections(sql: &dyn Sql, scope: &Scope) -> Result<(u64, Option<DateTime<Utc>>)> {
     let found = sql.one(
         "SELECT count(*), max(happened_at) FROM memory_episodes

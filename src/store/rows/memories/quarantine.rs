@@ -1,4 +1,4 @@
-//! What came from a source: a session, a call, or words of an origin.
+//! Finds the memories that came from a source: a session, a call, or an origin.
 
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ pub(crate) fn born_in(
     )
 }
 
-/// The memories that one call saved or confirmed.
+/// The memories that one call saved, confirmed or imported.
 pub(crate) fn of_call(sql: &dyn Sql, scope: &Scope, call: &Uuid) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT memory_no FROM memory_sources
@@ -52,7 +52,7 @@ pub(crate) fn of_call(sql: &dyn Sql, scope: &Scope, call: &Uuid) -> Result<Vec<M
     )
 }
 
-/// The memories that have words of an origin.
+/// The memories with words of an origin that are not in quarantine yet.
 pub(crate) fn of_origin(sql: &dyn Sql, scope: &Scope, origin: Origin) -> Result<Vec<MemoryNo>> {
     sql.list(
         "SELECT memory_no FROM user_memories WHERE user_no = ?1 AND origin = ?2 AND status <> ?3 ORDER BY memory_no",

@@ -1,4 +1,4 @@
-//! Reads memories for recall: by unit, with what ranks them, their sources, and their neighbours.
+//! Reads memories for recall: by unit, with the data that ranks them, their sources, and their neighbours.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ use crate::{
     text::words::{EncodedWords, Word},
 };
 
-/// The condition that the memory of a source `q` has not been given another text since.
+/// The condition that no edit has given the memory of a source `q` another text.
 macro_rules! says_the_same {
     () => {
         "NOT EXISTS (SELECT 1 FROM memory_changes AS c WHERE c.user_no = q.user_no AND c.memory_no = q.memory_no
@@ -38,20 +38,21 @@ macro_rules! says_the_same {
     };
 }
 
-/// The memory of a unit, as far as ranking needs it. Not checked against its checksum, because its texts are stored after
-/// these columns; only what is shown is read completely.
+/// What ranking needs to know about the memory of a unit. The row is not checked against its checksum, because that would
+/// mean reading the texts, which are stored after these columns. Only memories that are shown are read completely.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitMemory {
     pub(crate) memory_no: MemoryNo,
     pub(crate) id: MemoryId,
-    /// The unit with its current text. `None` if it is not recalled.
+    /// The unit with the memory's current text. `None` if the memory is not recalled.
     pub(crate) seq: Option<Seq>,
     pub(crate) facts: MemoryFacts,
-    /// The units of the turns that say what it says, ascending: those it rests on, unless it was given another text since.
+    /// The units of the turns that the memory rests on, ascending. Empty if an edit has given it another text since.
     pub(crate) turns: Vec<u32>,
-    /// Its words, if another memory that was found rests on the same turn.
+    /// The memory's words. Filled in only if another memory that was found rests on the same turn.
     pub(crate) words: HashSet<Word>,
-    /// The unit of the memory that it contradicts, without which it must not be shown. `None` if it may be shown alone.
+    /// The unit of the memory that this one contradicts, and without which this one must not be shown. `None` if it may be
+    /// shown alone.
     pub(crate) only_with: Option<u32>,
 }
 
@@ -129,7 +130,7 @@ fn read(row: &SqlRow<'_>) -> Result<UnitMemory> {
     })
 }
 
-/// Adds the turns that each memory rests on.
+/// Fills in the turns that each memory rests on.
 fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<UnitMemory>]) -> Result<()> {
     let mut known: Vec<&mut UnitMemory> = memories.iter_mut().flatten().collect();
     let numbers: Vec<MemoryNo> = known.iter().map(|met| met.memory_no).collect();
@@ -148,7 +149,7 @@ fn rest_on(sql: &dyn Sql, scope: &Scope, memories: &mut [Option<UnitMemory>]) ->
     )
 }
 
-/// The words of these units, each once. None for a damaged unit.
+/// The distinct words of each unit. Empty for a damaged unit.
 pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<HashSet<Word>>> {
     let words = |seq: &u32| {
         let encoded = units::sound_words(sql, scope, Seq(*seq))?.unwrap_or_default();
@@ -158,8 +159,8 @@ pub(crate) fn words_of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Res
     units.iter().map(words).collect()
 }
 
-/// The units with the texts that these memory units replaced. No join condition compares the two units, because SQLite would
-/// then go through all units of the user.
+/// For each of these units, the previous unit of the same memory, if there is one. No join condition compares the two units,
+/// because SQLite would then go through all units of the user.
 pub(crate) fn units_before(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
     let mut before = Vec::new();
     sql.query_many(
@@ -214,9 +215,9 @@ pub(crate) struct RelatedUnit {
     pub(crate) strength: f64,
 }
 
-/// At most `limit` neighbours of a memory over accepted edges, strongest first, the older first among equals. Memories that
-/// it superseded or that superseded it are excluded. The CROSS JOIN makes SQLite start from the few edges instead of all of
-/// the user's memories.
+/// At most `limit` recalled neighbours of a memory over accepted edges: strongest edges first, and of equally strong ones
+/// the older first. Memories that it superseded or that superseded it are excluded. The CROSS JOIN makes SQLite start from
+/// the few edges instead of all of the user's memories.
 pub(crate) fn beside(
     sql: &dyn Sql,
     scope: &Scope,
@@ -249,7 +250,8 @@ pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     Ok(names)
 }
 
-/// The turns that say what a memory says, in the order of recording, with their ids where known.
+/// The turns that a memory rests on, in the order of recording, with the caller's ids of those that have one. Empty if an
+/// edit has given the memory another text since.
 pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SourceTurn>> {
     sql.list(
         concat!(
@@ -267,8 +269,8 @@ pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// The complete memory whose current text is this unit, at a moment. `None` if the unit holds an older text or none of a
-/// memory.
+/// The complete memory whose current text is this unit, at a moment. `None` if the unit has an older text, or is not a
+/// memory's.
 pub(crate) fn whole(
     sql: &dyn Sql,
     scope: &Scope,

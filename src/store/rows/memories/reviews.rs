@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// A review with the numbers of the memories it is about.
+/// A review, with its number and those of the memories that it is about.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedReview {
     pub(crate) review_no: i64,
@@ -72,7 +72,8 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: ReviewId) -> Result<Option
     sql.one(select!("r.id = ?2"), values![scope.user_no, id], read)
 }
 
-/// Some reviews of these kinds (words joined by spaces) after the given one, oldest first. Damaged ones are omitted.
+/// At most `limit` open or decided reviews of these kinds (words joined by spaces) after the given one, oldest first.
+/// Damaged ones are omitted.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -113,14 +114,14 @@ pub(crate) fn decide(
     )
 }
 
-/// The state of a question to a person.
+/// Whether a question may be put to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuestionState {
-    /// It is open.
+    /// The question is open, as this review.
     Open(ReviewId),
-    /// A person decided it recently, or nothing is new since.
+    /// A person decided the question recently, or nothing is new since.
     Rests,
-    /// It may be asked: it never was, or it may be asked again. A withdrawn review does not count as decided.
+    /// The question may be asked, for the first time or again. A withdrawn review does not count as decided.
     Free,
 }
 
@@ -166,7 +167,7 @@ pub(crate) fn open(
     )
 }
 
-/// Whether a memory waits for a person to say which of it and another one holds. The other may have been erased by now.
+/// Whether an open review asks if a waiting memory or another one holds. The other one may have been erased since.
 pub(crate) fn is_waiting(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_reviews
@@ -227,7 +228,8 @@ pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: D
     )
 }
 
-/// Withdraws the open reviews of others that also concern a memory that was superseded.
+/// Withdraws the open reviews of other memories that name a memory as the other one, because it was superseded or
+/// quarantined.
 pub(crate) fn withdraw_of_other(
     sql: &dyn Sql,
     scope: &Scope,
@@ -242,8 +244,8 @@ pub(crate) fn withdraw_of_other(
     )
 }
 
-/// Reopens the reviews that were withdrawn at a moment because a memory ceased to hold, now that it holds again. Does
-/// nothing if the other memory still does not hold, or the question is already open.
+/// Reopens the reviews that were withdrawn at a moment because a memory was no longer active or archived, now that it is
+/// again. A review stays withdrawn if its other memory is not active or archived, or if its question is already open.
 pub(crate) fn reopen(
     sql: &dyn Sql,
     scope: &Scope,
@@ -269,7 +271,7 @@ pub(crate) fn reopen(
     )
 }
 
-/// Withdraws the contradictions that a memory waited for, because it is active now.
+/// Withdraws the open contradictions for which a memory waited, because it is active now.
 pub(crate) fn withdraw_waiting(
     sql: &dyn Sql,
     scope: &Scope,
@@ -284,8 +286,9 @@ pub(crate) fn withdraw_waiting(
     )
 }
 
-/// Removes an erased memory from reviews that name it as the other one: what waits must still be decided. Reviews about two
-/// memories that make no sense for one are deleted.
+/// Removes an erased memory from the reviews that name it as the other one. A contradiction stays, because the memory that
+/// waits must still be decided, unless another open review already asks that. Reviews of other kinds are deleted, because
+/// they make no sense about one memory.
 pub(crate) fn forget_other(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "DELETE FROM memory_reviews

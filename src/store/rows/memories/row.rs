@@ -1,4 +1,4 @@
-//! Reads and writes a row of `user_memories`: its checksum, and its memory. Only this file lists all of its columns.
+//! Reads and writes a row of `user_memories`: its checksum, and its memory. Only this file lists all columns of the table.
 
 use std::time::Duration;
 
@@ -46,12 +46,12 @@ pub(crate) const COLUMNS: usize = CHECKED_COLUMNS + 1;
 /// The row of a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MemoryRow {
-    /// 0 until it is inserted.
+    /// 0 until the row is inserted.
     pub(crate) memory_no: MemoryNo,
     pub(crate) id: MemoryId,
-    /// Its unit. `None` if it cannot be recalled.
+    /// The unit with its current text. `None` if the memory cannot be recalled.
     pub(crate) seq: Option<Seq>,
-    /// The session it goes with, if it is volatile.
+    /// The session with which the memory is deleted, if it is volatile.
     pub(crate) session_no: Option<SessionNo>,
     pub(crate) kind: MemoryKind,
     pub(crate) status: MemoryStatus,
@@ -100,8 +100,8 @@ impl MemoryRow {
     }
 }
 
-/// The memory in a row that was selected by [`memory_columns`]. Every value is fetched once, for both the checksum and the
-/// memory.
+/// Reads the memory from a row that was selected by [`memory_columns`]. Every value is fetched once, for both the checksum
+/// and the memory.
 pub(crate) fn read(row: &SqlRow<'_>) -> Result<MemoryRow> {
     let values: [_; COLUMNS] = row.values()?;
     if !row_check::is_whole(&values) {
@@ -158,7 +158,8 @@ pub(crate) fn damaged(memory_no: MemoryNo) -> Error {
     row_check::damaged(format_args!("memory number {}", memory_no.0))
 }
 
-/// The values of a memory's row: its user, its identifiers, and everything that may change.
+/// The parameters that write a memory: the user's number, `$name` (the id in an insert, the number in an update), and the
+/// other columns.
 macro_rules! row_values {
     ($user_no:expr, $name:expr, $memory:ident) => {
         values![
@@ -217,7 +218,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
     )
 }
 
-/// Writes everything about a changed memory.
+/// Writes all columns of a changed memory.
 pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result<()> {
     sql.put(
         "UPDATE user_memories
@@ -233,7 +234,7 @@ pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
     )
 }
 
-/// Sets a memory's successor, which has its number by now.
+/// Sets the number of a superseded memory's successor, once the successor is inserted and has one.
 pub(crate) fn set_superseded_by(
     sql: &dyn Sql,
     scope: &Scope,
@@ -247,7 +248,7 @@ pub(crate) fn set_superseded_by(
     )
 }
 
-/// Writes a memory's current confidence. A use raises no revision.
+/// Writes a memory's confidence after a use. Raises no revision, because a use is not a change.
 pub(crate) fn set_confidence(
     sql: &dyn Sql,
     scope: &Scope,
@@ -261,7 +262,7 @@ pub(crate) fn set_confidence(
     )
 }
 
-/// Removes a memory and everything stored next to it. Its units must be out of the index by then.
+/// Removes a memory and, through foreign keys, its rows in other tables. Its units must already be out of the index.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
     sql.put(
         "DELETE FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",

@@ -71,8 +71,8 @@ pub(crate) fn of_subject(
     )
 }
 
-/// Adds a sensor to a memory, replacing an earlier expectation. What was seen is kept: if it is seen again and again does
-/// not hold, that is not news, whatever was expected.
+/// Adds a sensor to a memory, or replaces what it expects. Keeps the hash of what the last check saw: if the next check sees
+/// the same and fails again, that is not news, even if the expectation has changed.
 pub(crate) fn put(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, new: &NewSensor) -> Result<()> {
     sql.put(
         "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -112,7 +112,7 @@ pub(crate) fn set_seen(
     )
 }
 
-/// Some active or archived memories after a number that have a sensor.
+/// At most `limit` active or archived memories after a number that have a sensor.
 pub(crate) fn watched_after(
     sql: &dyn Sql,
     scope: &Scope,
@@ -129,7 +129,7 @@ pub(crate) fn watched_after(
     )
 }
 
-/// The newest checks of a memory by anybody, newest first: when, and with what result.
+/// The times and results of a memory's newest checks by any checker, newest first, at most [`LOOKS`].
 pub(crate) fn looks(
     sql: &dyn Sql,
     scope: &Scope,
@@ -144,7 +144,7 @@ pub(crate) fn looks(
     )
 }
 
-/// The result of the newest check by the given checker that passed or failed.
+/// The result of the newest check of a memory by the given checker. Checks that could not tell are ignored.
 pub(crate) fn told_last(
     sql: &dyn Sql,
     scope: &Scope,

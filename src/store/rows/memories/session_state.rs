@@ -1,4 +1,4 @@
-//! What sessions keep for as long as they last: rows of `user_memories` with their session, in their own slots.
+//! The state that a session keeps until it ends: rows of `user_memories` with the session's number, in slots of their own.
 
 use crate::{
     error::Result,
@@ -10,10 +10,10 @@ use crate::{
     },
 };
 
-/// The prefix of the slots, as in `state:plan`.
+/// The prefix of these slots, as in `state:plan`.
 pub(crate) const SLOT: &str = "state:";
 
-/// Everything that a session keeps, by name.
+/// All entries of a session's state, ordered by name.
 pub(crate) fn of_session(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryRow>> {
     sql.list(
         concat!(

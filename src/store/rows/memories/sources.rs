@@ -20,12 +20,12 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRow {
     pub(crate) from: SourceFrom,
-    /// Whose words they are.
+    /// Whose words the source has.
     pub(crate) origin: Origin,
-    /// Who found it: `caller`, `import`, `rules`, or the name of LLM#1.
+    /// Who found the source: `caller`, `import`, `rules`, or the name of LLM#1.
     pub(crate) made_by: String,
     pub(crate) said_at: DateTime<Utc>,
-    /// The words in the turn that prove it. Empty if there are none.
+    /// The words in the turn that prove what the memory says. Empty if there are none.
     pub(crate) quote: String,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct SourceRow {
 pub(crate) enum SourceFrom {
     Turn(TurnId, Seq),
     Memory(MemoryId),
-    /// A call, by its own id.
+    /// A call, by an id that was made for it.
     Caller(Uuid),
 }
 
@@ -48,7 +48,7 @@ impl SourceFrom {
     }
 }
 
-/// Records a source of a memory. A known one stays unchanged.
+/// Records a source of a memory. If the memory already has this source, it stays unchanged.
 pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, source: &SourceRow) -> Result<()> {
     let (kind, id, seq) = source.from.columns();
     sql.put(
@@ -80,7 +80,7 @@ pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec
     )
 }
 
-/// Whether a job made a memory: nobody saved it, and nobody has said the same since.
+/// Whether a memory was made by a job only: no call saved it, and no call has saved the same text since.
 pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories AS m
@@ -92,7 +92,7 @@ pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> 
     )
 }
 
-/// Removes a turn or a memory as a source of anything.
+/// Removes a turn or a memory from the sources of all memories.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<()> {
     sql.put(
         "DELETE FROM memory_sources WHERE user_no = ?1 AND source_id = ?2",

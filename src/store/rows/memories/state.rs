@@ -1,4 +1,4 @@
-//! Rows of `memory_state`: the effects of use on memories.
+//! Rows of `memory_state`: counts and times of a memory's uses, of its checks, and of its being shown to a person again.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -70,7 +70,7 @@ fn read(row: &SqlRow<'_>) -> Result<MemoryState> {
     })
 }
 
-/// Whether the memory is shown to a person again after a time.
+/// Whether a memory is shown to a person again after a time.
 pub(crate) fn resurfacing(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Resurfacing> {
     sql.scalar(
         "SELECT resurfacing FROM memory_state WHERE user_no = ?1 AND memory_no = ?2",
@@ -78,7 +78,7 @@ pub(crate) fn resurfacing(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> 
     )
 }
 
-/// Sets whether it is shown again. Turning it on resets the number of dismissals.
+/// Sets whether a memory is shown again. Turning this on resets the number of dismissals.
 pub(crate) fn set_resurfacing(
     sql: &dyn Sql,
     scope: &Scope,

@@ -13,11 +13,11 @@ use crate::{
     },
 };
 
-/// A user whose memories should be tended, with the day of the last tending. Empty if it never happened.
+/// A user whose memories should be tended, and the day of the last tending, which is empty if there was none.
 pub(crate) type UserToTend = (String, Scope);
 
-/// Some users whose memories were not tended on this day nor on the next one, which may be today for another process. Starts
-/// after the given user, ordered by day. Users with a queued job are omitted.
+/// At most `limit` users after the given one whose memories were last tended neither today nor tomorrow: another process may
+/// already have the next day. Ordered by the day of the last tending. Users with a queued `tend` or `erase` job are omitted.
 pub(crate) fn due(
     sql: &dyn Sql,
     today: NaiveDate,
@@ -68,7 +68,7 @@ pub(crate) fn set_tended(sql: &dyn Sql, scope: &Scope, today: NaiveDate) -> Resu
     )
 }
 
-/// Removes a user's job that was given up, because its work is done.
+/// Removes a user's `tend` job that was given up, because the memories are tended now.
 pub(crate) fn remove_failed(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE user_id = ?1 AND kind = 'tend' AND state = 'failed'",
@@ -103,7 +103,7 @@ pub(crate) fn past(
     Ok(Past { birth: birth.flatten(), has_moved, has_success_since })
 }
 
-/// Whether a memory once was at `high` and settled.
+/// Whether a memory was once at `high` and left it, and that is not undone.
 pub(crate) fn has_left_high(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_changes
@@ -113,9 +113,9 @@ pub(crate) fn has_left_high(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -
     )
 }
 
-/// Whether tending moved a memory on a day and that was not undone.
+/// Whether tending changed a memory's frequency or status on a day, and that is not undone.
 pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: NaiveDate) -> Result<bool> {
-    // As text, a day sorts before all of its instants, and `~` after them.
+    // As text, a day sorts before all of its instants, and the day followed by `~` sorts after them.
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_changes
                         WHERE user_no = ?1 AND memory_no = ?2 AND made_by = 'tend' AND undone_by IS NULL
@@ -124,7 +124,7 @@ pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: 
     )
 }
 
-/// Removes some uses that nobody rated and that were noted before a moment, and returns how many.
+/// Removes at most `limit` unrated uses that were noted before a moment, and returns how many it removed.
 pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>, limit: u32) -> Result<u64> {
     sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
@@ -134,7 +134,7 @@ pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>, 
     )
 }
 
-/// Whether there is such a use.
+/// Whether there is an unrated use that was noted before a moment.
 pub(crate) fn has_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_episodes
@@ -143,7 +143,7 @@ pub(crate) fn has_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>) -
     )
 }
 
-/// Some memories after a number that have more than `keep` edits with earlier states.
+/// At most 256 memories after a number that have more than `keep` edits with stored earlier states.
 pub(crate) fn often_edited(
     sql: &dyn Sql,
     scope: &Scope,
@@ -162,7 +162,8 @@ pub(crate) fn often_edited(
     )
 }
 
-/// Removes the states before all but the newest edits of a memory, and returns for how many edits.
+/// Removes the earlier states that are stored with a memory's edits, except those of the newest `keep` edits. Returns the
+/// number of edits that lost theirs.
 pub(crate) fn forget_older(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, keep: u32) -> Result<u64> {
     sql.change(
         "UPDATE memory_changes SET before = NULL

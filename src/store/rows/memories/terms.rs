@@ -37,7 +37,7 @@ pub(crate) struct TermNames {
 }
 
 impl TermNames {
-    /// All of them.
+    /// All tags, then all entities.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.tags.iter().chain(&self.entities).map(String::as_str)
     }
@@ -108,7 +108,7 @@ pub(crate) fn set(
     })
 }
 
-/// Whether a memory has a tag.
+/// Whether a memory has a tag, given in folded form.
 pub(crate) fn has_tag(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, term: &str) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_terms
@@ -117,7 +117,8 @@ pub(crate) fn has_tag(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, term: &
     )
 }
 
-/// Some of the user's tags or entities after the given one, by folded form, and how many active memories have each.
+/// At most `limit` of the user's tags or entities after the given one, by folded form, and how many active memories have
+/// each.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! Rows of memories for export and import. Volatile memories and everything about them are not exported: they go with their
-//! sessions.
+//! Rows of memories for export and import. Volatile memories and everything about them are not exported, because they are
+//! deleted with their sessions.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ use crate::{
 /// How many memories are read at once.
 const PAGE: u32 = 100;
 
-/// Whether the user has anything other than turns: a non-volatile memory, or a note.
+/// Whether the user has a non-volatile memory, a note about no memory, or a record of an erased memory.
 pub(crate) fn has_any(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories WHERE user_no = ?1 AND session_no IS NULL)
@@ -41,7 +41,7 @@ pub(crate) fn has_any(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     )
 }
 
-/// Some memories after the given one, in the order of saving. Empty if there are no more.
+/// The next 100 non-volatile memories after the given one, in the order of saving. Empty if there are no more.
 pub(crate) fn memories_after(sql: &dyn Sql, scope: &Scope, after: MemoryNo) -> Result<Vec<MemoryRow>> {
     sql.list(
         concat!(
@@ -93,7 +93,7 @@ pub(crate) fn sources(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     )
 }
 
-/// Writes a source. A turn's gets its unit in this file.
+/// Writes a source. `seq` is the unit in this file if the source is a turn.
 pub(crate) fn insert_source(
     sql: &dyn Sql,
     scope: &Scope,
@@ -294,7 +294,7 @@ pub(crate) fn insert_review(
     )
 }
 
-/// Writes an episode, in the session with this number.
+/// Writes an episode in the session with this number, or in none.
 pub(crate) fn insert_episode(
     sql: &dyn Sql,
     scope: &Scope,
@@ -355,7 +355,7 @@ pub(crate) fn insert_extracted(
     )
 }
 
-/// The owners of an id. Ids are unique in a file, across all users.
+/// Queries for the user who owns an id, one for each table. Ids are unique in a file, across all users.
 pub(crate) const OWNER_OF_MEMORY: &str = "SELECT user_no FROM user_memories WHERE id = ?1";
 pub(crate) const OWNER_OF_EDGE: &str = "SELECT user_no FROM memory_edges WHERE id = ?1";
 pub(crate) const OWNER_OF_EPISODE: &str = "SELECT user_no FROM memory_episodes WHERE id = ?1";

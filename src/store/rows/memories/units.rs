@@ -1,4 +1,4 @@
-//! Rows of `memory_units`: the memories' texts in the index, current and older ones.
+//! Rows of `memory_units`: the units of memories, with the words of current and of older texts.
 
 use crate::{
     error::Result,
@@ -30,7 +30,7 @@ pub(crate) fn insert(
     )
 }
 
-/// The memory whose current text is this unit. `None` if the unit holds an older text or none of a memory.
+/// The memory whose current text is this unit. `None` if the unit has an older text, or is not a memory's.
 pub(crate) fn memory_of(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<MemoryRow>> {
     sql.one(
         concat!(
@@ -50,7 +50,7 @@ pub(crate) fn words_of(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Resu
     Ok(memory.text().words(terms::names(sql, scope, memory.memory_no)?.iter()))
 }
 
-/// The words of a unit, if they are what was written. `None` if they are damaged or gone.
+/// The words of a unit. `None` if they are damaged or do not exist.
 pub(crate) fn sound_words(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<Vec<u8>>> {
     let found = sql.one(
         "SELECT user_no, seq, memory_no, words, row_check FROM memory_units WHERE user_no = ?1 AND seq = ?2",
@@ -69,7 +69,7 @@ pub(crate) fn set_words(sql: &dyn Sql, scope: &Scope, seq: Seq, words: &[u8]) ->
     )
 }
 
-/// Some units that are no memory's current text.
+/// At most `limit` memory units that do not have a memory's current text.
 pub(crate) fn stale(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Seq>> {
     sql.list(
         "SELECT k.seq FROM memory_units AS k JOIN user_memories AS m
@@ -80,7 +80,7 @@ pub(crate) fn stale(sql: &dyn Sql, scope: &Scope, limit: u32) -> Result<Vec<Seq>
     )
 }
 
-/// How many units of memories there are, and how many of them are no current text.
+/// How many memory units there are, and how many of them do not have a memory's current text.
 pub(crate) fn counts(sql: &dyn Sql, scope: &Scope) -> Result<(u64, u64)> {
     let found = sql.one(
         "SELECT count(*), CAST(coalesce(sum(CASE WHEN m.seq = k.seq THEN 0 ELSE 1 END), 0) AS BIGINT)

@@ -133,8 +133,9 @@ pub(crate) fn status_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Re
     )
 }
 
-/// Whether a use of a memory noted since then is rated, or a check of it has failed since. By the system clock, by which the
-/// ids of episodes sort: when something was said does not show when it became known.
+/// Whether a use of a memory that was noted since `at` is rated, or a check of it has failed since `at`. Both are judged by
+/// the system clock, which also orders the ids of episodes, because the time at which something was said does not show when
+/// it became known.
 pub(crate) fn has_news_since(
     sql: &dyn Sql,
     scope: &Scope,
@@ -151,8 +152,8 @@ pub(crate) fn has_news_since(
     )
 }
 
-/// The smallest id of an episode noted at or after this time, by the system clock. What it reports may have happened long
-/// before.
+/// The smallest id that an episode noted at or after this time can have, by the system clock. What the episode reports may
+/// have happened long before.
 pub(crate) fn first_of(at: DateTime<Utc>) -> [u8; 16] {
     let mut first = [0; 16];
     first[..6].copy_from_slice(&EpisodeId::new(at).as_uuid().as_bytes()[..6]);

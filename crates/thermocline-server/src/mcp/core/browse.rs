@@ -1,4 +1,4 @@
-//! `memory_browse`: reads the memory by place instead of by meaning.
+//! `memory_browse`: lists and shows parts of the memory, without a query.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{
     ops::Row,
 };
 
-/// A view: its word, the row that it reads, the row's name for the id if the view needs one, and whether it has pages.
+/// A view: its name, the row that it reads, the row's field for the id if the view needs one, and whether it has pages.
 type View = (&'static str, &'static str, Option<&'static str>, bool);
 
 /// All views.

@@ -1,4 +1,4 @@
-//! `memory_update` and `memory_forget`: corrects, relates or retracts what is known. All of it can be undone.
+//! `memory_update` and `memory_forget`: correct, relate or retract what is known. Everything that they do can be undone.
 
 use serde_json::{Value, json};
 use thermocline::EdgeType;
@@ -80,7 +80,7 @@ fn plan_update(mut arguments: Arguments) -> PlannedCall {
     }
 }
 
-/// The replacement of a memory is a memory itself, nested in the request.
+/// Plans a call of `memory_supersede`. The replacement is nested in the request, as a memory of its own.
 pub(in super::super) fn supersede(arguments: Arguments, texts: &[(&str, &str)]) -> PlannedCall {
     let mut step = strict("memory_supersede", "supersede", arguments, &["content"], texts)?;
     let id = step.request.remove("memory");

@@ -1,4 +1,4 @@
-//! `memory_save`: a fact about who the user is, or a memory of anything else.
+//! `memory_save`: saves a fact about who the user is, or a memory of anything else.
 
 use serde_json::{Value, json};
 use thermocline::{Attribute, MemoryKind};
@@ -54,7 +54,7 @@ fn plan(mut arguments: Arguments) -> PlannedCall {
     strict("memory_save", "a memory", arguments, &["content"], &fields)
 }
 
-/// Gives a memory without a title one from its content.
+/// Gives a memory without a title one, taken from its content.
 pub(super) fn name(memory: &mut Arguments) {
     if !memory.contains_key("title")
         && let Some(Value::String(content)) = memory.get("content")
@@ -64,7 +64,7 @@ pub(super) fn name(memory: &mut Arguments) {
     }
 }
 
-/// The first line of a text, cut to the length of a title.
+/// Returns the first line of a text, cut to the length of a title.
 fn title_of(content: &str) -> String {
     let line = content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     if line.len() <= MAX_TITLE_BYTES {

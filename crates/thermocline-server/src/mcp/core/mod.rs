@@ -1,7 +1,7 @@
-//! The core profile: six tools, written by hand, each over rows of the table.
+//! The core profile: six tools, written by hand, each of which runs rows of the table.
 //!
-//! They cover what a model needs for turns, facts and memories, and add at most 1,200 tokens to every request that includes
-//! them: whoever adds a word removes one.
+//! They cover what a model needs for turns, facts and memories. They add at most 1,200 tokens to every request that
+//! includes them, so a new word in a description has to replace another one.
 
 mod browse;
 mod change;
@@ -18,31 +18,31 @@ use crate::{
     ops::{Row, call::KEY},
 };
 
-/// Arguments that fit the schema.
+/// Arguments that fit the tool's schema.
 pub(super) type Arguments = Map<String, Value>;
-/// A call of a row; or what is missing from the arguments.
+/// The call of a row; the error says what is missing from the arguments.
 pub(super) type PlannedCall = Result<CallStep, String>;
 
-/// The six, in a fixed order.
+/// Returns the six tools, in a fixed order.
 pub(super) fn tools(table: &'static [Row]) -> Vec<McpTool> {
     let mut tools = four(table);
     tools.extend([browse::tool(table), session::tool(table)]);
     tools
 }
 
-/// The tools that the full profile also has, in place of rows; instead of the other two, it has a tool for each view and
-/// step.
+/// Returns the four tools that the full profile also has. Instead of the other two, it has a tool for each view and each
+/// step of a session.
 pub(super) fn four(table: &'static [Row]) -> Vec<McpTool> {
     vec![recall::tool(table), keep::save(table), change::update(table), change::forget(table)]
 }
 
-/// The rows with these names.
+/// Returns the rows with these names.
 pub(super) fn rows(table: &'static [Row], names: &[&str]) -> Vec<&'static Row> {
     let find = |name: &&str| table.iter().find(|row| row.spec.name == *name);
     names.iter().filter_map(find).collect()
 }
 
-/// A call of this row with the arguments that it takes, under its own names for them.
+/// Returns a call of this row. `fields` maps names of arguments to the row's own names; other arguments are left out.
 pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str, &str)]) -> CallStep {
     let mut request = Map::new();
     for (ours, theirs) in fields {
@@ -53,7 +53,7 @@ pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str,
     CallStep { row, request, lead: "" }
 }
 
-/// Like [`step`], but the row must take every argument, and the required ones must be present.
+/// Returns a call like [`step`]. Errors: an argument in `needs` is missing, or an argument is not in `fields`.
 pub(super) fn strict(
     row: &'static str,
     what: &str,
@@ -72,7 +72,7 @@ pub(super) fn strict(
     Ok(step(row, arguments, fields))
 }
 
-/// The word given for an argument, which the schema guarantees to be one.
+/// Returns the word given for an argument; the schema guarantees that it is text.
 pub(super) fn take_word(arguments: &mut Arguments, name: &str) -> String {
     match arguments.remove(name) {
         Some(Value::String(word)) => word,
@@ -80,7 +80,7 @@ pub(super) fn take_word(arguments: &mut Arguments, name: &str) -> String {
     }
 }
 
-/// Whether an id is a memory's, and not a fact's: facts have no caller's own ids.
+/// Whether the argument `id` names a memory and not a fact. Facts have no ids of the caller's own.
 fn is_memory(arguments: &Arguments) -> bool {
     let id = arguments.get("id").and_then(Value::as_str);
     id.is_some_and(|id| id.starts_with("mem_") || id.starts_with(KEY))

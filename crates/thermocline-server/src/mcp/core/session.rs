@@ -1,4 +1,4 @@
-//! `memory_session`: the running session: its turns, its state, its end.
+//! `memory_session`: records a turn of the running session, sets its state, or ends it.
 
 use serde_json::json;
 

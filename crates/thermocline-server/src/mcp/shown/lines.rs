@@ -1,19 +1,19 @@
-//! One thing as a line: what it is, its id, its day and place, and its text.
+//! Shows one item as a line: its kind, its id, its day and place, and its text.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use thermocline::quoted;
 
-/// The maximum number of characters of a text in a list; a single thing is shown whole.
+/// The maximum number of characters of a text in a list. The text of a single item is shown whole.
 const MAX_CHARS: usize = 240;
 
-/// A thing in a list.
+/// Shows an item of a list.
 pub(super) fn short(item: &Value) -> String {
     line(item, Some(MAX_CHARS))
 }
 
-/// A single thing.
+/// Shows a single item.
 pub(super) fn one(item: &Value) -> String {
     line(item, None)
 }
@@ -64,10 +64,10 @@ fn line(item: &Value, most: Option<usize>) -> String {
     with_things_in_it(item, most).unwrap_or_else(|| json(item))
 }
 
-/// What the enclosing object says about a thing: that it was saved, recalled, is due.
+/// The fields of an object that are shown with the items inside it, such as the outcome of saving.
 const SAID: [&str; 7] = ["outcome", "not_taken", "due_on", "score", "dry_run", "group", "moved"];
 
-/// An object that contains one or several things, and says something about them.
+/// Shows an object that contains one or several items, and has fields about them.
 fn with_things_in_it(item: &Value, most: Option<usize>) -> Option<String> {
     let inner: Vec<&Value> = match (item.get("memory"), item.get("info"), item.get("memories")) {
         (Some(one @ Value::Object(_)), ..) | (_, Some(one @ Value::Object(_)), _) => vec![one],
@@ -95,7 +95,7 @@ fn with_things_in_it(item: &Value, most: Option<usize>) -> Option<String> {
     Some(if lines.is_empty() { "There is nothing.".to_owned() } else { lines.join("\n") })
 }
 
-/// The place of a turn.
+/// Returns the place of a turn in its session.
 fn place(turn: &Value) -> String {
     format!("{} of session id:{}", turn["turn_number"], text(turn, "session_id"))
 }
@@ -133,7 +133,7 @@ fn episode(item: &Value) -> String {
     )
 }
 
-/// A title and a text; a title that is just the beginning of the text is not repeated.
+/// Returns a title and a text; a title that is just the beginning of the text is left out.
 fn titled(item: &Value, field: &str, most: Option<usize>) -> String {
     let (title, said) = (text(item, "title"), cut(item, field, most));
     let beginning = title.trim_end_matches(['…', '.']);
@@ -146,7 +146,7 @@ fn titled(item: &Value, field: &str, most: Option<usize>) -> String {
     }
 }
 
-/// `user home: Lisbon (since 2026-03-02)`.
+/// Shows a fact, such as `user home: Lisbon (since 2026-03-02)`.
 pub(in super::super) fn fact(fact: &Value) -> String {
     let since = day(fact, "valid_from");
     let until = match (&fact["retracted_at"], &fact["valid_until"]) {
@@ -162,7 +162,7 @@ pub(in super::super) fn fact(fact: &Value) -> String {
     )
 }
 
-/// Whether a fact holds now.
+/// Whether the fact holds now.
 pub(in super::super) fn holds(fact: &Value) -> bool {
     fact["valid_until"].is_null() && fact["retracted_at"].is_null()
 }
@@ -228,7 +228,7 @@ fn session(session: &Value) -> String {
     )
 }
 
-/// Any value, as JSON whose strings have no line breaks.
+/// Returns any value as JSON whose strings have no line breaks.
 fn json(value: &Value) -> String {
     match value {
         Value::String(text) => flat(text),
@@ -244,12 +244,12 @@ fn word(item: &Value, field: &str) -> String {
     text(item, field).replace('_', " ")
 }
 
-/// The day of an instant.
+/// Returns the day of an instant.
 fn day(item: &Value, field: &str) -> String {
     text(item, field).chars().take("2026-11-22".len()).collect()
 }
 
-/// A text: whole with its lines, or cut to fit a line of a list.
+/// Returns a text: whole with its line breaks if `most` is `None`, otherwise on one line and cut.
 fn cut(item: &Value, field: &str, most: Option<usize>) -> String {
     let whole = item[field].as_str().unwrap_or_default();
     let Some(most) = most else { return quoted(whole).into_owned() };
@@ -260,7 +260,7 @@ fn cut(item: &Value, field: &str, most: Option<usize>) -> String {
     }
 }
 
-/// The text on one line.
+/// Returns the text on one line.
 fn flat(text: &str) -> String {
     quoted(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

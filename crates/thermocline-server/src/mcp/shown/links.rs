@@ -1,12 +1,13 @@
-//! Links in the pages about memories: they point to files in a vault, or to resources where there is no vault.
+//! Links in the pages about memories. They point to files of a vault, or to resources if there is no vault.
 
 use std::fmt::Write as _;
 
-/// How many digits of a memory's id are at the end of its file's name.
+/// The number of digits of a memory's id at the end of its file's name.
 const DIGITS: usize = 6;
 
-/// A page with `[Berth](memory://memories/mem_9e3b42)` instead of `[Berth](graph/decisions/berth-9e3b42.md)`: the target can
-/// be read as a resource, and ends with a name that every tool accepts. Titles in the page contain no brackets.
+/// Replaces each link to a file, such as `[Berth](graph/decisions/berth-9e3b42.md)`, by one to a resource,
+/// `[Berth](memory://memories/mem_9e3b42)`. A client can read the resource, and its URI ends with a name that every tool
+/// accepts. Titles in the page contain no brackets.
 pub(in super::super) fn followed(page: &str) -> String {
     let mut parts = page.split("](");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -21,7 +22,7 @@ pub(in super::super) fn followed(page: &str) -> String {
     text
 }
 
-/// The last digits of the id of the memory that this file belongs to.
+/// Returns the last digits of the id of the memory that this file belongs to.
 fn digits(path: &str) -> Option<&str> {
     let (_, end) = path.strip_suffix(".md")?.rsplit_once('-')?;
     (end.len() == DIGITS && end.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(end)

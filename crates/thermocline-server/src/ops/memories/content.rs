@@ -1,4 +1,4 @@
-//! A memory's content, as a request gives it.
+//! The content of a memory in a request.
 
 use std::time::Duration;
 
@@ -18,94 +18,94 @@ use crate::ops::{
 /// The maximum length of a window, in seconds.
 pub const MAX_WINDOW_S: u64 = NewMemory::MAX_WINDOW.as_secs();
 
-/// A memory to save: its text, and what the caller knows about it. Fields that are not given get defaults.
+/// A memory to save: its text, and what the caller knows about it. Missing fields get defaults.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
     /// The kind of memory. Default: general; procedure if it has steps.
     pub kind: Option<MemoryKind>,
-    /// Its title, in 1 to 200 bytes.
+    /// The title, 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
-    /// Its text, at most 64 KiB.
+    /// The text, at most 64 KiB.
     #[schemars(length(min = 1))]
     pub content: String,
-    /// The same in one sentence, at most 1,024 bytes. Default: the first sentence of the content.
+    /// The text in one sentence, at most 1,024 bytes. Default: the first sentence of the content.
     pub summary: Option<String>,
-    /// The steps; only for the kind procedure.
+    /// The steps of a procedure; only for that kind.
     pub procedure: Option<Procedure>,
-    /// Its tags, with or without `#`.
+    /// The tags, with or without `#`.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What it is about, by name. Default: the names in its text.
+    /// What the memory is about, by name. Default: the names in its text.
     pub entities: Option<Vec<String>>,
-    /// How settled it is. Default: mid.
+    /// How settled the memory is. Default: mid.
     pub frequency: Option<Frequency>,
-    /// How much it matters. Default: by frequency and outcome.
+    /// How much the memory matters. Default: by frequency and outcome.
     #[schemars(range(min = 0, max = 1))]
     pub importance: Option<f64>,
-    /// How likely it is true. Default: 0.8.
+    /// How likely the memory is true. Default: 0.8.
     #[schemars(range(min = 0, max = 1))]
     pub confidence: Option<f64>,
-    /// How good its source is. Default: not assessed.
+    /// How good the memory's source is. Default: not assessed.
     #[schemars(range(min = 0, max = 1))]
     pub reliability: Option<f64>,
-    /// The confidence it needs to settle one step further. Default: by its frequency.
+    /// The confidence that the memory needs to settle one step further. Default: by its frequency.
     #[schemars(range(min = 0, max = 1))]
     pub consolidation_threshold: Option<f64>,
-    /// The type of its information. Default: static.
+    /// The type of information. Default: static.
     pub information_type: Option<InformationType>,
-    /// How fast the world outdates it. Default: by its information type.
+    /// How fast the world outdates the memory. Default: by its information type.
     pub volatility: Option<Volatility>,
-    /// How long a check holds, in seconds. Default: by its volatility.
+    /// How long a check holds, in seconds. Default: by the volatility.
     #[schemars(range(max = MAX_WINDOW_S))]
     pub validity_window_s: Option<u64>,
-    /// Whose words it is. Default: the caller's own origin; only a less trusted one is accepted, such as a tool's or a
-    /// document's.
+    /// The origin of the memory. Default: the caller's own. Only that origin or a less trusted one is accepted, such as
+    /// tool or document.
     pub origin: Option<Origin>,
-    /// How it was learned. Default: manual.
+    /// How the memory was learned. Default: manual.
     pub learning_source: Option<LearningSource>,
-    /// Whether it is kept from fading. Default: no.
+    /// Whether the memory is kept from fading. Default: no.
     #[serde(default)]
     pub pinned: bool,
-    /// The caller's project for it, at most 256 bytes. Default: it applies to all projects.
+    /// The caller's project for the memory, at most 256 bytes. Default: none, so that it applies to all projects.
     pub project: Option<String>,
-    /// Its slot, at most 256 bytes: per kind and project, a slot has at most one active memory.
+    /// The memory's slot, at most 256 bytes. Per kind and project, a slot has at most one active memory.
     pub goal_signature: Option<String>,
-    /// The type of task it is for.
+    /// The type of task for which the memory is useful.
     pub task_type: Option<TaskType>,
-    /// The caller's own id for it, unique per user, at most 256 bytes: saving it again changes nothing.
+    /// The caller's own id for the memory, unique per user, at most 256 bytes. Saving it again changes nothing.
     pub caller_id: Option<String>,
-    /// When it was true (RFC 3339). Default: now.
+    /// When the memory was true (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
-    /// The turns it comes from.
+    /// The turns from which the memory comes.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// How the event it comes from ended.
+    /// The outcome of the event from which the memory comes.
     pub outcome: Option<Outcome>,
-    /// The session it comes from: the caller's key, or `id:` and its id.
+    /// The session from which the memory comes: the caller's key, or `id:` and its id.
     pub session: Option<String>,
-    /// The task it comes from, by the caller's id, at most 256 bytes.
+    /// The task from which the memory comes, by the caller's id, at most 256 bytes.
     pub task_id: Option<String>,
     /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What triggered it, at most 1,024 bytes.
+    /// What triggered the event, at most 1,024 bytes.
     pub trigger: Option<String>,
 }
 
-/// A turn that a memory comes from.
+/// A turn from which a memory comes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The turn's id.
     pub turn: TurnId,
-    /// The words in it that support the memory, verbatim. Default: none.
+    /// The words of the turn that support the memory, verbatim. Default: none.
     #[serde(default)]
     pub quote: String,
 }
 
 impl Content {
-    /// The memory to save for this user; its kind is `kind`, unless the request names one or has steps.
+    /// Returns the memory to save for this user. Its kind is `kind`, unless the request names one or has steps.
     pub fn into_new(self, call: &Call, user: &User, kind: MemoryKind) -> Result<NewMemory> {
         let origin = call.origin(self.origin)?;
         let session = call::session_id(user, self.session.as_deref())?;

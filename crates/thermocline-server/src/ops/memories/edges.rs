@@ -17,25 +17,26 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<EdgeSet>(), row::<EdgeShow>(), row::<EdgeRemove>(), row::<Neighbours>()]
 }
 
-/// An edge between two memories.
+/// An edge to add between two memories.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EdgeSetRequest {
-    /// The memory it starts at.
+    /// The memory at which the edge starts.
     pub from: MemoryName,
-    /// How they relate: `from` solves `to`. Replacement is recorded by superseding, not by an edge.
+    /// The relation: for example, `from` solves `to`. That one memory replaces another is recorded by superseding, not by
+    /// an edge.
     #[serde(rename = "type")]
     pub edge_type: EdgeType,
-    /// The memory it ends at.
+    /// The memory at which the edge ends.
     pub to: MemoryName,
-    /// How strong it is. Default: by its type.
+    /// How strong the relation is. Default: by its type.
     #[schemars(range(min = 0, max = 1))]
     pub strength: Option<f64>,
-    /// Why, in one line of at most 1,024 bytes.
+    /// The reason for the edge, in one line of at most 1,024 bytes.
     pub context: Option<String>,
     /// A longer description, at most 64 KiB.
     pub description: Option<String>,
-    /// Who states it. Default: the caller's own origin; only a less trusted one is accepted.
+    /// The origin of the edge. Default: the caller's own. Only that origin or a less trusted one is accepted.
     pub origin: Option<Origin>,
 }
 
@@ -63,7 +64,7 @@ impl Operation for EdgeSet {
     }
 }
 
-/// An edge.
+/// Names an edge.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfEdge {

@@ -1,4 +1,4 @@
-//! Memories are edited by hand, and operations on them are undone.
+//! The operations that edit memories by hand, and that undo operations on memories.
 
 use std::time::Duration;
 
@@ -29,15 +29,16 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-/// What to change about a memory. Fields that are missing or null stay as they are, except where null clears the field.
+/// The fields of a memory to change. Fields that are missing or null stay as they are, except where null clears the
+/// field.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The revision that the editor has read. If the memory's revision differs by now, nothing is changed.
+    /// The revision that the editor has read. If the memory has another revision now, nothing is changed.
     pub expected_revision: Option<u32>,
-    /// Whose words they are. Default: the caller's own origin; only a less trusted one is accepted.
+    /// The origin of the edit. Default: the caller's own. Only that origin or a less trusted one is accepted.
     pub origin: Option<Origin>,
     /// The new kind.
     pub kind: Option<MemoryKind>,
@@ -56,7 +57,7 @@ pub struct EditRequest {
     pub tags: Option<Vec<String>>,
     /// The new entities, replacing the existing ones.
     pub entities: Option<Vec<String>>,
-    /// The new frequency, whatever the rules say.
+    /// The new frequency, even if the rules would not allow it.
     pub frequency: Option<Frequency>,
     /// The new importance.
     #[schemars(range(min = 0, max = 1))]
@@ -67,20 +68,20 @@ pub struct EditRequest {
     /// The new reliability, from 0 to 1; null: not assessed.
     #[serde(default, deserialize_with = "stated")]
     pub reliability: Option<Option<f64>>,
-    /// The new threshold, from 0 to 1; null: by its frequency.
+    /// The new consolidation threshold, from 0 to 1; null: by the memory's frequency.
     #[serde(default, deserialize_with = "stated")]
     pub consolidation_threshold: Option<Option<f64>>,
     /// The new type of information.
     pub information_type: Option<InformationType>,
     /// The new volatility.
     pub volatility: Option<Volatility>,
-    /// The new window, in seconds; null: by its volatility.
+    /// The new validity window, in seconds; null: by the memory's volatility.
     #[serde(default, deserialize_with = "stated")]
     #[schemars(extend("maximum" = MAX_WINDOW_S))]
     pub validity_window_s: Option<Option<u64>>,
-    /// Whether it is kept from fading.
+    /// Whether the memory is kept from fading.
     pub pinned: Option<bool>,
-    /// The new project; null: it applies to all projects.
+    /// The new project; null: none, so that the memory applies to all projects.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
     /// The new slot; null: none.
@@ -89,7 +90,7 @@ pub struct EditRequest {
     /// The new type of task; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub task_type: Option<Option<TaskType>>,
-    /// Whether it becomes due again for a person after a time.
+    /// Whether the memory becomes due for a person again after a time.
     pub resurfacing: Option<Resurfacing>,
 }
 
@@ -121,7 +122,8 @@ impl EditRequest {
     }
 }
 
-/// Edits a memory; tells a revision conflict from other conflicts.
+/// Edits a memory. If the edit fails because of the expected revision, returns a different problem than for other
+/// conflicts.
 fn edit(memories: &Memories, id: MemoryId, edit: Edit) -> Result<Memory> {
     let expected = edit.expected_revision;
     match memories.edit(id, edit) {
@@ -164,13 +166,13 @@ impl Operation for MemoryEdit {
     }
 }
 
-/// A memory, as the caller has read it.
+/// A memory to pin or unpin.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The revision that the caller has read. If the memory's revision differs by now, nothing is changed.
+    /// The revision that the caller has read. If the memory has another revision now, nothing is changed.
     pub expected_revision: Option<u32>,
 }
 
@@ -243,11 +245,11 @@ impl Operation for MemoryUndo {
     }
 }
 
-/// An operation on memories.
+/// Names an operation on memories.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfGroup {
-    /// The operation's id: the `group` of its response, or of a change in a memory's history.
+    /// The operation's id: the `group` of its response, or of a change in the history of a memory.
     pub group: GroupId,
 }
 

@@ -1,4 +1,4 @@
-//! Episodes: what happened, and notes of the day.
+//! Episodes: what happened to memories, and notes of the day.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -18,17 +18,17 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<EpisodeList>(), row::<EpisodeNote>()]
 }
 
-/// Which episodes to list.
+/// Selects episodes; all conditions must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodeListRequest {
-    /// Only of this role. Default: births and notes.
+    /// Only episodes with this role. Default: births and notes.
     pub role: Option<EpisodeRole>,
-    /// Only at or after this time (RFC 3339).
+    /// Only episodes at or after this time (RFC 3339).
     pub since: Option<DateTime<Utc>>,
-    /// Only before this time (RFC 3339).
+    /// Only episodes before this time (RFC 3339).
     pub until: Option<DateTime<Utc>>,
-    /// How many at most. Default: 50.
+    /// Maximum number of episodes, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -58,41 +58,41 @@ impl Operation for EpisodeList {
     }
 }
 
-/// A note of the day.
+/// A note of the day to keep.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoteRequest {
-    /// Its title, in 1 to 200 bytes.
+    /// The title, 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
-    /// Its text, at most 1,024 bytes.
+    /// The text, at most 1,024 bytes.
     pub summary: Option<String>,
     /// The kind of note.
     pub kind: Option<MemoryKind>,
-    /// Its tags, with or without `#`.
+    /// The tags, with or without `#`.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// The memory it is about. Default: none.
+    /// The memory that the note is about. Default: none.
     pub memory: Option<MemoryName>,
-    /// The session in which it happened: the caller's key, or `id:` and its id.
+    /// The session in which the event happened: the caller's key, or `id:` and its id.
     pub session: Option<String>,
-    /// How it ended.
+    /// How the event ended.
     pub outcome: Option<Ended>,
-    /// The caller's project for it, at most 256 bytes.
+    /// The caller's project for the note, at most 256 bytes.
     pub project: Option<String>,
     /// The task, by the caller's id, at most 256 bytes.
     pub task_id: Option<String>,
     /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What triggered it, at most 1,024 bytes.
+    /// What triggered the event, at most 1,024 bytes.
     pub trigger: Option<String>,
-    /// The caller's own id for it, unique per user, at most 256 bytes: noting it again changes nothing.
+    /// The caller's own id for the note, unique per user, at most 256 bytes. Noting it again changes nothing.
     pub caller_id: Option<String>,
-    /// When it happened (RFC 3339). Default: now.
+    /// When the event happened (RFC 3339). Default: now.
     pub happened_at: Option<DateTime<Utc>>,
 }
 
-/// Keeps a note.
+/// Keeps a note of the day.
 #[derive(Debug)]
 pub struct EpisodeNote;
 

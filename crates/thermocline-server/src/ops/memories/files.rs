@@ -1,4 +1,5 @@
-//! Memories as the texts of other programs' files: no path from the caller is read or written.
+//! The operations that exchange memories with other programs, as the texts of files. They read and write no path that a
+//! caller gives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<MemoryFileShow>(), row::<MemoryImport>()]
 }
 
-/// A memory, and a file format.
+/// A memory to show, and a file format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRequest {
@@ -64,17 +65,18 @@ pub struct ImportRequest {
     /// The files: at most 1,000.
     #[schemars(length(min = 1, max = MOST_FILES))]
     pub files: Vec<OneFile>,
-    /// Whose words they are. Default: a document's. Only the caller's own origin or a less trusted one is accepted.
+    /// The origin of the texts. Default: document. Only the caller's own origin or a less trusted one is accepted.
     pub origin: Option<Origin>,
 }
 
-/// A file.
+/// A file to import.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneFile {
-    /// Its name, which may hint at its content: `graph/fixes/redis.md`. Nothing is read from this path.
+    /// The file's name, which may tell something about its content: `graph/fixes/redis.md`. No file is read from this
+    /// path.
     pub name: String,
-    /// Its text: markdown with or without front matter, a day, or the entry paper's JSON.
+    /// The file's text: markdown with or without front matter, the notes of a day, or JSON as in the entry paper.
     pub text: String,
 }
 

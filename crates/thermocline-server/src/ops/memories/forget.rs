@@ -1,4 +1,4 @@
-//! Memories are forgotten, which can be undone, and erased, which cannot.
+//! The operations that forget memories, which can be undone, and that erase them, which cannot.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,22 +15,22 @@ use crate::ops::{
     spec::{Class, Route, Spec, Tool},
 };
 
-/// How many memories a dry run reads at once.
+/// The number of memories that a dry run reads at a time.
 const PAGE: u32 = 1_000;
 
 pub(super) fn rows() -> Vec<Row> {
     vec![row::<MemoryForget>(), row::<ForgetAll>(), row::<MemoryErase>()]
 }
 
-/// What was forgotten, or would be.
+/// The result of forgetting, or of a dry run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Forgetting {
-    /// Whether this only shows what would be forgotten, and nothing was changed.
+    /// Whether this was a dry run, which shows what would be forgotten and changes nothing.
     pub dry_run: bool,
-    /// The operation: undoing it, or the change to any of the memories, brings all of them back. null if nothing was
+    /// The operation. Undoing it, or the change to any of the memories, brings all of them back. null if nothing was
     /// forgotten.
     pub group: Option<GroupId>,
-    /// The memories, newest first.
+    /// The memories that were or would be forgotten, newest first.
     pub memories: Vec<MemoryId>,
 }
 
@@ -46,7 +46,7 @@ impl From<Forgotten> for Forgetting {
 pub struct ForgetRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// Only show what would be forgotten. Default: no.
+    /// Whether to only show what would be forgotten. Default: no.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -81,7 +81,7 @@ impl Operation for MemoryForget {
     }
 }
 
-/// A tool or a document cannot retract what is trusted more.
+/// Whether this origin may retract the memory: a tool or a document cannot retract a memory that is trusted more.
 fn may_forget(origin: Origin, memory: &Memory) -> bool {
     Trust::of(origin) > Trust::Foreign || memory.trust <= Trust::Foreign
 }
@@ -90,22 +90,22 @@ fn may_forget(origin: Origin, memory: &Memory) -> bool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetAllRequest {
-    /// Only of these kinds. Default: any.
+    /// Only memories of these kinds. Default: any.
     #[serde(default)]
     pub kinds: Vec<MemoryKind>,
-    /// Only of these frequencies. Default: any.
+    /// Only memories of these frequencies. Default: any.
     #[serde(default)]
     pub frequencies: Vec<Frequency>,
-    /// Only of these statuses. Default: active.
+    /// Only memories of these statuses. Default: active.
     pub statuses: Option<Vec<MemoryStatus>>,
-    /// Only for this type of task.
+    /// Only memories for this type of task.
     pub task_type: Option<TaskType>,
-    /// Only in this project; memories without a project stay.
+    /// Only memories in this project; memories without a project stay.
     pub project: Option<String>,
-    /// Only with every one of these tags, in any spelling.
+    /// Only memories with every one of these tags, in any spelling.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Only show what would be forgotten. Default: no.
+    /// Whether to only show what would be forgotten. Default: no.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -120,7 +120,7 @@ impl ForgetAllRequest {
     }
 }
 
-/// Forgets many memories.
+/// Forgets all matching memories.
 #[derive(Debug)]
 pub struct ForgetAll;
 
@@ -148,7 +148,7 @@ impl Operation for ForgetAll {
     }
 }
 
-/// The ids of all matching memories, newest first.
+/// Returns the ids of all memories that match the filter and `goes`, newest first.
 fn all(memories: &Memories, filter: &MemoryFilter, goes: impl Fn(&Memory) -> bool) -> Result<Vec<MemoryId>> {
     let mut found = Vec::new();
     let mut after = None;

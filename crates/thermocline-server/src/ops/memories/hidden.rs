@@ -1,4 +1,4 @@
-//! Quarantine: hides a source with everything derived from it.
+//! Quarantine: hides a source and everything derived from it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,15 +20,15 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineRequest {
-    /// What to hide, with everything derived from it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`, `{"call":
-    /// id}`, `{"origin": word}`.
+    /// The source to hide, with everything derived from it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`,
+    /// `{"call": id}`, `{"origin": word}`.
     pub source: QuarantineSource,
-    /// Why, for the history: up to 256 bytes, without anything that was said.
+    /// The reason, for the history: at most 256 bytes, without anything that was said.
     #[serde(default)]
     pub why: String,
 }
 
-/// Hides a source.
+/// Hides a source and everything derived from it.
 #[derive(Debug)]
 pub struct Quarantine;
 

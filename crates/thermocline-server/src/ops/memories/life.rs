@@ -1,4 +1,4 @@
-//! Memories are used, and shown again to a person.
+//! The operations that count uses of memories, and that show memories to a person again.
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
@@ -18,31 +18,31 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<MemoryUsed>(), row::<DueList>(), row::<MemoryResurfaced>(), row::<MemoryDismiss>()]
 }
 
-/// A use of a memory.
+/// A use of a memory to count.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// How it ended. Default: unknown.
+    /// How the use ended. Default: unknown.
     pub outcome: Option<Ended>,
-    /// The session in which it was used: the caller's key, or `id:` and its id. Default: the receipt's.
+    /// The session in which the memory was used: the caller's key, or `id:` and its id. Default: the receipt's.
     pub session: Option<String>,
-    /// The project for which it was used, at most 256 bytes. Default: the session's.
+    /// The project for which the memory was used, at most 256 bytes. Default: the session's.
     pub project: Option<String>,
-    /// The receipt of the context that showed it. One context rates a memory once.
+    /// The receipt of the context that showed the memory. Each context rates a memory only once.
     pub receipt: Option<ReceiptId>,
-    /// The task in which it was used, by the caller's id, at most 256 bytes.
+    /// The task in which the memory was used, by the caller's id, at most 256 bytes.
     pub task_id: Option<String>,
     /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What triggered it, at most 1,024 bytes.
+    /// What triggered the use, at most 1,024 bytes.
     pub trigger: Option<String>,
-    /// The caller's own id for this report, unique per user, at most 256 bytes: reported again, it counts once.
+    /// The caller's own id for this report, unique per user, at most 256 bytes. A repeated report counts once.
     pub caller_id: Option<String>,
 }
 
-/// Counts a use.
+/// Counts a use of a memory.
 #[derive(Debug)]
 pub struct MemoryUsed;
 
@@ -74,17 +74,17 @@ impl Operation for MemoryUsed {
     }
 }
 
-/// A day.
+/// A day whose due memories to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DueRequest {
-    /// The day (UTC): `2026-11-25`. Default: today.
+    /// The day (UTC), such as `2026-11-25`. Default: today.
     pub on: Option<NaiveDate>,
-    /// How many at most. Default: 50.
+    /// Maximum number of memories, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
 }
 
-/// Lists what is due.
+/// Lists the memories that are due to be shown to a person.
 #[derive(Debug)]
 pub struct DueList;
 

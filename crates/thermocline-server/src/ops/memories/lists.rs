@@ -1,4 +1,4 @@
-//! Memories are read and listed, with their histories and sources.
+//! The operations that show and list memories, their histories and sources, tags, and entities.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,28 +32,28 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryListRequest {
-    /// Only of this kind.
+    /// Only memories of this kind.
     pub kind: Option<MemoryKind>,
-    /// Only of this frequency.
+    /// Only memories of this frequency.
     pub frequency: Option<Frequency>,
-    /// Only of this status. Default: active.
+    /// Only memories of this status. Default: active.
     pub status: Option<MemoryStatus>,
-    /// Of any status. Default: no.
+    /// Whether to list memories of any status. Default: no.
     #[serde(default)]
     pub any_status: bool,
-    /// Only for this type of task.
+    /// Only memories for this type of task.
     pub task_type: Option<TaskType>,
-    /// Only with at least this confidence.
+    /// Only memories with at least this confidence.
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
-    /// Only in this project, or without a project.
+    /// Only memories in this project, or without a project.
     pub project: Option<String>,
-    /// With `project`: leave out memories without a project. Default: no.
+    /// Whether to leave out memories without a project; used with `project`. Default: no.
     #[serde(default)]
     pub project_alone: bool,
-    /// Only with this tag, in any spelling.
+    /// Only memories with this tag, in any spelling.
     pub tag: Option<String>,
-    /// How many at most. Default: 50.
+    /// Maximum number of memories, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -112,13 +112,13 @@ impl Operation for MemoryShow {
     }
 }
 
-/// A page of a list that belongs to a memory.
+/// A page of one of a memory's lists.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPageRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// How many at most. Default: 50.
+    /// Maximum number of entries, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,

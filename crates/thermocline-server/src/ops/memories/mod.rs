@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::ops::{Row, memories::name::MemoryName};
 
-/// The memory operations, and those on what belongs to memories.
+/// Returns the operations on memories, and on what belongs to them.
 pub fn rows() -> Vec<Row> {
     [
         save::rows(),
@@ -41,7 +41,7 @@ pub fn rows() -> Vec<Row> {
     .concat()
 }
 
-/// A memory.
+/// Names a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfMemory {

@@ -1,4 +1,4 @@
-//! How requests name a memory: the same everywhere.
+//! The names by which all requests refer to memories.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use thermocline::{Memory, MemoryId, blocking::Memories};
 
 use crate::ops::{Result, call::KEY, problem::Problem};
 
-/// The maximum number of names that one request looks up.
+/// The maximum number of names in one request.
 const MOST_NAMES: usize = 1_000;
 
 /// A memory's id, with or without `mem_`; 4 or more of its first or last digits; or `key:` and the caller's own id.
@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 1_000;
 pub struct MemoryName(#[schemars(length(min = 1))] String);
 
 impl MemoryName {
-    /// The memory with this name.
+    /// Returns the memory with this name.
     pub fn memory(&self, memories: &Memories) -> Result<Memory> {
         if let Some(caller_id) = self.0.strip_prefix(KEY) {
             return Ok(memories.by_caller_id(caller_id)?);
@@ -26,8 +26,8 @@ impl MemoryName {
         })
     }
 
-    /// The id of the memory with this name. A complete id is not looked up: the operation itself finds out whether it
-    /// exists.
+    /// Returns the id of the memory with this name. A complete id is not looked up, because the operation itself finds
+    /// out whether the memory exists.
     pub fn id(&self, memories: &Memories) -> Result<MemoryId> {
         match self.0.parse() {
             Ok(id) => Ok(id),
@@ -35,7 +35,8 @@ impl MemoryName {
         }
     }
 
-    /// Like [`id`](Self::id), for what cannot be undone: a few digits may match another memory that is left.
+    /// Returns the id like [`id`](Self::id), for an operation that cannot be undone. A part of an id is refused: after
+    /// the memory is erased, the same digits may match another one.
     pub fn whole_id(&self, memories: &Memories) -> Result<MemoryId> {
         if !self.0.starts_with(KEY) && self.0.parse::<MemoryId>().is_err() {
             return Err(Problem::invalid(
@@ -46,7 +47,7 @@ impl MemoryName {
         self.id(memories)
     }
 
-    /// The ids of the memories with these names, at most 1,000.
+    /// Returns the ids of the memories with these names. Errors: there are more than 1,000 names.
     pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
         if names.len() > MOST_NAMES {
             return Err(Problem::invalid("memories", "a request names at most 1,000 memories"));

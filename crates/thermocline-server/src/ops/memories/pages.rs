@@ -1,4 +1,5 @@
-//! Texts about all memories: what matters most, and what they have in common.
+//! Texts about all memories: the core, which says what matters most, and the reflection, which says what they have in
+//! common.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -18,11 +19,11 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<CoreShow>(), row::<ReflectionShow>()]
 }
 
-/// Settings for a text of what matters most.
+/// Options for the core.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoreRequest {
-    /// The time for which it is written (RFC 3339). Default: now.
+    /// The time as of which the memories are ranked (RFC 3339). Default: now.
     pub at: Option<DateTime<Utc>>,
     /// Maximum number of tokens. Default: 3,000.
     #[schemars(range(min = 100, max = u32::MAX))]
@@ -30,12 +31,12 @@ pub struct CoreRequest {
     /// Maximum number of memories per section. Default: 15.
     #[schemars(range(min = 1, max = 100))]
     pub per_section: Option<u32>,
-    /// The lowest trust to include: 2, the assistant's words; 3, the user's; 4, what a person approved. Default: 2.
+    /// The minimum trust: 2 for the assistant's words, 3 for the user's, 4 for what a person approved. Default: 2.
     #[schemars(range(min = 2, max = 4))]
     pub min_trust: Option<u8>,
 }
 
-/// Shows what matters most.
+/// Shows the core.
 #[derive(Debug)]
 pub struct CoreShow;
 
@@ -64,10 +65,10 @@ impl Operation for CoreShow {
     }
 }
 
-/// What all memories have in common.
+/// A text about what all memories have in common.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reflection {
-    /// The text, like `REFLECTION.md`.
+    /// The text, in the form of `REFLECTION.md`.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Reviews: questions about memories that wait for a person. They have no tool, so no model can decide one.
+//! Reviews: questions about memories that wait for a person. They have no MCP tool, so that no model can decide one.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,16 +16,16 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<ReviewList>(), row::<ReviewShow>(), row::<ReviewDecide>()]
 }
 
-/// Which reviews to list.
+/// Selects reviews; all conditions must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewListRequest {
-    /// Only of this kind. Default: any.
+    /// Only reviews of this kind. Default: any.
     pub kind: Option<ReviewKind>,
-    /// List decided and withdrawn reviews instead of open ones. Default: no.
+    /// Whether to list decided and withdrawn reviews instead of open ones. Default: no.
     #[serde(default)]
     pub decided: bool,
-    /// How many at most. Default: 50.
+    /// Maximum number of reviews, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<Cursor>,
@@ -54,7 +54,7 @@ impl Operation for ReviewList {
     }
 }
 
-/// A review.
+/// Names a review.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfReview {
@@ -88,7 +88,7 @@ pub struct DecideRequest {
     pub review: ReviewId,
     /// `approved` or `rejected`.
     pub decision: Decision,
-    /// Who decides: a person's name, at most 256 bytes.
+    /// The name of the person who decides, at most 256 bytes.
     #[schemars(length(min = 1))]
     pub by: String,
 }

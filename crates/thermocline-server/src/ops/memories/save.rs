@@ -1,4 +1,4 @@
-//! Memories are saved: new, in place of another, and in place of several.
+//! The operations that save memories: new, in place of one, or in place of several.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,13 +50,13 @@ impl Operation for MemorySave {
     }
 }
 
-/// A memory, and its replacement.
+/// A memory to replace, and its replacement.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupersedeRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The replacement. Kind, project, type of task and slot are those of the old memory, unless given.
+    /// The replacement. By default it has the kind, project, type of task and slot of the old memory.
     pub with: Content,
 }
 
@@ -126,7 +126,7 @@ pub struct MergeRequest {
     /// The memories to merge: 2 to 16.
     #[schemars(length(min = 2, max = 16))]
     pub memories: Vec<MemoryName>,
-    /// The memory that replaces them. If not given, project, slot, task and importance follow from theirs.
+    /// The memory that replaces them. By default, its project, slot, type of task and importance follow from theirs.
     pub into: Content,
 }
 

@@ -1,4 +1,4 @@
-//! Sensors: checks whether a memory still holds.
+//! Sensors that check whether a memory still holds.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -42,20 +42,19 @@ impl Operation for SensorList {
     }
 }
 
-/// A sensor for a memory.
+/// A sensor to add to a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WatchRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The name of a configured sensor, or `human`, a person.
+    /// The name of a configured sensor, or `human` for a person.
     #[schemars(length(min = 1, max = 200))]
     pub sensor: String,
-    /// What it looks at, by a name from the configuration: `ops:nginx/api.conf`. At most 1,024 bytes.
+    /// The subject, by a name from the configuration, such as `ops:nginx/api.conf`. At most 1,024 bytes.
     #[serde(default)]
     pub subject: String,
-    /// What it should find there, at most 16 KiB; each sensor has its own fields. Default: the least that the sensor can
-    /// check.
+    /// The expectation, at most 16 KiB; each sensor has its own fields. Default: the least that the sensor can check.
     #[serde(default)]
     pub expect: Map<String, Value>,
 }
@@ -91,7 +90,7 @@ pub struct UnwatchRequest {
     pub memory: MemoryName,
     /// The sensor's name.
     pub sensor: String,
-    /// What it should stop looking at. Default: any subject.
+    /// The subject that the sensor should stop checking. Default: all subjects.
     pub subject: Option<String>,
 }
 

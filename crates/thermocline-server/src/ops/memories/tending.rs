@@ -1,4 +1,4 @@
-//! Memories are tended: what settles, what falls back, what is alike, what still holds.
+//! The operations that tend memories: settle or archive them, find similar ones, and check whether they still hold.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TendRequest {
-    /// Only show what would move and why. Default: no.
+    /// Whether to only show what would change, and why. Default: no.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -50,7 +50,7 @@ impl Operation for Tend {
     }
 }
 
-/// Finds memories that are alike.
+/// Finds similar memories.
 #[derive(Debug)]
 pub struct Reflect;
 
@@ -71,16 +71,16 @@ impl Operation for Reflect {
     }
 }
 
-/// Which memories to check.
+/// Selects the memories to check.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateRequest {
-    /// These, stale or not: at most 1,000. Default: all stale ones that have a configured sensor.
+    /// The memories, stale or not, at most 1,000. Default: all stale memories that have a configured sensor.
     #[schemars(length(max = 1000))]
     pub memories: Option<Vec<MemoryName>>,
 }
 
-/// Has sensors look at memories.
+/// Has sensors check memories.
 #[derive(Debug)]
 pub struct Validate;
 

@@ -1,4 +1,5 @@
-//! If a part of the index cannot be read, the answer comes from the others, and says so; turns are recorded as usual.
+//! If a part of the index cannot be read, the answer comes from the other parts, and says so. Turns are recorded as
+//! usual.
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use super::{
     ids, story,
 };
 
-/// Drops a table.
+/// Renames a table, so that it cannot be read.
 fn lose(site: &Site, table: &str) {
     let path = site.server.folder.path().join("memory.db");
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever provider fails, the answer comes from what is left, says what was missing, and is not a server error.
+//! If a provider fails, the answer comes from the remaining evidence, says what was missing, and is not a server error.
 
 use std::{
     fmt,
@@ -22,7 +22,7 @@ use super::{NOW, Person, Site, ids};
 pub const QUESTION: &str = "Who repaired the violin, number 77 on the list?";
 pub const FOUND: &str = "s77";
 
-/// A provider that works until told to fail, and how it fails then.
+/// A provider that works until `works` is false, and then fails in the way that `how` names.
 #[derive(Clone)]
 struct Failing {
     works: Arc<AtomicBool>,
@@ -36,7 +36,7 @@ impl fmt::Debug for Failing {
 }
 
 impl Failing {
-    /// `None` if it never answers.
+    /// Returns the provider's answer; `None` if it never answers.
     fn answer<T>(&self, good: impl FnOnce() -> T, garbage: impl FnOnce() -> T) -> Option<Result<T>> {
         match self.how {
             _ if self.works.load(Ordering::SeqCst) => Some(Ok(good())),
@@ -50,7 +50,7 @@ impl Failing {
     }
 }
 
-/// Every way to fail, and how it is reported for an embedder, a reranker and a planner.
+/// The ways to fail, and the words with which each is reported for an embedder, a reranker and a planner.
 const WAYS: [(&str, [&str; 3]); 6] = [
     ("fails", ["no answer from the provider"; 3]),
     ("refuses", ["it takes none of that"; 3]),
@@ -67,7 +67,7 @@ const WAYS: [(&str, [&str; 3]); 6] = [
     ("is silent", ["no answer within"; 3]),
 ];
 
-/// An immediate answer, or one that never comes.
+/// Returns a future that is ready with this answer, or that never is.
 fn given<T: Send + 'static>(answer: Option<T>) -> Pin<Box<dyn Future<Output = T> + Send>> {
     Box::pin(async move {
         match answer {
@@ -77,7 +77,7 @@ fn given<T: Send + 'static>(answer: Option<T>) -> Pin<Box<dyn Future<Output = T>
     })
 }
 
-/// A text's length and its first letters: the vectors only have to differ.
+/// Returns a vector made from the first letters of a text; the vectors of different texts only have to differ.
 fn vector(text: &str) -> Vec<f32> {
     (0..32).map(|at| f32::from(text.as_bytes().get(at).copied().unwrap_or(1))).collect()
 }
@@ -100,7 +100,7 @@ impl Reranker for Failing {
     }
 
     fn rerank<'a>(&'a self, _: &'a str, texts: &'a [String]) -> Reranking<'a> {
-        // The last first.
+        // Scores the last text highest.
         let good = || (0..texts.len()).map(|at| f32::from(u16::try_from(at).unwrap())).collect();
         let answer = self.answer(good, || vec![1.0; 1_000]);
         given(answer)
@@ -131,7 +131,7 @@ impl Summarizer for Failing {
     }
 }
 
-/// A hundred stories in ended, compressed conversations, and ten more in one in progress.
+/// Records a hundred stories in ended, compressed sessions, and ten more in an open one.
 pub fn told(site: &Site) -> Person<'_> {
     let mut alex = site.person("alex");
     for talk in 0..4 {
@@ -143,7 +143,7 @@ pub fn told(site: &Site) -> Person<'_> {
     alex
 }
 
-/// A site with a provider that worked until everything was told, and fails now.
+/// Starts a site whose provider can be made to fail. It works until the returned flag is false.
 fn site_with(how: &'static str, change: impl FnOnce(&mut Config, Failing)) -> (Site, Arc<AtomicBool>) {
     let works = Arc::new(AtomicBool::new(true));
     let failing = Failing { works: Arc::clone(&works), how };
@@ -161,13 +161,13 @@ pub fn ask_context(alex: &mut Person<'_>) -> Value {
     alex.post("/context", &json!({ "session": "now", "message": QUESTION, "now": NOW }))
 }
 
-/// The best results of a recall with their scores, which no failure may change.
+/// Returns the results of a recall with their scores, which a failure of a provider may not change.
 fn lines(recall: &Value) -> Vec<String> {
     let items = recall["items"].as_array().unwrap();
     items.iter().map(|item| format!("{} {}", item["caller_id"], item["score"])).collect()
 }
 
-/// The answers to one question through every surface, which must find the turn and say what was missing.
+/// Checks the answers to one question through every surface: each must find the turn and say what was missing.
 #[track_caller]
 fn check_said(site: &Site, alex: &mut Person<'_>, answers: [&Value; 2], said: &str, how: &str) {
     for answer in answers {
@@ -192,7 +192,7 @@ fn an_embedder_that_fails_is_named_and_the_turn_is_found_all_the_same() {
     for (how, [said, ..]) in WAYS {
         let (site, works) = site_with(how, |config, embedder| {
             config.embedders = vec![Arc::new(embedder)];
-            // Long enough for one that answers, on any machine.
+            // An embedder that answers at all must never time out, on any machine.
             config.query_embed_timeout = Duration::from_millis(if how == "is silent" { 300 } else { 60_000 });
         });
         let mut alex = told(&site);

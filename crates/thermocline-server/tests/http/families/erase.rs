@@ -1,4 +1,4 @@
-//! What is erased over HTTP is gone: from every answer, and from the bytes of every file next to the memory.
+//! What is erased over HTTP is gone from every answer, and from the bytes of every file in the memory's folder.
 
 use std::{collections::BTreeSet, fs};
 
@@ -9,7 +9,7 @@ use thermocline_server::audit::Audit;
 use super::{Person, Site, words::Words};
 use crate::{client::Answer, logged::Logged};
 
-/// A site with an audit file in the folder of the memory.
+/// Starts a site with an audit file in the folder of the memory.
 fn site() -> Site {
     Site::with(|setup| {
         setup.config.durability = Durability::Full;
@@ -18,7 +18,7 @@ fn site() -> Site {
     })
 }
 
-/// Records turns full of words, each followed by one of another user.
+/// Records turns full of words, with a turn of another user after each.
 fn fill(person: &mut Person<'_>, other: &mut Person<'_>, session: &str, words: &mut Words, turns: usize) {
     for n in 0..turns {
         let lamp = "The old lamp. ".repeat(12);
@@ -42,7 +42,7 @@ fn fill(person: &mut Person<'_>, other: &mut Person<'_>, session: &str, words: &
     }
 }
 
-/// Puts words wherever a session can have them.
+/// Records a session that has words in every place where a session can have them.
 fn talk(person: &mut Person<'_>, other: &mut Person<'_>, words: &mut Words, turns: usize) -> String {
     let session = words.next();
     fill(person, other, &session, words, turns);
@@ -55,7 +55,7 @@ fn talk(person: &mut Person<'_>, other: &mut Person<'_>, words: &mut Words, turn
     session
 }
 
-/// A memory with words wherever it can have them, edited, related, and of use.
+/// Saves a memory that has words in every place where a memory can have them, and that is edited, related and used.
 fn memory(person: &mut Person<'_>, words: &mut Words) -> String {
     let mut save = || {
         let said = json!({
@@ -84,7 +84,7 @@ fn memory(person: &mut Person<'_>, words: &mut Words) -> String {
     id
 }
 
-/// Erases what is at this path, without waiting: no other process reads the file.
+/// Erases what is at this path. It need not wait, because no other process reads the file.
 #[track_caller]
 fn erase(person: &mut Person<'_>, path: &str) -> Value {
     let answer = person.ask("DELETE", path, None);
@@ -93,7 +93,7 @@ fn erase(person: &mut Person<'_>, path: &str) -> Value {
     erased
 }
 
-/// How many of the words so far are in the files and in the answers.
+/// Returns how many of the words so far are in the files, and how many in the answers.
 fn seen(site: &Site, words: &Words, answers: &[(String, Answer)]) -> (usize, usize) {
     let files = words.found_in_folder(site.server.folder.path());
     let said: Vec<u8> = answers.iter().flat_map(|(_, answer)| answer.body.clone()).collect();
@@ -103,11 +103,12 @@ fn seen(site: &Site, words: &Words, answers: &[(String, Answer)]) -> (usize, usi
     )
 }
 
-/// Checks that no word is left: in no file of the folder, in no unnamed file that is held open, and in no answer.
+/// Checks that no word is left in any file of the folder, in any unnamed file that the process holds open, or in any
+/// answer.
 #[track_caller]
 fn check_gone(site: &Site, words: &Words, person: &mut Person<'_>, sessions: &[&str]) {
     assert_eq!(words.found_in_folder(site.server.folder.path()), [], "files");
-    // A spool has no name.
+    // Spools are unnamed files.
     let folder = site.server.folder.path().to_string_lossy().into_owned();
     let held = fs::read_dir("/proc/self/fd")
         .into_iter()
@@ -145,7 +146,7 @@ fn of_a_user_erased_over_http_no_word_is_left_in_any_file_log_or_answer() {
     site.run_jobs();
     person.post(&format!("/sessions/{restored}/restore"), &json!({}));
     let waiting = talk(&mut person, &mut blake, &mut words, 8);
-    person.post(&format!("/sessions/{waiting}/end"), &json!({})); // Its job has not run.
+    person.post(&format!("/sessions/{waiting}/end"), &json!({})); // The job that compresses the session has not run.
     let open = talk(&mut person, &mut blake, &mut words, 12);
     person.post("/messages", &json!({ "session": open, "user_message": words.some(8) }));
     for attribute in ["likes", "note", "home"] {
@@ -155,7 +156,7 @@ fn of_a_user_erased_over_http_no_word_is_left_in_any_file_log_or_answer() {
     memory(&mut person, &mut words);
     person.recall(&format!("{} lamp", words.next()));
     person.post("/context", &json!({ "session": open, "message": words.some(3) }));
-    // On their way out of one file and into another they stand in spools.
+    // An export and an import put the words into spools.
     let elsewhere = Site::new();
     let mut moving = elsewhere.person("moving");
     talk(&mut moving, &mut elsewhere.person("blake"), &mut words, 8);
@@ -192,7 +193,7 @@ fn of_a_user_erased_over_http_no_word_is_left_in_any_file_log_or_answer() {
     for answer in left {
         assert_eq!(words.found_in(&answer.body), BTreeSet::new());
     }
-    // The name begins anew, and knows nothing of before.
+    // The name of an erased user can be used again, for a user without a past.
     assert_eq!(person.ask("POST", "/turns", Some(&json!({ "user_message": "Hello." }))).status, 201);
     for session in sessions {
         assert_eq!(person.ask("GET", &format!("/sessions/{session}"), None).status, 404);
@@ -255,7 +256,7 @@ fn of_a_turn_erased_over_http_no_word_is_left_wherever_it_stood_and_its_neighbou
         let others = |alex: &mut Person<'_>| -> Vec<Value> {
             let turns = alex.get(&format!("/sessions/{place}/turns"))["items"].as_array().unwrap().clone();
             let others = turns.into_iter().filter(|turn| turn["id"] != doomed);
-            // Where a turn goes, an older one may be hot again.
+            // After a turn is erased, an older one may be hot again, so tiers are not compared.
             let without_tier = others.map(|mut turn| {
                 turn.as_object_mut().unwrap().remove("memory_tier");
                 turn

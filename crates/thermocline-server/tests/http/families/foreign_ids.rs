@@ -1,4 +1,4 @@
-//! Nothing of one user can be reached through another, even with its id.
+//! A user cannot reach anything of another user, even by its id.
 
 use serde_json::{Map, Value, json};
 use thermocline_server::ops::{
@@ -9,7 +9,7 @@ use thermocline_server::ops::{
 use super::{Person, Site, isolation::live, story};
 use crate::drawn;
 
-/// A valid body for the operation, with these ids where it takes ids.
+/// Returns a valid body for the operation, with these ids in the fields that take ids; `None` if it has no body.
 fn body(row: &Row, id: &dyn Fn(&str) -> String) -> Option<Value> {
     let is_written = !matches!(row.spec.http.method, Method::Get | Method::Delete);
     is_written.then(|| match row.spec.name {
@@ -27,7 +27,7 @@ fn body(row: &Row, id: &dyn Fn(&str) -> String) -> Option<Value> {
     })
 }
 
-/// Something of every kind that has an id, with the id.
+/// Creates one thing of every kind that has an id; returns each kind and id.
 fn owned(alex: &mut Person<'_>) -> [(&'static str, String); 8] {
     let port = |n: usize| json!({ "kind": "configuration", "title": format!("Port {n}"), "content": format!("The port is {n}."), "goal_signature": "port" });
     alex.post("/memories", &port(1));
@@ -55,7 +55,7 @@ fn owned(alex: &mut Person<'_>) -> [(&'static str, String); 8] {
     ]
 }
 
-/// Requests with such ids in their bodies.
+/// Returns requests with these ids in their bodies.
 fn requests(id: &dyn Fn(&str) -> String) -> Vec<(&'static str, Value)> {
     let fix = json!({ "kind": "fix", "title": "x", "content": "x" });
     let with = |name: &str, value: Value| {
@@ -72,13 +72,13 @@ fn requests(id: &dyn Fn(&str) -> String) -> Vec<(&'static str, Value)> {
         ("/quarantines", json!({ "source": { "memory": id("memory") }, "why": "x" })),
         ("/episodes", json!({ "title": "x", "memory": id("memory") })),
         ("/validate", json!({ "memories": [id("memory")] })),
-        // What was answered is not there, so nothing is counted; what goes on is a talk that nobody has begun.
+        // The receipt is unknown, so nothing is counted as used; the session is unknown, so it is taken for a new one.
         ("/turns", json!({ "user_message": "x", "answering": id("receipt") })),
         ("/context", json!({ "message": "x", "session": id("session") })),
     ]
 }
 
-/// Checks that every route and request gives the same answers for these ids as for ids that do not exist.
+/// Checks that every route and request answers the same for these ids as for ids that do not exist.
 #[track_caller]
 fn check_foreign(blake: &mut Person<'_>, of_alex: &dyn Fn(&str) -> String, nobodys: &dyn Fn(&str) -> String) {
     let mut asked = Vec::new();

@@ -1,10 +1,10 @@
-//! What others say and do changes neither a user's data nor its answers.
+//! A user's data and answers stay the same, whatever other users say and do.
 
 use serde_json::{Value, json};
 
 use super::{NOW, Person, Site, story};
 
-/// An answer without anything random or measured: ids are replaced by their order of occurrence.
+/// Returns an answer's text without anything random: each id is replaced by its order of occurrence.
 fn plain(text: &str) -> String {
     const UUID: usize = 36;
     let is_id = |part: &[u8]| {
@@ -31,7 +31,7 @@ fn plain(text: &str) -> String {
     String::from_utf8(plain).unwrap()
 }
 
-/// Without the elapsed time, and without cursors, which contain random ids.
+/// Removes the elapsed time, and the cursors, which contain random ids.
 fn without_drawn(mut answer: Value) -> Value {
     match &mut answer {
         Value::Object(fields) => {
@@ -62,8 +62,8 @@ const QUESTIONS: [&str; 8] = [
     "Where do I live, and what about redis?",
 ];
 
-/// All of a user's answers: every question as a recall, as a context inside and outside a conversation, and every reading
-/// route.
+/// Returns all of a user's answers: each question as a recall, and as a context inside and outside a session, and every
+/// route that reads.
 fn answers(person: &mut Person<'_>) -> Vec<String> {
     let mut answers = Vec::new();
     for question in QUESTIONS {
@@ -82,7 +82,7 @@ fn answers(person: &mut Person<'_>) -> Vec<String> {
         ["", "/sessions", "/memories", "/anchors", "/reflection", "/tags", "/entities", "/episodes", "/cold"]
     {
         let answer = person.ask("GET", name, None);
-        // The revision counts what was written of this user; before it stand drawn ids.
+        // The `ETag` ends with the user's revision, which counts writes for this user; the ids before it are random.
         let tag = answer.header("etag").and_then(|tag| tag.rsplit('-').next()).unwrap_or_default().to_owned();
         answers.push(format!("{name} {tag} {}", plain(&without_drawn(answer.json()).to_string())));
     }
@@ -92,7 +92,7 @@ fn answers(person: &mut Person<'_>) -> Vec<String> {
             answers.push(format!("{session}{of} {}", plain(&answer.to_string())));
         }
     }
-    // Who did it is the key.
+    // Histories name the key, which is random, as the author.
     let key = &person.site.key[4..12];
     answers.into_iter().map(|answer| answer.replace(key, "key")).collect()
 }
@@ -112,7 +112,7 @@ fn check_same(found: &[String], expected: &[String], when: &str) {
     }
 }
 
-/// Four conversations, three of them ended; anchors and memories.
+/// Records four sessions, three of which end, and saves anchors and memories. Calls `beside` after each turn.
 pub fn live(site: &Site, person: &mut Person<'_>, mut beside: impl FnMut(usize)) {
     for talk in 0..4 {
         for n in talk * 30..talk * 30 + 30 {
@@ -139,7 +139,7 @@ fn a_user_is_answered_to_the_letter_as_if_nobody_else_were_there() {
     live(&alone, &mut expected, |_| {});
     let (mut alex, mut blake) = (beside.person("alex"), beside.person("blake"));
     live(&beside, &mut alex, |n| {
-        // The same keys, callers' ids and words, and one of them a hundred times.
+        // The other user uses the same session keys, callers' ids and words, and repeats one word a hundred times.
         blake.post("/turns", &story(&format!("talk {}", n % 4), n));
         let said =
             json!({ "session": "mixed", "user_message": "violin ".repeat(100), "ai_response": "telescope" });

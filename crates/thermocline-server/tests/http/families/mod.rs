@@ -1,5 +1,5 @@
-//! The library's promises about erasing, about users next to each other, about failing providers, and about turns moving
-//! through the tiers, tested over HTTP.
+//! The library's promises, tested over HTTP: about erasing, about several users, about failing providers, and about turns
+//! that move through the tiers.
 
 mod broken_index;
 mod degradation;
@@ -57,15 +57,15 @@ const WHAT: [&str; 13] = [
     "chandelier",
     "lighthouse",
 ];
-/// With this appended, a turn is long enough to be summarized.
+/// Text that makes a turn long enough to be summarized.
 const MORE: &str = "It took the whole afternoon, and in the end everybody was content with how it had turned out. \
     Nobody had expected that, least of all the people who were standing around and giving advice. There was soup \
     afterwards, with dark bread and far too much pepper for the younger ones. The weather held until the evening.";
 
-/// The time of every test here, and of every question.
+/// The time of every test in this folder, and of every question.
 const NOW: &str = "2026-03-01T12:00:00Z";
 
-/// A turn to record: the n-th story. No two of the first 1,000 are equal; every third is long.
+/// Returns the n-th story as a turn to record. The first 1,000 are all different; every third is long.
 fn story(session: &str, n: usize) -> Value {
     let what = WHAT[n % WHAT.len()];
     let more = if n.is_multiple_of(3) { MORE } else { "" };
@@ -77,7 +77,7 @@ fn story(session: &str, n: usize) -> Value {
     })
 }
 
-/// A server with a stopped clock, whose jobs run on request, and a key for everything.
+/// A server with a stopped clock, whose jobs run only on request, and a key with all scopes.
 struct Site {
     server: Running,
     key: String,
@@ -89,13 +89,13 @@ impl Site {
         Self::with(|_| {})
     }
 
-    /// With a different memory or settings.
+    /// Starts a site, after `change` has changed its memory or settings.
     fn with(change: impl FnOnce(&mut Setup)) -> Self {
         let clock = Arc::new(ManualClock::new(NOW.parse().unwrap()));
         let person = New { origin: Origin::User, ..whole_key() };
         let (mut setup, [key]) = Setup::default().keys([person]);
         setup.config.clock = clock.clone();
-        setup.config.durability = Durability::Relaxed; // No power is lost here.
+        setup.config.durability = Durability::Relaxed; // These tests simulate no power loss.
         change(&mut setup);
         Self { server: setup.start(), key, clock }
     }
@@ -112,7 +112,7 @@ impl Site {
         answer.json()
     }
 
-    /// Checks that the file is sound.
+    /// Checks that the doctor finds the file sound.
     #[track_caller]
     fn check_sound(&self) {
         let diagnosis = self.person("").send("POST", "/v1/doctor", Some(&json!({}))).json();
@@ -124,17 +124,17 @@ impl Site {
     }
 }
 
-/// The server as seen by a client that asks for one user, over one connection.
+/// A client of the server that sends requests about one user, over one connection.
 struct Person<'a> {
     site: &'a Site,
     client: Client,
     name: String,
-    /// Every id returned so far.
+    /// All ids that answers have contained so far.
     ids: Ids,
 }
 
 impl Person<'_> {
-    /// Sends a request to any path; if there is no capacity, retries like any client.
+    /// Sends a request to any path; if the server is busy, retries like any client.
     fn send(&mut self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         const TRIES: usize = 300;
         let mut answer = self.send_once(method, path, body);
@@ -167,7 +167,7 @@ impl Person<'_> {
         self.send(method, &path, body)
     }
 
-    /// The answer to a request that must succeed.
+    /// Sends a request that must succeed; returns its answer.
     #[track_caller]
     fn done(&mut self, method: &str, path: &str, body: Option<&Value>) -> Value {
         let answer = self.ask(method, path, body);
@@ -177,7 +177,7 @@ impl Person<'_> {
         told
     }
 
-    /// The answer to an MCP message.
+    /// Sends an MCP message; returns the answer.
     #[track_caller]
     fn ask_mcp(&mut self, message: &Value) -> Value {
         let headers = [
@@ -207,7 +207,7 @@ impl Person<'_> {
         self.post("/recall", &json!({ "query": query, "now": NOW }))
     }
 
-    /// Tells stories.
+    /// Records these stories.
     #[track_caller]
     fn tell(&mut self, session: &str, stories: impl IntoIterator<Item = usize>) {
         for n in stories {
@@ -215,8 +215,8 @@ impl Person<'_> {
         }
     }
 
-    /// The answers of every route that reads something of this user, with each id returned so far, and these session keys if
-    /// the route takes one.
+    /// Sends a request to every route that reads one user's data, with each id returned so far, and with each of these
+    /// session keys where a route takes one; returns the answers.
     fn every_reading(&mut self, sessions: &[&str]) -> Vec<(String, Answer)> {
         let mut asked = Vec::new();
         for row in ops::table().iter().filter(|row| {
@@ -241,7 +241,7 @@ impl Person<'_> {
     }
 }
 
-/// The callers' ids of the recalled items, best first.
+/// Returns the callers' ids of the recalled items, best first.
 fn ids(recall: &Value) -> Vec<&str> {
     recall["items"].as_array().unwrap().iter().filter_map(|recalled| recalled["caller_id"].as_str()).collect()
 }

@@ -1,5 +1,5 @@
-//! A turn is found from the moment its record is answered, wherever it moves from there; and while others record, end
-//! sessions and compress them, no context loses a turn between the tiers.
+//! A turn is found from the moment when its record is answered, in every tier to which it moves. While others record, end
+//! sessions and compress them, no context misses a turn.
 
 use std::{
     sync::{
@@ -14,11 +14,12 @@ use serde_json::{Value, json};
 use super::{Person, Site, words::Words};
 use crate::drawn::Chance;
 
-/// Words of a single turn: at its beginning, where a summary has it, and at its end, where none does.
+/// Words that occur in a single turn: one at its beginning, which its summary contains, and one at its end, which no
+/// summary contains.
 const EARLY: &str = "marmalade";
 const LATE: &str = "zeppelin";
 
-/// A turn that is long enough to be summarized.
+/// Returns a turn that is long enough to be summarized.
 fn told(session: &str, id: &str, early: &str, late: &str) -> Value {
     let middle = "The table stood near the window and the window was open all day long. ".repeat(6);
     json!({
@@ -28,7 +29,8 @@ fn told(session: &str, id: &str, early: &str, late: &str) -> Value {
     })
 }
 
-/// Checks that this word finds the turn as the first result, verbatim, and not only by meaning or neighbours.
+/// Checks that this word finds the turn, verbatim, as the first result, and that it matched by words and not only by
+/// meaning or neighbours.
 #[track_caller]
 fn check_found<'a>(recall: &'a Value, turn: &Value, word: &str, when: &str) -> &'a Value {
     let first = &recall["items"][0];
@@ -87,10 +89,11 @@ type Acknowledged = Mutex<Vec<(String, Value)>>;
 
 const TELLERS: usize = 3;
 const TURNS: usize = 48;
-/// Turns per conversation before it ends.
+/// The number of turns of a session before it ends.
 const TALK: usize = 8;
 
-/// A query unlike anything ever said, so that turns are shown only for their places.
+/// Requests a context for a message unlike anything ever said, so that it shows turns only for their places; returns the
+/// numbers of these turns, and the context.
 fn places(alex: &mut Person<'_>) -> (Vec<u64>, Value) {
     let asked = json!({ "session": "open", "message": "Thank you!", "min_confidence": 1.0 });
     let context = alex.post("/context", &asked);
@@ -101,8 +104,8 @@ fn places(alex: &mut Person<'_>) -> (Vec<u64>, Value) {
     (all, context)
 }
 
-/// Tells turns, asks for contexts, and ends conversations; each turn is told once in an open session, and once in one that
-/// ends.
+/// Records turns, requests contexts, and ends sessions. Each turn is recorded once in an open session, and once in a
+/// session that ends.
 fn teller(site: &Site, name: &str, words: &Mutex<Words>, acknowledged: &Acknowledged) {
     let mut person = site.person(name);
     let next = || words.lock().unwrap().next();
@@ -119,7 +122,7 @@ fn teller(site: &Site, name: &str, words: &Mutex<Words>, acknowledged: &Acknowle
             let talk = talk.replace(' ', "%20");
             person.post(&format!("/sessions/{talk}/end"), &json!({}));
             if n > TALK * 2 {
-                // An older one comes back to hand, and goes again.
+                // Restores and compresses an older session again.
                 let older = format!("/sessions/talk%20{}", n / TALK - 2);
                 person.post(&format!("{older}/restore"), &json!({}));
                 person.post(&format!("{older}/compress"), &json!({}));
@@ -128,7 +131,7 @@ fn teller(site: &Site, name: &str, words: &Mutex<Words>, acknowledged: &Acknowle
     }
 }
 
-/// Searches for random acknowledged turns until nobody tells any more; returns how many it found, and in which tiers.
+/// Searches for random acknowledged turns until the recording is over; returns the tier of each turn that it found.
 fn asker(site: &Site, seed: u64, is_over: &AtomicBool, acknowledged: &Acknowledged) -> Vec<String> {
     let (mut chance, mut tiers) = (Chance(seed), Vec::new());
     while !is_over.load(Ordering::SeqCst) {
@@ -177,7 +180,7 @@ fn while_sessions_end_and_jobs_compress_every_turn_that_was_acknowledged_is_foun
                 scope.spawn(move || teller(site, &format!("user{n}"), words, acknowledged))
             })
             .collect();
-        // Whoever fails, the others must end.
+        // The other threads must end even if one of these fails.
         let told: Vec<_> = telling.into_iter().map(thread::ScopedJoinHandle::join).collect();
         is_over.store(true, Ordering::SeqCst);
         working.join().unwrap();

@@ -1,4 +1,5 @@
-//! Tools of every profile, resources and prompts, through the URL of a user and through that of a key's single user.
+//! The tenant test for MCP: tools of every profile, resources and prompts, through the URL of a user and through the URL
+//! that stands for a key's single user.
 
 use serde_json::{Value, json};
 use thermocline_server::mcp::ToolProfile;
@@ -9,16 +10,16 @@ use crate::{
     drawn::{Chance, Ids, Maker},
 };
 
-/// A revision of the protocol with self-describing messages, and one without.
+/// A revision of the protocol without a handshake, whose messages describe themselves, and a revision with one.
 const REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
-/// What can be called.
+/// The tools that a tenant can call.
 pub struct Tools {
-    /// By profile: each tool's name, and the schema of its arguments.
+    /// For each profile, the name of each tool and the schema of its arguments.
     profiles: Vec<(ToolProfile, Vec<(String, Value)>)>,
 }
 
-/// One message.
+/// An MCP request.
 struct Message {
     method: &'static str,
     params: Value,
@@ -29,11 +30,11 @@ impl Message {
         Self { method, params }
     }
 
-    /// Sends it; `at` is a path after `/mcp`.
+    /// Sends the message to the path `/mcp` followed by `at`.
     fn send(mut self, tenant: &mut Tenant<'_>, at: &str, key: usize, revision: &str) -> Answer {
         let mut headers = vec![("mcp-protocol-version", revision)];
         let name = self.params.get("name").or_else(|| self.params.get("uri")).and_then(Value::as_str);
-        // As a client writes a name that a header cannot hold.
+        // Replaces characters that a header cannot hold, as clients do.
         let name = name.unwrap_or_default().replace(|c: char| !c.is_ascii_graphic(), "%20");
         if revision == REVISIONS[0] {
             headers.push(("mcp-method", self.method));
@@ -52,7 +53,7 @@ impl Message {
 }
 
 impl Tools {
-    /// What the server lists for a tenant.
+    /// Lists the tools that the server shows to a tenant.
     pub fn of(tenant: &mut Tenant<'_>) -> Self {
         let profiles = ToolProfile::EVERY.map(|profile| {
             let at = format!("?tools={}", profile.as_str());
@@ -66,7 +67,8 @@ impl Tools {
         Self { profiles: profiles.into() }
     }
 
-    /// Sends a message; returns its kind, and whether it was for this user and was accepted, if one was made at all.
+    /// Sends a random message. Returns its kind, and whether it was for the tenant's own user and was accepted; `None` if
+    /// no message was sent.
     pub fn ask(
         &self,
         tenant: &mut Tenant<'_>,
@@ -108,7 +110,7 @@ impl Tools {
     }
 }
 
-/// The URI of a random resource of anybody.
+/// Returns the URI of a random resource of either tenant.
 fn resource(chance: &mut Chance, ids: &Ids) -> String {
     let mut id = |kind: &str| ids.one(kind, chance).unwrap_or_default();
     let all = [

@@ -1,7 +1,8 @@
-//! Two tenants with the same session keys, callers' ids and titles in one file: whatever either requests, through any route,
-//! tool, resource and prompt, with its own ids or the other's, nothing of the other is returned; and the log at the finest
-//! level, the audit file and the metrics contain nothing of either. The requests are made from the schemas of the table and
-//! of the tools, so that a new row is tested too; and none of them, well-formed or not, causes a server error.
+//! Two tenants in one file use the same session keys, callers' ids and titles. They send random requests through every
+//! route, tool, resource and prompt, with their own ids and each other's. No answer contains anything of the other
+//! tenant. The log at the finest level, the audit file and the metrics contain nothing of either. No request, whether
+//! well-formed or not, causes a server error. The requests are made from the schemas of the table and of the tools, so
+//! that a new row is tested too.
 
 mod mcp;
 
@@ -22,14 +23,14 @@ use crate::{
     logged::Logged,
 };
 
-/// Words that only one tenant says.
+/// The words that only one of the tenants says.
 const CANARIES: [&str; 2] = ["zinnoberkanarie", "malachitkanarie"];
 const USERS: [&str; 2] = ["acme/sam", "other/sam"];
 
 struct Tenant<'a> {
     running: &'a Running,
     client: Client,
-    /// For all users of the tenant, and for this one alone.
+    /// Two keys: one for all users of the tenant, and one for this user.
     keys: [String; 2],
     user: &'static str,
     canary: &'static str,
@@ -60,7 +61,7 @@ impl Tenant<'_> {
         answer
     }
 
-    /// Checks that the answer has nothing of the other tenant, and is not a server error.
+    /// Checks that the answer contains nothing of the other tenant, and is not a server error.
     fn check(&self, asked: &str, answer: &Answer) {
         let said = String::from_utf8_lossy(&answer.body).to_lowercase();
         let heads = format!("{:?}", answer.headers).to_lowercase();
@@ -96,10 +97,11 @@ impl Tenant<'_> {
         post("recall", json!({ "query": format!("boat {canary}") }));
     }
 
-    /// Sends a request to a route; returns whether it was for this user and was accepted, if one was made at all.
+    /// Sends a random request to a route. Returns whether it was for the tenant's own user and was accepted; `None` if no
+    /// request was sent.
     fn ask_route(&mut self, chance: &mut Chance, ids: &mut Ids) -> Option<bool> {
         let row = chance.of(ops::table());
-        // Else there would soon be nothing left to tell.
+        // Rare, because otherwise no data would be left to return.
         let is_rare = row.spec.name.ends_with("_erase")
             || row.spec.body != Body::Json
             || row.spec.name.contains("forget_all");
@@ -130,7 +132,7 @@ impl Tenant<'_> {
         Some(answer.status < 300)
     }
 
-    /// The user to ask about: with the name of the other's user a key opens nothing at all.
+    /// Returns the user for the next request: rarely the other tenant's, for whom every key is refused.
     fn asked_of(&self, chance: &mut Chance) -> &'static str {
         if chance.one_in(10) { USERS[chance.below(2)] } else { self.user }
     }
@@ -139,7 +141,8 @@ impl Tenant<'_> {
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures of a run by hand")]
 fn no_tenant_is_ever_told_anything_of_another() {
-    // By hand: THERMOCLINE_ANSWERS=100000 cargo test -p thermocline-server --test http tenant -- --nocapture
+    // To run it longer by hand: THERMOCLINE_ANSWERS=100000 cargo test -p thermocline-server --test http tenant --
+    // --nocapture
     let answers: usize = env::var("THERMOCLINE_ANSWERS").map_or(4_000, |answers| answers.parse().unwrap());
     let log = Logged::with(&CANARIES);
     let key = |users| New { users, ..whole_key() };
