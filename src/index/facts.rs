@@ -1,5 +1,5 @@
 //! The facts that ranking needs about a unit in addition to its words and vectors: where and when it was said, its length,
-//! its traits, and the time of what it speaks of.
+//! its traits, and the time of the event that it speaks of.
 
 use crate::{
     index::{BLOCK_UNITS, block_of},

@@ -99,7 +99,7 @@ async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> 
             return Ok(false);
         }
     }
-    // Pages that are in the log now were written afterwards, from overwritten pages.
+    // The pages in the log now were written after the scrub, from pages without erased rows.
     store.write(move |tx| tx.finish_scrub(owed)).await?;
     Ok(true)
 }

@@ -107,7 +107,7 @@ impl LaneRun<'_, '_> {
                 }
                 Ok(None) if std::mem::take(&mut has_worked) => self.shrink().await,
                 Err(error) if self.until == Until::AllAreIdle => return Err(error),
-                Ok(None) | Err(_) => {} // Callers of the library will get the same error.
+                Ok(None) | Err(_) => {} // Ignored, because the error occurs again in calls of the library.
             }
             if !self.idle().await {
                 break;

@@ -62,7 +62,6 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
 /// Runs jobs as they become due, and ends sessions that have ended by silence, until told to stop.
 async fn serve(store: &Store, stop: watch::Receiver<bool>) {
     let run = Run::new(store, stop);
-    // No caller waits here. Failures of jobs are recorded in their rows, and callers of the library will get other errors
-    // too.
+    // No caller waits here. Failed jobs have the reason in their rows, and other errors occur again in calls of the library.
     let _ = tokio::join!(lanes::work(&run, Until::Stopped), silence::watch(&run));
 }

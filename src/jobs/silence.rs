@@ -20,7 +20,7 @@ const SILENT_AT_ONCE: u32 = 64;
 pub(super) async fn watch(run: &Run<'_>) {
     let interval = run.store.config().worker_interval;
     while !run.is_stopped() {
-        // Errors are ignored, because callers of the library will get the same ones.
+        // Errors are ignored, because they occur again in calls of the library.
         let _ = run.store.take_over_inserted().await;
         let _ = end_silent(run).await;
         let _ = tend::queue_due(run).await;

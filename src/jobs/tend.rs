@@ -22,7 +22,7 @@ use crate::{
 
 /// How many users one snapshot reads.
 const USERS_AT_ONCE: u32 = 64;
-/// From this many memories on, a look that would archive or lower more than half of them is rejected.
+/// From this many memories on, a plan that would archive or lower more than half of them is rejected.
 const MANY: u64 = 100;
 
 /// Queues a `tend` job for each user who is due today.

@@ -18,7 +18,7 @@ const MAX_QUERIES: usize = 8;
 /// The maximum length of a query, in bytes. A query is a sentence or two.
 const MAX_QUERY_BYTES: usize = 300;
 
-/// What LLM#1 says a message needs.
+/// What a message needs, according to LLM#1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SearchPlan {
     /// The queries to search for in addition to the message: trimmed, not blank, without duplicates.

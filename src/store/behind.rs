@@ -9,7 +9,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum WriteBehind {
     Receipt(Scope, Box<NewReceipt>),
-    /// A turn reports that it answers a receipt's context.
+    /// A turn's report that it answers the context of a receipt.
     Use(Scope, AnsweringTurn),
 }
 

@@ -103,8 +103,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns a unit vector for each memory that has vectors in the space: the mean direction of its pieces. Computes
-    /// missing vectors if the space is the built-in embedder's.
+    /// Returns a vector of length 1 for each memory that has vectors in the space: the mean direction of its pieces.
+    /// Computes missing vectors if the space is the built-in embedder's.
     #[cfg(feature = "files")]
     pub(crate) fn directions(
         &self,

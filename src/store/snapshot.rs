@@ -329,7 +329,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| anchor_reads::sound(sql, scope))
     }
 
-    /// Returns the `seq` of each turn that says that an anchor holds.
+    /// Returns the `seq` of each turn with a statement that the anchor holds.
     pub(crate) fn sources_of_anchor(&self, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
         self.ask(|sql| anchor_reads::sources(sql, scope, anchor))
     }
@@ -345,7 +345,7 @@ impl<'s> Snapshot<'s> {
 
     // Units and their index.
 
-    /// Returns how many units the user has and how far they are indexed. All fields are 0 if the user is gone.
+    /// Returns the user's newest unit, and up to which unit the index extends. All fields are 0 if the user is gone.
     pub(crate) fn extent(&self, scope: &Scope) -> Result<Extent> {
         self.ask(|sql| units::extent(sql, scope))
     }

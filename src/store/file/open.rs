@@ -147,7 +147,7 @@ fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     Ok(found)
 }
 
-/// Returns the file's size in bytes. If `may_be_missing`, a missing file has 0 bytes; otherwise it is an error.
+/// Returns the file's size in bytes. A missing file has 0 bytes if `may_be_missing` is true, otherwise it is an error.
 fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
     match fs::metadata(path) {
         Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(0),
@@ -155,8 +155,8 @@ fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
     }
 }
 
-/// Determines the kind of a database by its tables or, if none of them is ours, by its `application_id` first. A backend's
-/// file keeps its own `application_id`, which the configuration must name.
+/// Determines the kind of a database. If it has our tables, their schema version decides. Otherwise its `application_id`
+/// must be 0, ours, or the one that the configuration names: a backend's file keeps its own.
 fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<DatabaseKind> {
     if let Some(version) = migrate::version(conn).map_err(|error| at(error, path))? {
         return match version.cmp(&migrate::LATEST) {

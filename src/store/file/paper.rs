@@ -79,7 +79,7 @@ impl PaperFile {
         Ok(if is_papers(&conn)? { Some(Self { conn }) } else { None })
     }
 
-    /// Returns the ids of the users who have turns in the file, in ascending order.
+    /// Returns the ids of the users who have turns in the file, ordered by id.
     ///
     /// The ids are text, as in [`PaperTurn`].
     pub fn users(&self) -> Result<Vec<String>> {
