@@ -12,11 +12,11 @@ use crate::{
     text::subjects::subjects,
 };
 
-/// Version of these rules: increased when they find anything else for any turn, so that older anchors are derived again.
+/// Version of these rules: increased when they find anything else in any turn, so that older anchors are derived again.
 pub(crate) const RULES_VERSION: i64 = 2;
 
-/// What a turn claims about its speakers; `heard` are the statements of the user's side. The reply counts only if a named
-/// person wrote it.
+/// Finds what a turn claims about its speakers. `heard` are the statements of the user's side. The reply counts only if a
+/// named person wrote it.
 pub(crate) fn find(said: &Said, heard: &[Statement<'_>]) -> Vec<FoundAnchor> {
     let mut found = Vec::new();
     let [user, replier] = subjects(said);
@@ -32,10 +32,11 @@ pub(crate) fn find(said: &Said, heard: &[Statement<'_>]) -> Vec<FoundAnchor> {
 
 /// The most anchors of one message: a message with more is a pasted list.
 const MOST: usize = 24;
-/// Longer values are sentences.
+/// The longest value; anything longer is a sentence.
 const MAX_VALUE_BYTES: usize = 60;
 
-/// What these statements claim about `subject`, each once. A later claim that only shortens an earlier one is ignored.
+/// Returns what these statements claim about `subject`, each claim once. A later claim that only shortens an earlier one is
+/// ignored.
 pub(crate) fn claims(statements: &[Statement<'_>], subject: &str) -> Vec<FoundAnchor> {
     let mut found: Vec<FoundAnchor> = Vec::new();
     for claim in claims::claims(statements) {
@@ -75,7 +76,7 @@ mod tests {
         super::find(said, &statements(&said.user_message))
     }
 
-    /// Each anchor as `attribute: value`, ended ones as `attribute: not value`.
+    /// Returns each anchor as `attribute: value`, and an ended one as `attribute: not value`.
     fn found(said: &Said) -> Vec<String> {
         let anchors = find(said);
         for anchor in &anchors {
@@ -283,7 +284,7 @@ mod tests {
         check("I'm a vegetarian.", &["diet: vegetarian"]);
         check("I've been vegan for years.", &["diet: vegan"]);
         check("I'm not vegan anymore.", &["diet: not vegan"]);
-        // Ends a value that held; one that never held is not shown anywhere.
+        // These end a value. A value that never held is shown nowhere.
         check("I'm not allergic to nuts", &["health: not nuts"]);
         check("I'm not vegan.", &["diet: not vegan"]);
         check("I don't eat pork or beef.", &["diet: no pork", "diet: no beef"]);
@@ -410,7 +411,8 @@ mod tests {
         check("My son Theo and my son Theo", &["family: son Theo"]);
     }
 
-    /// Measures the rules on a file of labelled turns; prints the result, and checks it against these floors, in percent.
+    /// Measures the rules on a file of labelled turns: prints the counts, and checks precision and recall against these
+    /// floors, in percent.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
     fn check_floors(file: &str, precision: usize, recall: usize) {

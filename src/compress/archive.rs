@@ -13,7 +13,8 @@ use crate::{
 /// zstd's level: 9 is within 3 % of 19 at these sizes, in a tenth of the time.
 const LEVEL: i32 = 9;
 
-/// The most that a frame may hold, to reject forged ones: two sides of 10 MiB, escaped six times over, and some more.
+/// The largest unpacked size of a frame, to reject forged ones: two sides of 10 MiB, each byte escaped as six, and some
+/// more.
 const MAX_RAW_BYTES: usize = 1 << 28;
 
 /// A frame, and the size of its lines before compression.
@@ -59,12 +60,12 @@ impl Unpacker {
     }
 }
 
-/// An unpacked frame: its lines, each a turn, of which few may be needed.
+/// An unpacked frame: lines, each of which is parsed as a turn only when it is asked for.
 #[derive(Debug)]
 pub(crate) struct FrameLines(String);
 
 impl FrameLines {
-    /// The turn on one line.
+    /// Parses the turn on this line, counted from 0.
     pub(crate) fn turn(&self, position: usize) -> Result<Turn> {
         let line = self.0.split('\n').nth(position).filter(|line| !line.is_empty());
         parse(line.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a frame of the archive is too short"))?)
@@ -72,7 +73,7 @@ impl FrameLines {
 }
 
 impl FrameLines {
-    /// The frame without one of its lines, the others unchanged byte for byte; `None` if it has no other.
+    /// Returns the frame without one of its lines, the others unchanged byte for byte; `None` if it has only that line.
     pub(crate) fn without(&self, position: usize) -> Result<Option<Frame>> {
         let lines: Vec<&str> = self.0.split_inclusive('\n').collect();
         let kept = lines.iter().enumerate().filter(|(at, _)| *at != position);
@@ -87,7 +88,7 @@ impl FrameLines {
     }
 }
 
-/// Every turn of a frame, in order.
+/// Unpacks every turn of a frame, in order.
 pub(crate) fn unpack(body: &[u8]) -> Result<Vec<Turn>> {
     let FrameLines(lines) = Unpacker::new()?.lines(body)?;
     lines.split('\n').filter(|line| !line.is_empty()).map(parse).collect()

@@ -1,5 +1,5 @@
-//! Which turns are kept verbatim for ever, and by which rules: what people say about themselves, and marks set by the
-//! backend.
+//! Decides which turns are kept verbatim for ever, and by which rules: what people say about themselves, marks set by the
+//! backend, and the first turn of a session.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::{
 /// Version of these rules: increased when they judge any turn differently, so that kept turns are judged again.
 pub(crate) const RULES_VERSION: i64 = 4;
 
-/// The rules that make this turn critical, in the order of [`CriticalRule`]; empty if it is not.
+/// Returns the rules that make this turn critical, in the order of [`CriticalRule`]; empty if the turn is not critical.
 ///
-/// `before` is the backend's state at the previous turn of the session, `heard` the statements of the user's side, `found`
-/// the anchors that rules find in the turn.
+/// `before` is the backend's state at the previous turn of the session, `heard` the statements of the user's side, and
+/// `found` the anchors that the rules of [`anchors`](super::anchors) find in the turn.
 pub(crate) fn judge(
     turn: &Turn,
     before: Option<SnapshotId>,
@@ -42,13 +42,13 @@ pub(crate) fn judge(
     rules
 }
 
-/// Whether the backend's state is known to have changed. A turn without a state says nothing about it: counting it as a
-/// change would mark a turn in every session in which a backend began to report states.
+/// Whether the backend's state is known to have changed. A turn without a state does not count as a change: otherwise a turn
+/// would be marked in every session in which a backend began to report states.
 fn changes_stage(turn: &Turn, before: Option<SnapshotId>) -> bool {
     matches!((before, turn.snapshot_id), (Some(before), Some(now)) if before != now)
 }
 
-/// The rules that a turn fulfils by the user's text. What tools, documents and assistants write says nothing about the user.
+/// Returns the rules that the user's text fulfils. What tools, documents and assistants write says nothing about the user.
 pub(crate) fn by_text(said: &Said, heard: &[Statement<'_>], found: &[FoundAnchor]) -> Vec<CriticalRule> {
     let [Some(user), _] = subjects(said) else { return Vec::new() };
     let claims = found.iter().any(|anchor| anchor.subject == user).then_some(CriticalRule::PersonalFact);
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(judge(&turn, None), []);
     }
 
-    /// How many findings were right, and how many expected ones were found, in percent.
+    /// How many findings were right, how many were wrong, and how many expected ones were missed.
     #[derive(Default)]
     struct CriticalTally {
         right: u32,
@@ -185,7 +185,8 @@ mod tests {
         }
     }
 
-    /// Measures the rules on a file of labelled turns; prints each, and checks all together against these floors.
+    /// Measures the rules on a file of labelled turns: prints the counts of each rule, and checks the precision and the
+    /// recall of all rules together against these floors, in percent.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
     fn check_floors(file: &str, precision: u32, recall: u32) {
@@ -210,14 +211,14 @@ mod tests {
         assert!(all.precision() >= precision && all.recall() >= recall, "{file}: see above");
     }
 
-    /// The rules are few and narrow: what they keep for ever is nearly always worth it, and what they miss is in the
-    /// archive.
+    /// The rules are few and narrow: nearly every turn that they keep is worth keeping, and the archive has the turns that
+    /// they miss.
     #[test]
     fn of_labelled_turns_nearly_all_that_are_kept_are_worth_it() {
         check_floors("tune.jsonl", 92, 35);
     }
 
-    /// Nobody read these turns while the rules were written, so this is the honest figure.
+    /// These turns were not read by anyone while the rules were written, so these figures are the honest ones.
     #[test]
     fn of_labelled_turns_that_nobody_read_too() {
         check_floors("held_out.jsonl", 90, 10);

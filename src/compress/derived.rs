@@ -1,4 +1,4 @@
-//! The versions of the rules by which data was derived from turns: when the rules of a build change, it is derived again.
+//! The versions of the rules by which data was derived from turns. When a build changes its rules, the data is derived anew.
 
 use crate::{
     compress::{anchors, critical},
@@ -7,8 +7,8 @@ use crate::{
 
 /// Versions of rules, one for each kind of derived data.
 ///
-/// In a user's row: `n` if all of it was derived by version `n` or newer; `-n` while a job updates it to version `n`; 0 if
-/// unknown. A row without a number has the first version, which wrote none.
+/// In a user's row, for each kind of data: `n` if all of it was derived by version `n` or newer; `-n` while a job updates it
+/// to version `n`; 0 if unknown. A row without a number has version 1, which wrote no number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleVersions {
     /// Words and traits of turns, and the times that they speak of.
@@ -43,8 +43,8 @@ impl RuleVersions {
         anchors: anchors::RULES_VERSION,
     };
 
-    /// The row's versions after this build has derived something of these kinds. They become lower if this build's rules are
-    /// older than the row's, or than those of a newer build's unfinished job.
+    /// Returns the row's versions after this build has derived something of these kinds. A version is lowered if this
+    /// build's rules are older than the row's, or older than those to which a newer build's unfinished job updates it.
     pub(crate) fn with_derived(self, kinds: Kinds) -> Self {
         let lowered = self.map(|row, now| match row {
             row if row > now => now,
@@ -58,17 +58,17 @@ impl RuleVersions {
         }
     }
 
-    /// The versions once a job of this build has begun to update what is older.
+    /// Returns the versions once a job of this build has begun to update what older rules derived.
     pub(crate) fn begun(self) -> Self {
         self.map(|row, now| if row.abs() < now { -now } else { row })
     }
 
-    /// The versions once that job is done.
+    /// Returns the versions once that job is done.
     pub(crate) fn ended(self) -> Self {
         self.map(|row, now| if row == -now { now } else { row })
     }
 
-    /// The kinds that a running job of this build derives again.
+    /// Returns the kinds that a running job of this build derives anew.
     pub(crate) fn stale(self) -> Kinds {
         let Self { words, critical, anchors } = Self::NOW;
         Kinds {
@@ -83,7 +83,7 @@ impl RuleVersions {
         self.ended() != self.begun().ended() || self.stale() != Kinds::default()
     }
 
-    /// Whether a job of a newer build is updating something to its rules.
+    /// Whether a job of a newer build is deriving something anew by its own rules.
     pub(crate) fn awaits_newer(self) -> bool {
         let Self { words, critical, anchors } = Self::NOW;
         self.words < -words || self.critical < -critical || self.anchors < -anchors

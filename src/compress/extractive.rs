@@ -7,13 +7,13 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-/// The built-in summarizer. It quotes the first meaningful sentence and invents nothing; 50 turns take some milliseconds.
+/// The built-in summarizer. It quotes the first meaningful sentence and invents nothing; 50 turns take a few milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a value without fields stays one")]
 pub struct Extractive;
 
 impl Extractive {
-    /// Its name, as summaries store it.
+    /// The summarizer's name, as stored with its summaries.
     pub const NAME: &str = "extractive";
 }
 
@@ -42,7 +42,7 @@ fn verdict(turn: &Turn) -> Verdict {
     }
 }
 
-/// The tokenizer that counted the turn: its tables are already loaded.
+/// Returns the tokenizer that counted the turn, because its tables are already loaded.
 fn tokenizer_of(turn: &Turn) -> Tokenizer {
     let counted_by = &turn.tokens.counted_by;
     Tokenizer::ALL

@@ -1,4 +1,5 @@
-//! How an anchor follows from the statements of turns: one pure fold, whatever was added or erased since then.
+//! Computes an anchor from the statements of turns, in one pure fold over the statements that remain after any additions and
+//! erasures.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,9 @@ pub(crate) struct ValueStatement {
     /// The value as the source writes it.
     pub(crate) value: String,
     pub(crate) stance: Stance,
-    /// Its place in the user's recording order.
+    /// The source's place in the user's recording order.
     pub(crate) seq: Seq,
-    /// Whether it was set by hand, which comes after the turn with the same `seq`.
+    /// Whether the value was set by hand. It then comes after the turn with the same `seq`.
     pub(crate) by_hand: bool,
     pub(crate) said_at: DateTime<Utc>,
 }
@@ -27,9 +28,9 @@ pub(crate) struct ValueStatement {
 /// The state of one value after all statements.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValueState {
-    /// As it was last said.
+    /// The value as it was last written.
     pub(crate) value: String,
-    /// How many sources say that it holds.
+    /// How many sources say that the value holds.
     pub(crate) count: u32,
     pub(crate) valid_from: DateTime<Utc>,
     pub(crate) valid_until: Option<DateTime<Utc>>,
@@ -37,7 +38,7 @@ pub(crate) struct ValueState {
     pub(crate) superseded_by: Option<String>,
 }
 
-/// By a value's key: the place in the user's order up to which a person retracted it.
+/// For the key of each retracted value, the place in the user's order up to which a person retracted it.
 pub(crate) type Retracted = BTreeMap<String, Seq>;
 
 /// Applies all statements about one attribute of one subject, in the user's order, and returns the state of each value.
@@ -99,7 +100,7 @@ pub(crate) fn strength(count: u32) -> f64 {
 /// The most bytes of a key: index entries of other databases hold at most about twice that.
 const MAX_KEY_BYTES: usize = 1_024;
 
-/// What makes two spellings one value: case, width, blanks and surrounding punctuation are ignored.
+/// Returns the key that all spellings of a value share: case, width, blanks and surrounding punctuation are ignored.
 pub(crate) fn value_key(value: &str) -> String {
     let folded: String = value.nfkc().flat_map(char::to_lowercase).collect();
     let words: Vec<&str> = folded.split_whitespace().collect();
@@ -117,7 +118,7 @@ mod tests {
         DateTime::UNIX_EPOCH + chrono::TimeDelta::days(day.into())
     }
 
-    /// `"holds berlin 3"`: said in turn 3, on day 3. `"hand ..."`: set by hand after it.
+    /// Parses `"holds berlin 3"`: said in turn 3, on day 3. `"hand ..."` is set by hand after that turn.
     fn statement(line: &str) -> ValueStatement {
         let mut words = line.split(' ').peekable();
         let by_hand = words.next_if_eq(&"hand").is_some();
@@ -134,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Each state as `key count from-until>superseded_by`, in days.
+    /// Compares the states, each written as `key count from-until>superseded_by`, in days.
     #[track_caller]
     fn check(cardinality: Cardinality, lines: &[&str], retracted: &[(&str, u32)], expected: &[&str]) {
         let retracted = retracted.iter().map(|&(key, seq)| (key.to_owned(), Seq(seq))).collect();

@@ -11,7 +11,7 @@ use crate::{
     model::turn::Turn,
 };
 
-/// Keeps the first name that its summarizer returned, cut to the length that the trait promises.
+/// A summarizer with the first name that it returned, cut to the length that the trait promises.
 #[derive(Debug)]
 pub(crate) struct KnownSummarizer {
     name: String,
@@ -19,7 +19,7 @@ pub(crate) struct KnownSummarizer {
 }
 
 impl KnownSummarizer {
-    /// Asks for the name; a panic is an error.
+    /// Asks the summarizer for its name. A panic is returned as an error.
     pub(crate) fn of(summarizer: Arc<dyn Summarizer>) -> Result<Arc<dyn Summarizer>> {
         const MAX_NAME_BYTES: usize = 100;
         let mut name = panic::catch_unwind(AssertUnwindSafe(|| summarizer.name().to_owned()))

@@ -1,13 +1,13 @@
 //! What compression learns from use: which turns are kept because they were of use, and which rules no longer keep turns.
-//! Based on counts alone, and only for later compressions: what is summarized stays so.
+//! The decisions rest on counts alone, and affect only later compressions: a summarized turn stays summarized.
 
 use std::collections::HashSet;
 
 use crate::model::critical::CriticalRule;
 
-/// A turn that was the best recalled item in this many contexts is never summarized. Being shown is no measure: in
-/// conversations in which every reply answered a context, 90 % of all turns were shown in three, and 9 to 13 % were the best
-/// (2026-11).
+/// A turn that was the best recalled item in this many contexts is never summarized. Counting how often a turn was shown
+/// would not do: in conversations in which every reply answered a context, 90 % of all turns were shown in three contexts,
+/// and 9 to 13 % were the best of three (2026-11).
 pub(crate) const USES_THAT_KEEP: u32 = 3;
 /// A rule that kept nothing useful in this many chances stops keeping turns.
 pub(crate) const CHANCES_OF_A_RULE: u64 = 200;
@@ -29,7 +29,7 @@ impl RuleRecord {
     }
 }
 
-/// What is known about one user when turns are compressed.
+/// What the counts of one user say when turns are compressed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LearnedCriticality {
     /// Turns that were the best of [`USES_THAT_KEEP`] contexts, by their `seq`.
@@ -39,7 +39,8 @@ pub(crate) struct LearnedCriticality {
 }
 
 impl LearnedCriticality {
-    /// Why a turn is kept: the first rule that applies and has not stopped, or else its use.
+    /// Returns why a turn is kept: the first, in the order of [`CriticalRule`], of the rules that apply and have not
+    /// stopped. [`CriticalRule::Used`] applies to the turns in `used`.
     pub(crate) fn rule(
         &self,
         seq: i64,

@@ -1,5 +1,5 @@
-//! How the turns of an ended session are judged, summarized and verified. Pure functions, and the trait that LLM#1
-//! implements; nothing here reads a file or a clock.
+//! Judges, summarizes and verifies the turns of an ended session: pure functions, and the trait for LLM#1. Nothing here
+//! reads a file or a clock.
 
 pub(crate) mod anchors;
 pub(crate) mod archive;
@@ -27,8 +27,8 @@ use crate::{
 
 /// Judges and summarizes the turns of an ended session: LLM#1's task.
 ///
-/// No answer can cause the loss of a turn: each verdict is verified against its turn before anything moves, and turns
-/// without a good one are asked about again later and finally summarized by the built-in summarizer.
+/// No answer can cause the loss of a turn: each verdict is verified against its turn before anything moves. A turn without a
+/// good verdict is asked about again later, and finally summarized by the built-in summarizer.
 ///
 /// ```
 /// use thermocline::{Summarizer, Summarizing, Turn, Verdict};
@@ -51,22 +51,27 @@ use crate::{
 /// }
 /// ```
 pub trait Summarizer: Send + Sync + fmt::Debug {
-    /// Its name as summaries store it, for example `gpt-4o-mini`. At most 100 bytes; it is read once, when the file is
-    /// opened.
+    /// The summarizer's name as stored with its summaries, for example `gpt-4o-mini`. At most 100 bytes; the rest is cut
+    /// off. Read once, when the file is opened.
     fn name(&self) -> &str;
 
-    /// Returns one verdict for each of these turns, at most 16, which are from one session and in its order. Jobs drive the
-    /// future on its own thread, for up to [`Config::summarizer_timeout`](crate::Config::summarizer_timeout); it may be
-    /// dropped at any time. A future that blocks for longer keeps that thread until it returns.
+    /// Returns one verdict for each of these turns: at most 16, from one session and in its order.
     ///
-    /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures,
-    /// [`Error::provider_refused`](crate::Error::provider_refused) for turns that it will never accept,
-    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts none: then the job waits.
+    /// Jobs run the future on a separate thread, for up to
+    /// [`Config::summarizer_timeout`](crate::Config::summarizer_timeout), and may drop it at any time. A future that blocks
+    /// for longer keeps that thread until it returns.
+    ///
+    /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures;
+    /// [`Error::provider_refused`](crate::Error::provider_refused) for turns that the summarizer will never accept;
+    /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) if it accepts no turns at all until its
+    /// configuration changes: the job then waits.
     fn summarize<'a>(&'a self, turns: &'a [Turn]) -> Summarizing<'a>;
 
-    /// What these turns, as above, teach that is worth knowing later; called only with
-    /// [`Extract::Llm`](crate::Extract::Llm). Each proposal must quote the turns: one that does not hold is dropped and not
-    /// asked for again. Default: nothing.
+    /// Proposes memories: what these turns teach that is worth knowing later.
+    ///
+    /// Called with the same turns as `summarize`, and only with [`Extract::Llm`](crate::Extract::Llm). Each proposal must
+    /// quote the turns. A proposal that its quotes do not prove is dropped, and not asked for again. The default
+    /// implementation proposes nothing.
     fn propose<'a>(&'a self, turns: &'a [Turn]) -> Proposing<'a> {
         let _ = turns;
         Box::pin(async { Ok(Vec::new()) })
@@ -83,11 +88,11 @@ pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Se
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The turn.
+    /// The turn that the verdict is about.
     pub turn_id: TurnId,
-    /// Whether to keep it verbatim for ever. This cannot undo a mark by the caller or a rule.
+    /// Whether to keep the turn verbatim for ever. `false` does not overrule a mark by the caller or a rule.
     pub is_critical: bool,
-    /// One sentence, at most about 50 tokens.
+    /// The summary: one sentence of at most about 50 tokens.
     pub summary_text: String,
     /// What the turn is about, 3 to 8 words or short phrases.
     pub topic_keywords: Vec<String>,
@@ -96,7 +101,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// A verdict with only this sentence. The built-in summarizer then finds the keywords.
+    /// Creates a verdict with only this sentence. The built-in summarizer then finds the keywords.
     pub fn summary(turn_id: TurnId, summary_text: impl Into<String>) -> Self {
         Self {
             turn_id,

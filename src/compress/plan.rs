@@ -22,21 +22,22 @@ pub(crate) struct PlanRules {
     /// Turns of at most this many tokens are kept verbatim.
     pub(crate) verbatim_tokens: u32,
     pub(crate) tokenizer: Tokenizer,
-    /// The name of the built-in summarizer, if it does what the configured one did not; `None` if such turns wait.
+    /// The name of the built-in summarizer if it summarizes the turns without a verified verdict; `None` if these wait.
     pub(crate) built_in: Option<&'static str>,
-    /// Whether a summary by the summarizer replaces the original for good; otherwise the original is archived.
+    /// Whether a verified summary by the configured summarizer replaces the original for good; otherwise the original is
+    /// archived.
     pub(crate) is_deleting: bool,
 }
 
 /// The plan for one turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TurnPlan {
-    /// Why it is critical, if it is.
+    /// Why the turn is critical; `None` if it is not.
     pub(crate) rule: Option<CriticalRule>,
-    /// The summary that replaces it; `None` if it is kept verbatim.
+    /// The summary that replaces the turn; `None` if the turn is kept verbatim.
     pub(crate) sketch: Option<NewSummary>,
     pub(crate) anchors: Vec<FoundAnchor>,
-    /// Who found the anchors.
+    /// Who found the anchors: the name of the configured summarizer, or [`BUILT_IN`].
     pub(crate) made_by: String,
 }
 
@@ -47,7 +48,7 @@ pub(crate) struct NewSummary {
     pub(crate) topic_keywords: Vec<String>,
     pub(crate) summary_tokens: u32,
     pub(crate) summarizer: String,
-    /// The minimum over the turn's sides, from 0 to 1.
+    /// The reliability of the turn's least reliable side, from 0 to 1.
     pub(crate) reliability: f64,
     /// What happens to the original turn.
     pub(crate) original: Original,
@@ -60,8 +61,8 @@ pub(crate) struct Verdicts {
     pub(crate) by_turn: HashMap<TurnId, Verdict>,
 }
 
-/// Plans for consecutive turns of a session, the first of which follows a turn with this snapshot. `None` if a turn has no
-/// verified verdict, and waits for one.
+/// Plans consecutive turns of a session; `previous` is the snapshot of the turn before the first. The plan of a turn is
+/// `None` if the turn has no verified verdict and waits for one.
 pub(crate) fn plan(
     turns: &[Turn],
     mut previous: Option<SnapshotId>,
@@ -96,7 +97,7 @@ fn plan_one(
     let rule = learned.rule(turn.seq, holding);
     let is_kept = rule.is_some() || turn.tokens.total_tokens <= rules.verbatim_tokens;
     let sketch = (!is_kept).then(|| summary_of(turn, verdict, &verdicts.name, rules));
-    // A summarizer finds more in a turn than the rules; if it says nothing, the rules apply.
+    // A summarizer finds more anchors in a turn than the rules do. If it finds none, those of the rules are used.
     let (anchors, made_by) = match verdict {
         Some(verdict) if !verdict.anchors.is_empty() => (verdict.anchors.clone(), verdicts.name.clone()),
         _ => (found, BUILT_IN.to_owned()),
@@ -104,8 +105,8 @@ fn plan_one(
     Some(TurnPlan { rule, sketch, anchors, made_by })
 }
 
-/// The verdict's summary, or the built-in one if there is no verdict; built-in keywords if it names no topics. An original
-/// may be deleted only after a verified verdict.
+/// Returns the verdict's summary, or the built-in one if there is no verdict. A verdict without keywords gets the built-in
+/// ones. An original may be deleted only after a verified verdict.
 fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: PlanRules) -> NewSummary {
     let said = verdict.map(|verdict| (verdict.summary_text.clone(), verdict.topic_keywords.clone()));
     let built_in = || sketch::sketch(&turn.said, rules.tokenizer);

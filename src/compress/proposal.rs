@@ -5,33 +5,34 @@ use crate::model::{
     memory::words::{MemoryKind, Outcome, Volatility},
 };
 
-/// Something that LLM#1 considers worth knowing later. It is kept only if every quote is in its turn, and if it says nothing
-/// that the quotes do not say.
+/// Something that LLM#1 considers worth knowing later.
+///
+/// It is kept only if every quote is in its turn, and if it says nothing that the quotes do not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proposal {
     /// The kind of memory; not [`MemoryKind::Insight`].
     pub kind: MemoryKind,
-    /// At most 200 bytes, on one line.
+    /// The title: one line of at most 200 bytes.
     pub title: String,
-    /// At most 2,000 bytes, in the language of its turns.
+    /// The text: at most 2,000 bytes, in the language of its turns.
     pub content: String,
-    /// The words that prove it, each copied verbatim from the turn with this id. At least one, at most 8.
+    /// The sentences that prove the memory, each copied verbatim from the turn with this id. From 1 to 8.
     pub quotes: Vec<(TurnId, String)>,
-    /// How it ended.
+    /// How the task that the memory came from ended; `None` if the turns do not say.
     pub outcome: Option<Outcome>,
-    /// At most 8, in words of the turns; others are ignored.
+    /// Tags, in words of the quotes. The first 8 are read; a tag in other words is ignored.
     pub tags: Vec<String>,
-    /// For a [`MemoryKind::Procedure`], at most 20.
+    /// What to do, in order, at most 20 steps: required for a [`MemoryKind::Procedure`], and empty for any other kind.
     pub steps: Vec<String>,
-    /// How fast the world outdates it. Anything that holds only for hours is not kept.
+    /// How fast the world outdates the memory. A proposal that holds only for hours is not kept.
     pub volatility: Option<Volatility>,
-    /// The slot that it would hold. If the slot is taken, a person decides.
+    /// The slot of the memory. If another memory has it, a person decides.
     pub slot: Option<String>,
 }
 
 impl Proposal {
-    /// A proposal with this content, proved by the words of one turn.
+    /// Creates a proposal with this content, proved by a quote from one turn.
     pub fn new(
         kind: MemoryKind,
         title: impl Into<String>,

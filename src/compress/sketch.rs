@@ -29,7 +29,8 @@ pub(crate) struct Sketch {
     pub(crate) topic_keywords: Vec<String>,
 }
 
-/// The built-in summary of one turn. Everything that it quotes is in the turn verbatim, except for marks and blanks.
+/// Summarizes one turn. Everything that the summary quotes is in the turn verbatim, except for quotation marks, blanks and
+/// cuts.
 pub(crate) fn sketch(said: &Said, tokenizer: Tokenizer) -> Sketch {
     Sketch {
         summary_text: summary(said, tokenizer),
@@ -48,12 +49,12 @@ pub(crate) fn tells(said: &Said) -> bool {
     tells(&said.user_message) || tells(&said.ai_response)
 }
 
-/// A longer title is cut, in words.
+/// The most words of a title; a longer one is cut.
 const MOST_WORDS: usize = 25;
-/// The most bytes of a title: this many words are not longer in any language.
+/// The most bytes of a title: [`MOST_WORDS`] words are not longer in any language.
 const LONGEST: usize = 400;
 
-/// Who said what: the speaker, then the title in quotation marks.
+/// Returns who said what: the speaker, then the title in quotation marks.
 fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     let user = (said.user_name.as_deref(), said.user_origin, "User");
     let assistant = (said.assistant_name.as_deref(), said.assistant_origin, "Assistant");
@@ -67,7 +68,7 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     let speaker = speaker_of(speaker, tokenizer);
     let verb = if title.ends_with(['?', '？']) { "asked" } else { "said" };
     let mut room = LONGEST;
-    // Bytes only estimate tokens: other scripts need more.
+    // The limit in bytes only estimates tokens: some scripts need more tokens per byte.
     while let Some(shown) = cut(&title, room) {
         let end = if shown.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };
         let sentence = format!("{speaker} {verb} \"{shown}\"{end}");
@@ -79,9 +80,9 @@ fn summary(said: &Said, tokenizer: Tokenizer) -> String {
     format!("{speaker} said something that cannot be quoted.")
 }
 
-/// The speaker, as a sentence names them.
+/// Returns the speaker, as a sentence names them.
 fn speaker_of((name, origin, role): (Option<&str>, Origin, &str), tokenizer: Tokenizer) -> String {
-    /// A label with more tokens would leave no room for what was said, so the role is used instead.
+    /// A longer label would leave no room for what was said, so the role is used instead.
     const MAX_LABEL_TOKENS: u32 = 12;
     let named = label(name, origin, role);
     let fits = tokenizer.count(&named) <= MAX_LABEL_TOKENS;
@@ -89,10 +90,10 @@ fn speaker_of((name, origin, role): (Option<&str>, Origin, &str), tokenizer: Tok
     shown.replace('"', "'")
 }
 
-/// The first sentence, without a leading greeting, that has enough topic words or introduces what follows; otherwise the
-/// first one with any.
+/// Returns the first sentence, without its leading fillers, that has enough topic words, introduces what follows, or is
+/// about its author; otherwise the first one with any topic word.
 fn first_telling(text: &str) -> Option<String> {
-    /// Sentences beyond this are not examined: by here the greetings are over.
+    /// How many bytes are examined: the greetings are over by then.
     const LOOKED_AT: usize = 12 * 1_024;
     const ENOUGH: usize = 3;
     let (mut first, mut refusal) = (None, String::new());
@@ -113,14 +114,14 @@ fn first_telling(text: &str) -> Option<String> {
 }
 
 fn first_line(text: &str) -> Option<String> {
-    /// A line is quoted only if it has a word within this many bytes.
+    /// How many bytes are searched for a line that can be quoted.
     const LOOKED_AT: usize = 2_048;
     let head = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut lines = head.lines().filter(|line| !line.trim().starts_with("```")).map(quotable);
     lines.find(|line| !line.is_empty())
 }
 
-/// One line that cannot end its quotation; addresses, keys and other data in it are left out.
+/// Turns a text into one line that cannot end its quotation. Addresses, keys and other data in it are left out.
 fn quotable(text: &str) -> String {
     /// Longer "words" are data.
     const LONGEST_WORD: usize = 60;
@@ -146,7 +147,8 @@ fn topic_words(line: &str) -> usize {
     count
 }
 
-/// The first words of a line, as many as fit, and the mark of the cut; never a part of a word.
+/// Returns as many of the first words of a line as fit, and the mark of the cut if words are left out; never a part of a
+/// word. `None` if no word fits.
 fn cut(line: &str, max_bytes: usize) -> Option<String> {
     let is_border = |at: usize| {
         let (left, right) = (line[..at].chars().next_back(), line[at..].chars().next());

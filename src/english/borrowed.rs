@@ -1,4 +1,4 @@
-//! Whether a sentence is the author's own: what they report, quote, make up or take back is not their decision.
+//! Decides whether a statement is the author's own: what authors report, quote, make up or take back is not their decision.
 
 use crate::english::{
     cues::CueMatch,
@@ -6,11 +6,11 @@ use crate::english::{
     statements::{Statement, StatementToken},
 };
 
-/// A secret may follow within this many tokens of a word that names it.
+/// How many tokens after a word that names a secret (`password`) are searched for the secret.
 const SECRET_WITHIN: usize = 3;
 
-/// Whether the match is somebody else's: after a label (`The article: ...`), in single quotes, next to reporting words
-/// (`said Bob`), or taken back; or whether it tells a secret.
+/// Whether the match is somebody else's (after a label such as `The article: ...`, in single quotes, or next to reporting
+/// words such as `said Bob`), is taken back, or tells a secret.
 pub(crate) fn is_borrowed(statement: &Statement<'_>, found: CueMatch) -> bool {
     is_introduced(&statement.tokens[..found.start])
         || is_reported_behind(&statement.tokens[found.end..])
@@ -19,7 +19,8 @@ pub(crate) fn is_borrowed(statement: &Statement<'_>, found: CueMatch) -> bool {
         || tells_a_secret(&statement.tokens[found.end..])
 }
 
-/// `He told me, `, `Example: `, but neither `Note: ` nor `I am tired of it: `.
+/// Whether the words before a match introduce it as somebody else's: `He told me, ` and `Example: ` do, `Note: ` and
+/// `I am tired of it: ` do not.
 fn is_introduced(before: &[StatementToken<'_>]) -> bool {
     static OWN_LABELS: List = list!("own_labels");
     // Connectives (`so`, `then`) may come in between.
@@ -33,7 +34,8 @@ fn is_introduced(before: &[StatementToken<'_>]) -> bool {
     is_labelled && !is_own && !clause.last().is_some_and(|last| OWN_LABELS.contains(&last.lower))
 }
 
-/// `..., said Bob`, `... (from the article)`, but not `..., as I said`.
+/// Whether the words after a match say that it is somebody else's: `..., said Bob`, `... (from the article)`, but not
+/// `..., as I said`.
 fn is_reported_behind(behind: &[StatementToken<'_>]) -> bool {
     let Some(mark) = behind.iter().position(StatementToken::is_mark) else { return false };
     behind[mark..].split(StatementToken::is_mark).any(|clause| {
@@ -42,7 +44,7 @@ fn is_reported_behind(behind: &[StatementToken<'_>]) -> bool {
     })
 }
 
-/// `so the wiki has it`
+/// Whether a clause refers to another source: `so the wiki has it`.
 fn is_had_by_another(clause: &[StatementToken<'_>]) -> bool {
     clause.windows(2).any(|pair| pair[0].lower == "has" && pair[1].lower == "it")
 }
@@ -50,18 +52,18 @@ fn is_had_by_another(clause: &[StatementToken<'_>]) -> bool {
 fn reports(clause: &[StatementToken<'_>]) -> bool {
     static INTRODUCING: List = list!("introducing");
     let next = |at: usize| clause.get(at + 1).map_or("", |token| &*token.lower);
-    // `a parser, said to be the fastest`
+    // `said to be` reports nothing: `a parser, said to be the fastest`.
     let is_hearsay = |at: usize| clause[at].lower == "said" && next(at) == "to";
     (0..clause.len()).any(|at| INTRODUCING.contains(&clause[at].lower) && !is_hearsay(at))
 }
 
-/// The tokens after the last mark.
+/// Returns the tokens after the last mark.
 fn clause_before<'t, 'a>(tokens: &'t [StatementToken<'a>]) -> &'t [StatementToken<'a>] {
     let start = tokens.iter().rposition(StatementToken::is_mark).map_or(0, |mark| mark + 1);
     &tokens[start..]
 }
 
-/// Whether it is inside an open single quote. Text in double quotes is never a statement.
+/// Whether the match is inside an open single quote. Text in double quotes is never a statement.
 fn is_quoted(statement: &Statement<'_>, found: CueMatch) -> bool {
     let text = statement.text;
     let begins = statement.tokens.get(found.start).map_or(0, |token| token.start);
@@ -83,7 +85,8 @@ fn is_taken_back(statement: &Statement<'_>, found: CueMatch) -> bool {
     TAKEN_BACK.is_part_of(&spaced(behind))
 }
 
-/// `the password hunter2`, `the token is ...`; not `rotate the passwords monthly`.
+/// Whether the words after a match tell a secret: `the password hunter2`, `the token is ...`; not
+/// `rotate the passwords monthly`.
 fn tells_a_secret(behind: &[StatementToken<'_>]) -> bool {
     static SECRETS: List = list!("secrets");
     let is_one = |token: &StatementToken<'_>| {

@@ -1,5 +1,5 @@
-//! What a later statement says about a thing that an earlier one told of: that it changed, a value of the same kind, or only
-//! its name.
+//! Reads what a later statement says about a thing that an earlier statement mentioned: that it changed, a value of the same
+//! kind, or only its name.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::english::{
     statements::{Statement, StatementToken},
 };
 
-/// Lines with a kind and a pattern.
+/// Lines of the form `kind: pattern`.
 static PATTERNS: List = list!("changes");
 
 static CUES: LazyLock<(Vec<&'static str>, Cues)> = LazyLock::new(|| {
@@ -34,18 +34,18 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
         Self { tokens: &statement.tokens, found: found.map(|found| (kinds[found.pattern], found)).collect() }
     }
 
-    /// Whether it tells how things were, or would be: `I used to live`, `I would pay`.
+    /// Whether the statement tells how things were, or would be: `I used to live`, `I would pay`.
     pub(crate) fn is_not_so(&self) -> bool {
         self.found.iter().any(|(kind, _)| *kind == "not_so")
     }
 
-    /// Whether it says that something is so from now on: `the kitchen is green now`.
+    /// Whether the statement says that something is so from now on: `the kitchen is green now`.
     pub(crate) fn is_news(&self) -> bool {
         self.found.iter().any(|(kind, _)| *kind == "news")
     }
 
-    /// Whether it says that one of these tokens changed, or, with `or_elsewhere`, that it is elsewhere:
-    /// `I moved the violin`.
+    /// Whether the statement says that the thing changed, or, with `or_elsewhere`, that it is elsewhere:
+    /// `I moved the violin`. `is_of_thing` says whether the token at a position identifies the thing.
     pub(crate) fn is_changed(&self, is_of_thing: &dyn Fn(usize) -> bool, or_elsewhere: bool) -> bool {
         self.found.iter().any(|(kind, cue)| {
             let is_change = matches!(*kind, "end" | "change") || (or_elsewhere && *kind == "place");
@@ -53,7 +53,7 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
         })
     }
 
-    /// Whether it says that one of these is over: `I quit Lindholm`, `Halloran retired`.
+    /// Whether the statement says that the thing is over: `I quit Lindholm`, `Halloran retired`.
     pub(crate) fn is_over(&self, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
         self.found.iter().any(|(kind, cue)| match *kind {
             "end" => self.has_object(cue, is_of_thing) || self.has_subject(cue, is_of_thing),
@@ -62,14 +62,14 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
         })
     }
 
-    /// `sold the Skoda`, `a new dentist`
+    /// Whether the thing is the object of a cue: `sold the Skoda`, `a new dentist`.
     fn has_object(&self, cue: &CueMatch, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
         const BETWEEN: &str = "the a an my our his her their this that all of up";
         let next = (cue.end..self.tokens.len()).find(|&at| !is_in(BETWEEN, &self.tokens[at].lower));
         next.is_some_and(is_of_thing)
     }
 
-    /// `Ida has moved`, `the roof is new`
+    /// Whether the thing is the subject of a cue: `Ida has moved`, `the roof is new`.
     fn has_subject(&self, cue: &CueMatch, is_of_thing: &dyn Fn(usize) -> bool) -> bool {
         const BETWEEN: &str = "has have had is are was were been being got get to";
         let passed = |at: &usize| is_in(BETWEEN, &self.tokens[*at].lower) || self.tokens[*at].is_passed_over;
@@ -80,16 +80,16 @@ impl<'s, 'a> StatedChanges<'s, 'a> {
 /// The kind of value in a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ValueKind {
-    /// Words, as far as can be determined.
+    /// Neither a number nor a day.
     #[default]
     Words,
-    /// A number, or one in a row of several.
+    /// A number, or a place in a row (`third`).
     Number,
-    /// A month, or a day of the week.
+    /// A month, or a word of the class `day`.
     Day,
 }
 
-/// See [`ValueKind`]: a day takes precedence over a number.
+/// Returns the kind of value in a statement. A day takes precedence over a number.
 pub(crate) fn kind(statement: &Statement<'_>) -> ValueKind {
     const UNITS: &str = "hour minute day week month year kilometre kilometer mile kilo litre liter dozen";
     let tokens = &statement.tokens;
@@ -114,7 +114,8 @@ pub(crate) fn kind(statement: &Statement<'_>) -> ValueKind {
     }
 }
 
-/// How a statement continues after one of its words: `my dentist is Brandt` and `my dentist is Okafor` continue alike.
+/// Returns how a statement continues after one of its words: `my dentist is Brandt` and `my dentist is Okafor` continue
+/// alike. `None` unless the second word from there is a preposition or has a capital.
 pub(crate) fn goes_on(statement: &Statement<'_>, at: usize) -> Option<(String, String)> {
     const LEADS: &str = "in on at by under behind beside with from to into called named";
     let [verb, next, ..] = statement.tokens.get(at + 1..)? else { return None };

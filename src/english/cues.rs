@@ -11,7 +11,7 @@ use crate::english::{
     statements::{Statement, StatementToken},
 };
 
-/// Patterns by the words that they can begin with.
+/// Patterns, found by the words that they can begin with.
 #[derive(Debug)]
 pub(crate) struct Cues {
     patterns: Vec<Pattern>,
@@ -23,7 +23,7 @@ pub(crate) struct Cues {
 pub(crate) struct CueMatch {
     /// The pattern's index in the list.
     pub(crate) pattern: usize,
-    /// Its first token, and the one after its last.
+    /// The first token of the match; `end` is the token after its last.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
@@ -75,7 +75,7 @@ impl Cues {
         Self { patterns, by_first_word }
     }
 
-    /// Every match, in the order of the text, then of the list.
+    /// Returns every match, in the order of the text, then of the list.
     pub(crate) fn all(&self, statement: &Statement<'_>) -> Vec<CueMatch> {
         let mut found = Vec::new();
         for start in 0..statement.tokens.len() {
@@ -84,7 +84,7 @@ impl Cues {
         found
     }
 
-    /// The patterns that match at the first of these tokens, in the order of the list.
+    /// Returns the patterns that match at the first of these tokens, in the order of the list.
     pub(crate) fn starting(&self, tokens: &[StatementToken<'_>]) -> Vec<CueMatch> {
         let mut found = Vec::new();
         self.add_at(tokens, 0, &mut found);
@@ -153,7 +153,7 @@ fn is_number(token: &StatementToken<'_>) -> bool {
     token.lower.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The end of a match of these elements at `at`.
+/// Returns the end of a match of these elements that begins at `at`.
 fn matches(elements: &[Element], tokens: &[StatementToken<'_>], at: usize, is_first: bool) -> Option<usize> {
     let Some((element, rest)) = elements.split_first() else { return Some(at) };
     match element {

@@ -1,12 +1,12 @@
-//! What people say before they get to the point: greetings, thanks, and names of those they speak to.
+//! Finds what people say before they get to the point: greetings, thanks, and names of those they speak to.
 
 use crate::english::lists::{List, is_in, list};
 
 static FILLERS: List = list!("fillers");
 static ADDRESSING: List = list!("addressing");
-/// `Hi`, `Sure thing`, `Thank you Anna`.
+/// The most words of an opening: `Hi`, `Sure thing`, `Thank you Anna`.
 const MOST_WORDS: usize = 3;
-/// `Oh, hey, thanks, Anna!`
+/// The most openings in a row: `Oh, hey, thanks, Anna!`.
 const MOST_OPENINGS: usize = 4;
 /// The longest opening, in bytes.
 const LONGEST: usize = 24;
@@ -18,7 +18,7 @@ pub(crate) fn is_own(sentence: &str) -> bool {
     is_first_word_in("i i'm i've my we we're we've our", sentence)
 }
 
-/// Whether a sentence only says no, so that the next must not be read without it: `Don't. Delete it tomorrow.`
+/// Whether a sentence only says no, so that the next sentence must not be read without it: `Don't. Delete it tomorrow.`
 pub(crate) fn refuses(sentence: &str) -> bool {
     sentence.split(' ').count() <= 2 && is_first_word_in("no nope don't stop never wait not", sentence)
 }
@@ -28,8 +28,8 @@ fn is_first_word_in(list: &str, sentence: &str) -> bool {
     is_in(list, first.trim_end_matches(MARKS))
 }
 
-/// A sentence without `Wow,`, `Hey Caroline!` or `Sure thing,` at its start, and without the addressee's name at its end;
-/// empty if that was all.
+/// Returns a sentence without `Wow,`, `Hey Caroline!` or `Sure thing,` at its start, and without the addressee's name at its
+/// end; empty if nothing else is left.
 pub(crate) fn without_fillers(sentence: &str) -> &str {
     let mut rest = sentence;
     let mut is_addressing = false;
@@ -38,7 +38,7 @@ pub(crate) fn without_fillers(sentence: &str) -> &str {
         let first = opening.split(' ').next().unwrap_or_default().to_lowercase();
         let is_name = is_addressing && is_one_name(opening);
         let greets = ADDRESSING.contains(&first);
-        // `So much happened.` is no opening, and `Thank you!` is the whole sentence.
+        // `So much happened.` is not an opening, and `Thank you!` is the whole sentence.
         let is_opening = FILLERS.contains(&first) && (!behind.is_empty() || greets || !opening.contains(' '));
         if !is_name && !is_opening {
             break;
@@ -49,7 +49,7 @@ pub(crate) fn without_fillers(sentence: &str) -> &str {
     without_address(rest)
 }
 
-/// The words up to the first mark, if they are few, and what follows the mark.
+/// Returns the words up to the first mark, if they are few, and what follows the mark.
 fn opening(sentence: &str) -> Option<(&str, &str)> {
     let head = &sentence[..sentence.floor_char_boundary(LONGEST)];
     let end = match head.find(MARKS) {

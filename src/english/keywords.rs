@@ -1,4 +1,4 @@
-//! What a text is about: a few of its words or short phrases that name its topic.
+//! Finds what a text is about: a few of its words or short phrases that name its topic.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -14,21 +14,22 @@ use crate::{
     text::terms::{Term, TermKind, for_each_term, is_hiragana},
 };
 
-/// One more keyword is made for each of this many different words.
+/// How many different words add one keyword to [`FEWEST_KEYWORDS`].
 const WORDS_PER_KEYWORD: usize = 20;
 /// The longest keyword, in bytes: longer "words" are data.
 const MAX_BYTES: usize = 40;
-/// Only this much of each text is examined: its topic shows there or nowhere.
+/// How many bytes of each text are examined: its topic shows there or nowhere.
 const MAX_LOOKED_AT: usize = 8 * 1_024;
 /// The most words of a phrase; this many only if all of them are one name: `Island Media Group`.
 const MOST_WORDS: usize = 3;
 /// The most that repetition counts: a word said ten times names the topic no more than one said four times.
 const MAX_COUNT: usize = 8;
-/// How many times as much as a word a name counts.
+/// How much a name scores in addition to its count.
 const NAME: usize = 3;
 
-/// 3 to 8 topic keywords of these texts, the most telling first. The first text counts double, because it is the question
-/// and the second the answer. So does the first sentence of each.
+/// Returns 3 to 8 topic keywords of these texts, the most telling first; fewer if the texts have too few topics. The first
+/// text counts double, because it is the question and the second the answer. The first sentence of each text also counts
+/// double.
 pub(crate) fn keywords(texts: &[&str]) -> Vec<String> {
     let mut topics = Topics::default();
     for (index, text) in texts.iter().enumerate() {
@@ -40,7 +41,7 @@ pub(crate) fn keywords(texts: &[&str]) -> Vec<String> {
     topics.best()
 }
 
-/// The words and phrases of a text that may name its topic, folded, with single blanks between words.
+/// The words and phrases of a text that may name its topic, by their folded forms with single blanks between words.
 #[derive(Debug, Default)]
 struct Topics {
     found: HashMap<String, Topic>,
@@ -49,21 +50,21 @@ struct Topics {
 /// A word or phrase that may become a keyword.
 #[derive(Debug, Default)]
 struct Topic {
-    /// As shown: names as in the text, everything else in lower case.
+    /// The form that is shown: names as in the text, everything else in lower case.
     shown: String,
     /// Its rank by first occurrence.
     order: usize,
     /// Its occurrences, weighted by where they are.
     count: usize,
     is_name: bool,
-    /// Whether a phrase occurred somewhere complete.
+    /// Whether it occurred at least once as a complete phrase.
     is_whole: bool,
 }
 
 /// A term of a sentence.
 struct SentenceTerm<'a> {
     term: Term<'a>,
-    /// `None` for a word that names no topic.
+    /// The key by which topics are counted; `None` for a word that names no topic.
     folded: Option<String>,
     is_name: bool,
     /// Whether only a single space separates it from the previous term.
@@ -106,7 +107,8 @@ impl Topics {
         topic
     }
 
-    /// Best first; on a tie, the one said more often. A phrase scores slightly more than its best word, which it replaces.
+    /// Returns the best keywords, best first; of two with the same score, the one said more often goes first. A phrase
+    /// scores one more than its best word for each further word, and its words are not chosen again.
     fn best(self) -> Vec<String> {
         let score_of_word = |word: &str| {
             let topic = self.found.get(word);
@@ -144,7 +146,7 @@ fn parts(text: &str, setting: Setting) -> Vec<SentenceTerm<'_>> {
     let mut last_end = usize::MAX;
     for_each_term(text, |term| {
         let end = term.at + term.text.len();
-        // `Anna, you won`: the addressee is no topic.
+        // `Anna, you won`: the addressee is not a topic.
         let is_address = parts.is_empty() && text[end..].starts_with(',');
         parts.push(SentenceTerm {
             folded: fold_topic(&term).filter(|_| !is_address),
@@ -157,7 +159,7 @@ fn parts(text: &str, setting: Setting) -> Vec<SentenceTerm<'_>> {
     parts
 }
 
-/// The key that a term is counted by; `None` if it cannot name a topic.
+/// Returns the key by which a term is counted; `None` if it cannot name a topic.
 fn fold_topic(term: &Term<'_>) -> Option<String> {
     let text = term.text;
     match term.kind {
@@ -169,7 +171,7 @@ fn fold_topic(term: &Term<'_>) -> Option<String> {
         TermKind::Word => {
             let stem = without_possessive(text).trim_end_matches(['\'', '\u{2019}']);
             let folded = stem.to_lowercase().replace(['\'', '\u{2019}'], "");
-            // `C++`, `AI`
+            // Two characters are enough in `C#` and `AI`.
             let is_sign = |c: char| c.is_uppercase() || c == '#' || c == '+';
             let is_long = match folded.chars().count() {
                 0 | 1 => false,
@@ -181,13 +183,13 @@ fn fold_topic(term: &Term<'_>) -> Option<String> {
     }
 }
 
-/// `must've`, `isn't`
+/// Whether a word is a contraction: `must've`, `isn't`.
 fn is_contraction(word: &str) -> bool {
     let ending = word.rsplit_once(['\'', '\u{2019}']).map_or("", |(_, ending)| ending);
     matches!(ending, "ve" | "re" | "ll" | "d" | "t" | "m")
 }
 
-/// One form for singular and plural, roughly, so that keywords do not differ only in that.
+/// Returns one form for singular and plural, roughly, so that no two keywords differ only in number.
 fn singular(word: String) -> String {
     let is_singular = word.len() <= 3 || ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     match word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
@@ -197,7 +199,8 @@ fn singular(word: String) -> String {
     }
 }
 
-/// Whether it has a capital that its position does not explain: the start of a sentence, a heading, a list item, a colon.
+/// Whether a term has a capital that its position does not explain. A capital is explained by the start of a sentence, a
+/// heading, a list item, or a colon before it.
 fn is_name(text: &str, setting: Setting, term: &Term<'_>, is_first: bool) -> bool {
     let before = text[..term.at].trim_end_matches(['*', '"', '(', ' ']);
     let is_asked_for = is_first

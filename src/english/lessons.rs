@@ -1,7 +1,7 @@
 //! Lessons of a conversation: statements in which somebody decides, names a problem, says what fixed it, or that something
 //! worked.
 //!
-//! A phrase is on the list only if it is sufficient by itself: what a rule misses can be saved by hand, what it takes by
+//! A phrase is on the list only if it is sufficient by itself: what a rule misses can be saved by hand, but what it takes by
 //! mistake is noise.
 
 use std::sync::LazyLock;
@@ -42,13 +42,13 @@ impl Lesson {
     }
 }
 
-/// Lines with a lesson and a pattern.
+/// Lines of the form `lesson: pattern`.
 static PATTERNS: List = list!("lessons");
-/// Words saying that a thing holds for hours or less, or pointing to what only the conversation shows.
+/// Phrases that say that a thing holds for hours or less, or that point to what only the conversation shows.
 static FLEETING: List = list!("fleeting");
 static COMPANY: List = list!("company");
 
-/// The lessons of the patterns, and the patterns.
+/// The lesson of each pattern, and the patterns.
 static CUES: LazyLock<(Vec<Option<Lesson>>, Cues)> = LazyLock::new(|| {
     let lines: Vec<(&str, &str)> = PATTERNS.lines().filter_map(|line| line.split_once(": ")).collect();
     let lessons = lines.iter().map(|(lesson, _)| Lesson::from_word(lesson)).collect();
@@ -58,7 +58,7 @@ static CUES: LazyLock<(Vec<Option<Lesson>>, Cues)> = LazyLock::new(|| {
 static TAKING_BACK: List = list!("taking_back");
 static TURNING: List = list!("turning");
 
-/// What a statement tells, each with the matching tokens, in order.
+/// Returns the lessons that a statement tells, each with its match, in order.
 pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, CueMatch)> {
     let (lessons, cues) = &*CUES;
     let told = cues.all(statement).into_iter().filter_map(|found| Some((lessons[found.pattern]?, found)));
@@ -68,7 +68,7 @@ pub(crate) fn lessons(statement: &Statement<'_>) -> Vec<(Lesson, CueMatch)> {
     .collect()
 }
 
-/// The first match of this lesson.
+/// Returns the first match of this lesson.
 pub(crate) fn tells(lesson: Lesson, told: &[(Lesson, CueMatch)]) -> Option<CueMatch> {
     told.iter().find(|(it, _)| *it == lesson).map(|(_, found)| *found)
 }
@@ -92,14 +92,14 @@ fn holds(lesson: Lesson, tokens: &[StatementToken<'_>], found: CueMatch) -> bool
     }
 }
 
-/// Excludes `the plan we agreed on` and `when I decided to stay`.
+/// Whether a match begins a clause. This excludes `the plan we agreed on` and `when I decided to stay`.
 fn begins_a_clause(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     const BEFORE: &str = "and so then because since as therefore well ok okay yes yeah yep alright sure today think guess hence";
     let before = tokens[..found.start].iter().rev().find(|token| !token.is_passed_over);
     before.is_none_or(|token| token.is_mark() || is_in(BEFORE, &token.lower))
 }
 
-/// `we agreed to keep this up`, `let's go with option 2` or `plan B`: only the conversation shows what is chosen.
+/// Whether only the conversation shows what is chosen: `we agreed to keep this up`, `let's go with option 2` or `plan B`.
 fn points(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     const POINTING: &str = "this these those it them option options former latter above";
     const NUMBERED: &str = "plan choice variant version number alternative";
@@ -114,8 +114,8 @@ fn points(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     object.any(|token| is_in(POINTING, &token.lower))
 }
 
-/// Where the told part ends: before a clause that doubts, asks or changes the subject, and, if a question follows, before
-/// the last part of what is stated.
+/// Returns where the told part ends: before a clause that doubts, asks or changes the subject. If the sentence continues
+/// with what is not stated, such as a question, the last stated part is left out too.
 pub(crate) fn told_until(statement: &Statement<'_>, found: CueMatch) -> usize {
     let tokens = &statement.tokens;
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
@@ -143,7 +143,7 @@ pub(crate) fn told_until(statement: &Statement<'_>, found: CueMatch) -> usize {
     end
 }
 
-/// `going with my sister to the beach`: somebody goes somewhere, but nothing is chosen.
+/// Whether somebody only goes somewhere, and nothing is chosen: `going with my sister to the beach`.
 fn goes_along(tokens: &[StatementToken<'_>], found: CueMatch) -> bool {
     let is_with = tokens[found.start..found.end].iter().any(|token| token.lower == "with");
     is_with

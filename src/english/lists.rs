@@ -38,7 +38,7 @@ impl List {
         self.text.lines().filter(|line| !line.starts_with('#'))
     }
 
-    /// Whether this text, which must be [`spaced`], contains one of its lines as whole words.
+    /// Whether this text, which must be [`spaced`], contains one of the list's lines as whole words.
     pub(crate) fn is_part_of(&self, spaced: &str) -> bool {
         let stands = |phrase: &str| {
             let is_whole =
@@ -48,7 +48,7 @@ impl List {
         self.lines().any(stands)
     }
 
-    /// Its words as phrases: in the file `_` stands for a blank.
+    /// Returns the words as phrases: in the file, `_` stands for a blank.
     pub(crate) fn phrases(&self) -> &[String] {
         self.phrases.get_or_init(|| self.words().map(|phrase| phrase.replace('_', " ")).collect())
     }
@@ -63,12 +63,12 @@ pub(crate) fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }
 
-/// `Anna` from `Anna's`.
+/// Returns `Anna` for `Anna's`.
 pub(crate) fn without_possessive(word: &str) -> &str {
     word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word)
 }
 
-/// The words of a text in lower case, apostrophes straight, with a blank before and after each.
+/// Returns the words of a text in lower case, with straight apostrophes, and with a blank before and after each.
 pub(crate) fn spaced(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'));
     let mut spaced = String::with_capacity(text.len() + 2);

@@ -1,7 +1,7 @@
 //! Moments of a conversation: statements in which somebody corrects, decides, promises, makes a lasting wish, or is moved.
 //!
-//! A phrase is on the list only if it is sufficient by itself, in the first person: what a rule misses is summarized and
-//! loses nothing, what it takes by mistake is kept for ever.
+//! A phrase is on the list only if it is sufficient by itself, in the first person: a turn that a rule misses is summarized
+//! and loses nothing, but a turn that it takes by mistake is kept for ever.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -15,17 +15,17 @@ use crate::{
     model::critical::CriticalRule,
 };
 
-/// The rules that these statements fulfil, each once, in the order of [`CriticalRule`].
+/// Returns the rules that these statements fulfil, each once, in the order of [`CriticalRule`].
 pub(crate) fn moments(statements: &[Statement<'_>]) -> impl Iterator<Item = CriticalRule> {
     let (rules, cues) = &*CUES;
     let found = statements.iter().flat_map(|statement| cues.all(statement));
     found.filter_map(|found| rules[found.pattern]).collect::<BTreeSet<_>>().into_iter()
 }
 
-/// Lines with a rule and a pattern.
+/// Lines of the form `rule: pattern`.
 static PATTERNS: List = list!("moments");
 
-/// The rules of the patterns, and the patterns.
+/// The rule of each pattern, and the patterns.
 static CUES: LazyLock<(Vec<Option<CriticalRule>>, Cues)> = LazyLock::new(|| {
     let lines: Vec<(&str, &str)> = PATTERNS.lines().filter_map(|line| line.split_once(": ")).collect();
     let rules = lines.iter().map(|(rule, _)| CriticalRule::from_word(rule)).collect();

@@ -13,20 +13,20 @@ fn place_in(list: &str, word: &str) -> Option<u32> {
     (0..).zip(list.split(' ')).find(|(_, name)| *name == word).map(|(number, _)| number)
 }
 
-/// A number with `fewest` to `most` digits.
+/// Parses a number with `fewest` to `most` digits.
 pub(crate) fn digits(text: &str, fewest: usize, most: usize) -> Option<u32> {
     let is_number = (fewest..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)
 }
 
-/// Zero to nineteen, in lower case.
+/// Returns the value of a number word in lower case, from zero to nineteen.
 pub(crate) fn small(word: &str) -> Option<u32> {
-    /// A map, because every word of a message is looked up, and most are no numbers.
+    /// A map, because every word of a message is looked up, and most are not numbers.
     static BY_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| ONES.split(' ').zip(0..).collect());
     BY_WORD.get(word).copied()
 }
 
-/// Zero to ninety-nine, in lower case.
+/// Returns the value of a number in words, in lower case, from zero to ninety-nine.
 pub(crate) fn cardinal(word: &str) -> Option<u32> {
     let (tens, ones) = word.split_once('-').unwrap_or((word, "zero"));
     match Some(tens).filter(|tens| tens.ends_with('y')).and_then(part_of) {
@@ -65,7 +65,7 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (NumberToken<'_>, usize
     })
 }
 
-/// The length of the digits, including separators that another digit follows.
+/// Returns the length of the digits, including separators that another digit follows.
 fn digits_len(text: &str) -> usize {
     let end =
         text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '\'')).unwrap_or(text.len());
@@ -74,7 +74,7 @@ fn digits_len(text: &str) -> usize {
     run[..doubled.unwrap_or(end)].trim_end_matches(['.', ',', '\'']).len()
 }
 
-/// How many zeros a word after digits stands for.
+/// Returns how many zeros a word after digits stands for.
 pub(crate) fn zeros_of(word: &str) -> Option<usize> {
     Some(match word {
         "hundred" | "百" => 2,
@@ -114,12 +114,12 @@ fn part_of(word: &str) -> Option<NumeralPart> {
     }))
 }
 
-/// A number in English words. Saturating: nobody needs more than 64 bits of "billion billion".
+/// A number in English words. The arithmetic saturates: nobody needs more than 64 bits of "billion billion".
 pub(crate) struct InWords<'a> {
     done: u64,
     current: u64,
     last: NumeralPart,
-    /// The word, if it is only one; otherwise empty.
+    /// The word if the number is a single word; otherwise empty.
     pub(crate) only_word: &'a str,
 }
 
@@ -155,7 +155,7 @@ impl InWords<'_> {
     }
 }
 
-/// The numbers in words, each as long as possible: "two hundred and fifty", "twenty-five".
+/// Finds the numbers in words, each as long as possible: "two hundred and fifty", "twenty-five".
 pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
     let mut found: Vec<InWords<'_>> = Vec::new();
     let (mut is_open, mut after_digits) = (false, false);
@@ -185,10 +185,11 @@ pub(crate) fn in_words(folded: &str) -> Vec<InWords<'_>> {
     found
 }
 
-/// Words that supply a number but do not claim one: lines with a number and its words.
+/// Words that supply a number but do not claim one: each line is a number and its words.
 static LOOSE: List = list!("loose_numbers");
 
-/// By word, since every word of a source is looked up. A word may be two numbers: `once` is also eleven in Spanish.
+/// The numbers of each word of [`LOOSE`]: a map, since every word of a source is looked up. A word may be two numbers:
+/// `once` is also eleven in Spanish.
 static LOOSE_BY_WORD: LazyLock<HashMap<&str, Vec<u64>>> = LazyLock::new(|| {
     let mut by_word: HashMap<&str, Vec<u64>> = HashMap::new();
     for (number, words) in LOOSE.lines().filter_map(|line| line.split_once(' ')) {
@@ -199,13 +200,13 @@ static LOOSE_BY_WORD: LazyLock<HashMap<&str, Vec<u64>>> = LazyLock::new(|| {
     by_word
 });
 
-/// The numbers that a folded word may stand for on its own.
+/// Returns the numbers that a folded word may stand for on its own.
 pub(crate) fn loose(word: &str) -> impl Iterator<Item = u64> {
     LOOSE_BY_WORD.get(word).into_iter().flatten().copied()
 }
 
-/// The numbers in a run of Han or Hangul letters: they only supply, never claim, since most of these characters are parts of
-/// other words.
+/// Returns the numbers in a run of Han or Hangul letters. They only supply numbers and never claim one, since most of these
+/// characters are parts of other words.
 pub(crate) fn east_asian(word: &str) -> Vec<u64> {
     const DIGITS: &str = "零一二三四五六七八九";
     const FACTORS: [(char, u64); 4] = [('十', 10), ('百', 100), ('千', 1_000), ('万', 10_000)];

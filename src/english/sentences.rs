@@ -12,7 +12,7 @@ pub(crate) struct Sentence<'a> {
     pub(crate) setting: Setting,
 }
 
-/// The setting of a sentence.
+/// The kind of block that a sentence is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
     /// A paragraph.
@@ -25,11 +25,11 @@ pub(crate) enum Setting {
     Quoted,
 }
 
-/// The sentences of a text, in order.
+/// Returns the sentences of a text, in order.
 pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let (mut blocks, mut is_open): (Vec<LineBlock>, bool) = (Vec::new(), false);
     let mut skipped_until: Option<&str> = None;
-    // In `\r\n` the second ends the line; otherwise every such line would be followed by a blank one.
+    // In `\r\n` only `\n` ends the line; otherwise every such line would be followed by a blank one.
     for line in text.split_inclusive(|c| c != '\r' && is_line_break(c)) {
         let trimmed = line.trim();
         if let Some(end) = skipped_until {
@@ -61,7 +61,7 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     found
 }
 
-/// Lines that belong together.
+/// Consecutive lines that are read as one text.
 struct LineBlock {
     start: usize,
     end: usize,
@@ -83,17 +83,17 @@ impl LineBlock {
     }
 }
 
-/// What ends the block that this line opens, if it is a block of code or formulas.
+/// Returns the mark that ends the block of code or formulas that this line opens; `None` if it opens none.
 fn skipped_block(line: &str) -> Option<&'static str> {
     const BLOCKS: [(&str, &str); 4] = [("```", "```"), ("~~~", "~~~"), ("\\[", "\\]"), ("$$", "$$")];
     let begins = BLOCKS.iter().find_map(|(start, end)| Some((line.strip_prefix(start)?, *end)));
-    // `so: ~~~`
+    // A fence may also end a line: `so: ~~~`.
     let opens = |(start, _): &&(&str, &str)| line.ends_with(start) && line.matches(start).count() == 1;
     let (rest, end) = begins.or_else(|| Some(("", BLOCKS[..2].iter().find(opens)?.1)))?;
     (!rest.contains(end)).then_some(end)
 }
 
-/// The setting of a line, and its text without the mark; `None` for code, tables, rules and blank lines.
+/// Returns the setting of a line, and its text without the mark; `None` for code, tables, rules and blank lines.
 fn setting_of(line: &str) -> Option<(Setting, &str)> {
     let is_markup = ["```", "~~~", "\\[", "$$", "|"].iter().any(|mark| line.starts_with(mark));
     if is_markup || !line.contains(|c: char| c.is_alphanumeric() || !c.is_ascii()) {
@@ -115,7 +115,7 @@ fn setting_of(line: &str) -> Option<(Setting, &str)> {
     (setting == Setting::Heading || !is_code(rest)).then_some((setting, rest))
 }
 
-/// The text after `-`, `*`, `+`, a bullet, `1.`, `a)` and a task's checkbox.
+/// Returns the text of a list item: the text after `-`, `*`, `+`, a bullet, `1.`, `a)` and a task's checkbox.
 fn item(line: &str) -> Option<&str> {
     let mark_end = line.find([' ', '\t'])?;
     let mark = &line[..mark_end];
@@ -146,7 +146,7 @@ fn is_code(line: &str) -> bool {
     signs >= FEWEST_SIGNS && signs * SIGNS_IN >= line.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-/// Splits lines that belong together after the ends of sentences.
+/// Splits a block of lines into sentences.
 fn split<'a>(text: &'a str, setting: Setting, found: &mut Vec<Sentence<'a>>) {
     let (mut start, mut at) = (0, 0);
     let mut push = |part: &'a str| {
@@ -175,12 +175,12 @@ fn is_end(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '‽' | '؟' | '۔' | '।') || is_wide_end(c)
 }
 
-/// Ends that need no following space.
+/// Whether this mark ends a sentence without a space after it.
 fn is_wide_end(c: char) -> bool {
     matches!(c, '。' | '！' | '？' | '｡' | '．')
 }
 
-/// Whether the marks from `mark_at` end a sentence; closing quotes and brackets reach to `end`.
+/// Whether the marks in `mark_at..marks_end` end a sentence. `end` is where the closing quotes and brackets after them end.
 fn ends_sentence(text: &str, mark_at: usize, marks_end: usize, end: usize) -> bool {
     let marks = &text[mark_at..marks_end];
     if marks.contains(is_wide_end) {
@@ -195,18 +195,19 @@ fn ends_sentence(text: &str, mark_at: usize, marks_end: usize, end: usize) -> bo
     if marks == "." {
         return !ends_short_form(&text[..mark_at], next);
     }
-    // "Really?" she asked ... and then
+    // No sentence ends before a lower-case word in `"Really?" she asked` and `Well ... and then`.
     !(next_is_low && (end > marks_end || marks.starts_with("..") || marks.starts_with('…')))
 }
 
-/// Abbreviations: those that something follows, those that a number follows, and those that may end a sentence.
+/// Abbreviations: those that never end a sentence, those that end none before a number, and those that end none before a
+/// lower-case letter.
 static LEADING: List = list!("short_forms");
 const NUMBERED: &str = "no nr fig vol ch p pp";
 static TRAILING: List = list!("short_forms_at_ends");
 
 /// Whether the period after `before` belongs to an abbreviation and ends nothing.
 fn ends_short_form(before: &str, next: char) -> bool {
-    /// The longest abbreviation above, and its neighbour.
+    /// How many bytes before the period are examined: the longest abbreviation, and the character before it.
     const LOOK_BACK: usize = 12;
     let tail = &before[before.ceil_char_boundary(before.len().saturating_sub(LOOK_BACK))..];
     let word = tail.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(tail);

@@ -1,4 +1,4 @@
-//! What people state in their own voice: not what they ask, quote, paste, imagine or report about others.
+//! Finds what people state in their own voice. What they ask, quote, paste, imagine or report about others is left out.
 
 use std::{collections::HashMap, iter::successors, ops::Range, sync::LazyLock};
 
@@ -13,21 +13,21 @@ use crate::{
 /// A stated part of one sentence, as words and marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Statement<'a> {
-    /// The text that its tokens' positions refer to.
+    /// The text of the sentence, to which the positions of the tokens refer.
     pub(crate) text: &'a str,
     pub(crate) tokens: Vec<StatementToken<'a>>,
-    /// Whether it starts at the start of its sentence.
+    /// Whether the statement begins its sentence.
     pub(crate) starts_sentence: bool,
-    /// Whether its sentence is in a list item.
+    /// Whether the sentence is in a list item.
     pub(crate) is_item: bool,
 }
 
 /// A word, a part of a contraction, or a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StatementToken<'a> {
-    /// Lower case; `don't` is `do` and `not`, `I'm` is `i` and `am`.
+    /// The word in lower case. `don't` is the two tokens `do` and `not`, `I'm` is `i` and `am`.
     pub(crate) lower: String,
-    /// As in the text: both halves of a contraction have all of it.
+    /// The word as in the text. Each half of a contraction has the whole contraction here.
     pub(crate) text: &'a str,
     /// Its position in the statement's text, in bytes.
     pub(crate) start: usize,
@@ -36,7 +36,7 @@ pub(crate) struct StatementToken<'a> {
 }
 
 impl<'a> Statement<'a> {
-    /// Its part of the text, from its first token to its last.
+    /// Returns the part of the text from the first token to the last.
     pub(crate) fn stated(&self) -> &'a str {
         let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) else { return "" };
         &self.text[first.start..last.end()]
@@ -77,7 +77,7 @@ static GREETINGS: List = list!("salutations");
 static ROLES: List = list!("role_tags");
 static UNREAL: List = list!("unreal");
 
-/// Words that stand for others.
+/// Contractions and other short forms, with the words that they stand for.
 static CONTRACTIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     static LINES: List = list!("contractions");
     LINES.lines().filter_map(|line| line.split_once(": ")).collect()
@@ -88,21 +88,21 @@ fn has_phrase(list: &List, text: &str) -> bool {
     list.phrases().iter().any(|phrase| text.contains(phrase))
 }
 
-/// Which parts of a message count.
+/// Which parts of a message count as stated.
 #[derive(Clone, Copy)]
 struct Counts<'c> {
     sentence: &'c dyn Fn(&str) -> bool,
-    /// Whether reports by others about oneself count: `the vet says that my horse is ill`.
+    /// Whether a report by somebody else counts if it is about the author: `the vet says that my horse is ill`.
     is_own_report_told: bool,
 }
 
-/// The statements of a message, in order.
+/// Returns the statements of a message, in order.
 pub(crate) fn statements(text: &str) -> Vec<Statement<'_>> {
     statements_that(text, Counts { sentence: &|_| true, is_own_report_told: false })
 }
 
-/// The statements in the sentences that `wanted` selects, including reports by others about oneself. Other sentences are not
-/// examined.
+/// Returns the statements in the sentences that `wanted` selects, including what others report about the author. Other
+/// sentences are not examined.
 pub(crate) fn told<'a>(text: &'a str, wanted: &dyn Fn(&str) -> bool) -> Vec<Statement<'a>> {
     statements_that(text, Counts { sentence: wanted, is_own_report_told: true })
 }
@@ -119,8 +119,8 @@ fn statements_that<'a>(text: &'a str, counts: Counts<'_>) -> Vec<Statement<'a>> 
     found
 }
 
-/// The sentences of a message as they are, including questions, in order: what it asks rather than what it states. Only the
-/// first `most_bytes` are examined.
+/// Returns the sentences of a message in order, each with all its words, including questions: for reading what a message
+/// asks rather than what it states. Only the first `most_bytes` are examined.
 pub(crate) fn spoken(text: &str, most_bytes: usize) -> Vec<Statement<'_>> {
     let text = &text[..text.floor_char_boundary(most_bytes)];
     let is_own =
@@ -153,26 +153,27 @@ fn add_statements<'a>(text: &'a str, counts: Counts<'_>, found: &mut Vec<Stateme
     }
 }
 
-/// Whether a text says early that what follows is made up.
+/// Whether the beginning of a text says that what follows is made up.
 fn is_fiction(text: &str) -> bool {
     const LOOKED_AT: usize = 1_024;
     has_phrase(&FICTION, &spaced(&text[..text.floor_char_boundary(LOOKED_AT)]))
 }
 
-/// Whether a sentence laughs at itself, because a joke should not be kept. A laugh at its start refers to what precedes it.
+/// Whether a sentence laughs at itself: a joke should not be kept. A laugh at the start of a sentence does not count,
+/// because it is about the sentence before.
 fn is_joke(sentence: &str) -> bool {
     let (_, inner) = sentence.split_once(' ').unwrap_or_default();
     inner.contains(['😂', '🤣', '😆', '😜', '🙃']) || LAUGHS.is_part_of(&spaced(inner))
 }
 
-/// `System: you are ...`
+/// Whether a sentence begins with the tag of a role: `System: you are ...`.
 fn has_role_tag(sentence: &str) -> bool {
     sentence.split_once(':').is_some_and(|(head, _)| ROLES.contains(&head.trim().to_lowercase()))
 }
 
-/// Text in double quotes, at most a few paragraphs long.
+/// Returns the spans of quoted text.
 fn quoted_spans(text: &str) -> Vec<(usize, usize)> {
-    /// Where a quote that is never closed ends.
+    /// A quotation that is not closed within this many bytes ends there.
     const LONGEST: usize = 4_096;
     let mut spans = Vec::new();
     let mut open: Option<(usize, &[char])> = None;
@@ -208,15 +209,16 @@ fn is_in_spans(spans: &[(usize, usize)], place: usize) -> bool {
     behind.checked_sub(1).is_some_and(|last| place < spans[last].1)
 }
 
-/// Where text begins that the author only passes on: a letter, a chat log, or the text after a request to work on it.
+/// Returns where text begins that the author only passes on: a letter, a chat log, or the text after a request to work on
+/// it.
 fn paste_start(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
     letter_start(text).into_iter().chain(request_colon(text, quoted)).min()
 }
 
-/// Where a letter or a chat log begins: at `Dear Sam,`, `From: Sam`, at `Hi all,` on a line of its own, or at the first of
-/// two lines that begin with their speaker. If the request to work on it comes last, everything is pasted.
+/// Returns where a letter or a chat log begins: at `Dear Sam,`, `From: Sam`, at `Hi all,` on a line of its own, or at the
+/// first of two lines that begin with their speaker. If the last line asks to work on the text, all of it is pasted.
 fn letter_start(text: &str) -> Option<usize> {
-    /// Requests are short.
+    /// The most words of a line that asks to work on a text.
     const MOST_WORDS: usize = 16;
     let lines: Vec<(usize, &str)> = text
         .lines()
@@ -259,9 +261,10 @@ fn letter_start(text: &str) -> Option<usize> {
     lines.iter().find(|(_, line)| is_head(line)).map(|(at, _)| *at)
 }
 
-/// After a colon that ends a request to work on a text, or that introduces what somebody else says.
+/// Returns where the text begins after a colon that ends a request to work on it, or that introduces what somebody else
+/// says.
 fn request_colon(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
-    /// The request is short; anything further before the colon is another sentence.
+    /// How many bytes before the colon are examined: a request is short, and anything before it is another sentence.
     const LOOK_BACK: usize = 200;
     let ends_request = |colon: &usize| {
         let before = &text[text.ceil_char_boundary(colon.saturating_sub(LOOK_BACK))..=*colon];
@@ -277,10 +280,10 @@ fn request_colon(text: &str, quoted: &[(usize, usize)]) -> Option<usize> {
     (!is_in_spans(quoted, start)).then_some(start)
 }
 
-/// Only this many tokens of a sentence, and its end, are read: nobody tells who they are in more words.
+/// How many tokens of a sentence are read, besides the marks at its end: nobody tells who they are in more words.
 const MAX_TOKENS: usize = 400;
 
-/// The words and marks of a sentence, without quoted text or text in square brackets.
+/// Splits a sentence into words and marks, without quoted text or text in square brackets.
 fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<StatementToken<'_>> {
     let mut found: Vec<StatementToken<'_>> = Vec::new();
     let mut last_end = 0;
@@ -310,7 +313,7 @@ fn tokens(sentence: &str, is_quoted: impl Fn(usize) -> bool) -> Vec<StatementTok
 
 /// Adds the marks in this part of a sentence, but not those of Markdown, prices and the like.
 fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<StatementToken<'a>>) {
-    /// Few marks separate two words; more are a drawing.
+    /// The most marks that are read between two words; more of them are a drawing.
     const MOST: usize = 8;
     let start = part.start;
     let is_mark = |c: &char| !c.is_whitespace() && !"*_`'\u{2019}@#~%$€£".contains(*c);
@@ -321,7 +324,7 @@ fn add_marks<'a>(sentence: &'a str, part: Range<usize>, found: &mut Vec<Statemen
     }
 }
 
-/// One mark for all that separate in the same way.
+/// Returns one mark for all marks that separate in the same way.
 fn mark(c: char) -> &'static str {
     match c {
         ',' | '，' | '、' => ",",
@@ -339,7 +342,7 @@ fn mark(c: char) -> &'static str {
     }
 }
 
-/// A word in lower case, or a contraction as its two words.
+/// Returns a word in lower case, or the words of a contraction.
 fn expanded(word: &str) -> Vec<String> {
     let lower = word.to_lowercase().replace('\u{2019}', "'");
     let two = |first: &str, second: &str| vec![first.to_owned(), second.to_owned()];
@@ -360,7 +363,7 @@ fn expanded(word: &str) -> Vec<String> {
     vec![lower]
 }
 
-/// The stated parts of a sentence, and whether each begins it.
+/// Returns the stated parts of a sentence, each with whether it begins the sentence.
 fn stated(tokens: Vec<StatementToken<'_>>, is_own_report_told: bool) -> Vec<(bool, Vec<StatementToken<'_>>)> {
     let end = question_start(&tokens).unwrap_or(tokens.len());
     let tells_own = |at: usize| {
@@ -397,7 +400,7 @@ fn reports(token: &StatementToken<'_>, before: &[StatementToken<'_>]) -> bool {
         && before.last().is_some_and(|last| !last.is_mark())
 }
 
-/// Where a sentence's final question starts, if it has one: at the last question word that begins a clause.
+/// Returns where a sentence's final question starts, if it has one: at the last question word that begins a clause.
 fn question_start(tokens: &[StatementToken<'_>]) -> Option<usize> {
     let ends_asking = tokens.iter().rev().take(3).any(|token| token.lower == "?");
     let begins_clause = |at: usize| {
@@ -407,7 +410,8 @@ fn question_start(tokens: &[StatementToken<'_>]) -> Option<usize> {
     };
     if ends_asking {
         let asks = |at: &usize| begins_clause(*at) && ASKING.contains(&tokens[*at].lower);
-        // If one asking clause follows another, the question begins with the first, unless I speak between them.
+        // If one asking clause follows another, the question begins with the first, unless `I`, `my` or `we` comes between
+        // them.
         let speaks = |places: Range<usize>| tokens[places].iter().any(|token| is_in("i my we", &token.lower));
         let earlier = |start: &usize| (0..*start).rev().find(asks).filter(|&at| !speaks(at..*start));
         return successors((0..tokens.len()).rev().find(asks), earlier).last().or(Some(0));

@@ -1,4 +1,4 @@
-//! Whose matter a statement is about: the speaker's, or somebody else's.
+//! Decides whose matter a statement is about: the speaker's, or somebody else's.
 
 use crate::english::{
     classes::is_of,
@@ -15,20 +15,21 @@ pub(crate) enum Whose {
     Own,
     /// `my cousin keeps a violin`, `the landlord of the bakery`.
     Others,
-    /// Nobody who is named, but the thing itself: `the kitchen is green now`.
+    /// Nobody's: the statement is about the thing itself, `the kitchen is green now`.
     Things,
 }
 
-/// `I read that`: what follows is about others.
+/// Verbs of learning: after `I read that`, only what follows shows whose matter it is.
 const LEARNT: &str = "read heard saw know knew think believe learned learnt found";
 
-/// Whose matter a statement about a thing is. `is_of_thing`: whether a word is one of those that identify the thing.
+/// Returns whose matter a statement about a thing is. `is_of_thing` says whether a word identifies the thing.
 pub(crate) fn whose(statement: &Statement<'_>, is_of_thing: &dyn Fn(&str) -> bool) -> Whose {
     let lower = |at: usize| statement.tokens.get(at).map_or("", |token| &*token.lower);
     let is_person = |at: usize| is_person(lower(at)) && !is_of_thing(lower(at));
     // `my cousin`, `my old boss`
     let of_person = |at: usize| is_person(at + 1) || is_person(at + 2);
-    // `the kitchen is`, `three cats`, not `the seniors meet`, `Jess lives in apartment 2C`
+    // Whether a word may precede the thing as the subject: `the kitchen is`, `three cats`, not `the seniors meet`,
+    // `Jess lives in apartment 2C`.
     let leads_to = |at: usize| {
         let token = &statement.tokens[at];
         is_stop_word(&token.lower)

@@ -36,7 +36,7 @@ impl Does {
 /// A wish, or the end of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wish<'a> {
-    /// The sentence that states it; if that is long, only the part from the wish on.
+    /// The sentence that states the wish; if the sentence is long, only the part from the wish on.
     pub(crate) text: &'a str,
     pub(crate) does: Does,
     /// What is wished for, as words: `emojis`. A manner of answering has one name, whichever way it is wanted: `length` for
@@ -50,12 +50,12 @@ pub(crate) struct Wish<'a> {
 
 /// How much of a longer text is shown; a wish is short.
 const MAX_BYTES: usize = 240;
-/// Words for what holds permanently.
+/// Words that say that something holds permanently.
 static WISH_WORDS: List = list!("wish_words");
 /// What `call me Sam` is about.
 const ADDRESS: &str = "address";
 
-/// Lines with an effect and a pattern.
+/// Lines of the form `effect: pattern`.
 static PATTERNS: List = list!("wishes");
 /// Words in wishes that say nothing about their topic.
 static IDLE: List = list!("idle_in_wishes");
@@ -82,15 +82,15 @@ static MANNERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(||
     lines.flat_map(|(manner, words)| words.split(' ').map(move |word| (word, manner))).collect()
 });
 
-/// Whether a text has a word for what holds permanently: `always`, `I'd rather`. This raises a found turn's score, but
-/// states no wish.
+/// Whether a text has a word that says that something holds permanently: `always`, `I'd rather`. Such a word raises the
+/// score of a found turn, but states no wish.
 pub(crate) fn has_wish_word(text: &str) -> bool {
-    /// Text further back is pasted and says nothing about wishes.
+    /// How many bytes are examined: later text is pasted and says nothing about wishes.
     const LOOKED_AT: usize = 4_096;
     WISH_WORDS.is_part_of(&spaced(&text[..text.floor_char_boundary(LOOKED_AT)]))
 }
 
-/// The wishes that these statements make or end, in order: at most one per sentence.
+/// Returns the wishes that these statements make or end, in order: at most one per sentence.
 pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     let mut found: Vec<Wish<'a>> = Vec::new();
     if statements.first().is_some_and(is_prompt) {
@@ -115,7 +115,8 @@ pub(crate) fn wishes<'a>(statements: &[Statement<'a>]) -> Vec<Wish<'a>> {
     found
 }
 
-/// `You are an assistant of a bank`: the rest is a prompt, for one occasion or for somebody else.
+/// Whether a message begins as a prompt: `You are an assistant of a bank`. Its wishes are for one occasion or for somebody
+/// else.
 fn is_prompt(first: &Statement<'_>) -> bool {
     let mut words = first.tokens.iter().map(|token| &*token.lower);
     words.next() == Some("you")
@@ -123,13 +124,13 @@ fn is_prompt(first: &Statement<'_>) -> bool {
         && words.next().is_some_and(|word| is_in("a an the", word))
 }
 
-/// Whether the list after this heading is one of what the user wants: `My preferences:`, not `Our style guide`.
+/// Whether this heading announces a list of what the user wants: `My preferences:` does, `Our style guide` does not.
 fn announces_own(heading: &Statement<'_>) -> bool {
     heading.tokens.last().is_some_and(|last| last.lower == ":")
         && heading.tokens.iter().any(|token| is_in("i me my you your please", &token.lower))
 }
 
-/// A statement without a leading `And`, `also` and the like.
+/// Returns a statement without a leading `And`, `also` and the like.
 fn without_joint<'a>(statement: &Statement<'a>) -> Statement<'a> {
     const JOINTS: &str = "and also but so then oh ok okay well , :";
     let is_joint = |token: &&StatementToken<'_>| is_in(JOINTS, &token.lower);
@@ -198,7 +199,7 @@ fn is_for_once(sentence: &str) -> bool {
     FOR_ONCE.is_part_of(&spaced(sentence))
 }
 
-/// `..., the landlady said`, `as Han Solo says`
+/// Whether a wish ends by naming somebody else who says it: `..., the landlady said`, `as Han Solo says`.
 fn ends_reporting(wish: &str) -> bool {
     let words = spaced(wish);
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -207,7 +208,7 @@ fn ends_reporting(wish: &str) -> bool {
     ends || wish.contains(", says ") || wish.contains(", said ")
 }
 
-/// Its beginning, in whole words.
+/// Returns the first [`MAX_BYTES`] of a text, cut between words.
 fn shortened(text: &str) -> &str {
     if text.len() <= MAX_BYTES {
         return text;
@@ -216,7 +217,7 @@ fn shortened(text: &str) -> &str {
     head.rfind(' ').map_or(head, |end| &head[..end])
 }
 
-/// Where `call me Sam` begins, and whether it should end: `don't call me Sam`.
+/// Returns where `call me Sam` begins, and whether the wish is to stop: `don't call me Sam`.
 fn address(tokens: &[StatementToken<'_>]) -> Option<(usize, bool)> {
     let at = tokens.windows(3).position(|three| {
         let [call, me, name] = three else { return false };
@@ -233,7 +234,7 @@ fn address(tokens: &[StatementToken<'_>]) -> Option<(usize, bool)> {
     before.is_none_or(begins).then_some((at, is_no_longer))
 }
 
-/// Whether these preceding words make it somebody else's wish: `My boss told me, always ...`
+/// Whether the words before a wish make it somebody else's: `My boss told me, always ...`.
 fn is_reported(before: &str) -> bool {
     let words = spaced(before);
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -242,7 +243,7 @@ fn is_reported(before: &str) -> bool {
     })
 }
 
-/// The wish, up to where its sentence continues with something else.
+/// Returns the wish up to where its sentence continues with something else.
 fn clause(wish: &str) -> &str {
     const GOES_ON: &str = "so but because since as though can could would will i thanks thank otherwise";
     let end = wish.match_indices([',', ';', '(', '—']).map(|(at, _)| at).find(|at| {
@@ -253,7 +254,7 @@ fn clause(wish: &str) -> &str {
     &wish[..end.unwrap_or(wish.len())]
 }
 
-/// What is wished for, and on which occasion: `when I ask about snacks`, after it or before it.
+/// Splits a wish into what is wished for and the occasion, `when I ask about snacks`, which may come before or after it.
 fn without_occasion(before: &str, wish: &str) -> (String, String) {
     let begins_occasion = |words: &str| {
         let markers =
@@ -277,11 +278,11 @@ fn without_occasion(before: &str, wish: &str) -> (String, String) {
     }
 }
 
-/// The words that say what something is about, each once, in order.
+/// Returns the words that say what something is about, each once, in order.
 fn content(spaced: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut before = "";
-    // `feel free to`, `no longer`
+    // In `feel free to` and `no longer`, these words say nothing.
     let joins = |before: &str, word: &str| match word {
         "free" => before == "feel",
         "longer" => is_in("any no", before),
@@ -297,7 +298,7 @@ fn content(spaced: &str) -> Vec<String> {
     found
 }
 
-/// The name of the manner of answering that this word refers to.
+/// Returns the name of the manner of answering that this word refers to.
 fn manner(word: &str) -> Option<&'static str> {
     if is_of("language", word) {
         return Some("language");

@@ -17,8 +17,8 @@ use crate::{
 const MOST_CLAIMED: f64 = 0.80;
 /// The share of doubt that a passed check removes.
 const PASS: f64 = 0.10;
-/// The share of doubt that a success removes: 0.80 becomes 0.85 after 5 successes and 0.96 after 25, as in the continuum's
-/// own days 1, 2 and 30.
+/// The share of doubt that a success removes: 0.80 becomes 0.85 after 5 successes and 0.96 after 25, as on days 1, 2 and 30
+/// of the continuum paper.
 const SUCCESS: f64 = 0.06;
 /// The factor on confidence after a failure.
 const FAILURE: f64 = 0.88;
@@ -40,7 +40,7 @@ pub(crate) enum Finder {
     Llm(Origin),
 }
 
-/// E: how much a memory matters if nobody says: by how settled it is and how what it came from ended.
+/// E: returns how much a memory matters: as stated; otherwise by how settled it is and how the task that it came from ended.
 pub(crate) fn initial_importance(frequency: Frequency, outcome: Option<Outcome>, stated: Option<f64>) -> f64 {
     let by_frequency = match frequency {
         Frequency::High => 0.5,
@@ -56,7 +56,7 @@ pub(crate) fn initial_importance(frequency: Frequency, outcome: Option<Outcome>,
     stated.unwrap_or_else(|| rounded(f64::min(1.0, by_frequency + by_outcome)))
 }
 
-/// How likely it is true, before anything else is known.
+/// Returns how likely a new memory is true: as stated, otherwise by who found it. An import gets at most [`MOST_CLAIMED`].
 pub(crate) fn initial_confidence(stated: Option<f64>, finder: Finder) -> f64 {
     let unstated = match finder {
         Finder::Hand | Finder::Import | Finder::Rules(Origin::User) => 0.80, // G.
@@ -68,13 +68,13 @@ pub(crate) fn initial_confidence(stated: Option<f64>, finder: Finder) -> f64 {
 }
 
 impl NewMemory {
-    /// How fast the world outdates it: as stated, otherwise by its information type (I).
+    /// Returns how fast the world outdates the memory: as stated, otherwise by its information type (I).
     pub(crate) fn initial_volatility(&self) -> Volatility {
         self.volatility.unwrap_or_else(|| self.information_type.default_volatility())
     }
 
-    /// How settled it is: as stated; otherwise `mid` if somebody saves it and `high` if it was learned, and no further than
-    /// its volatility allows.
+    /// Returns how settled the memory is at first: as stated; otherwise `mid` if somebody saves it and `high` if it was
+    /// learned, and no further than its volatility allows.
     pub(crate) fn initial_frequency(&self) -> Frequency {
         let unstated = match self.learning_source {
             LearningSource::Manual => Frequency::Mid,
@@ -85,8 +85,8 @@ impl NewMemory {
     }
 }
 
-/// The trust in words of all these origins together: the lowest of them. `None` if there are none: a memory without a basis
-/// is refused.
+/// Returns the trust in words of all these origins together: the lowest of them. `None` if there are none: a memory without
+/// a basis is refused.
 pub(crate) fn trust_in_words(origins: impl IntoIterator<Item = Origin>) -> Option<Trust> {
     origins.into_iter().map(Trust::of).min()
 }
@@ -95,14 +95,14 @@ pub(crate) fn trust_in_words(origins: impl IntoIterator<Item = Origin>) -> Optio
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OutcomeRecord {
     pub(crate) confidence: f64,
-    /// Uses whose outcome says whether it helped.
+    /// The number of uses whose outcome says whether the memory helped.
     pub(crate) usage_count: u32,
-    /// The share of these in which it helped.
+    /// The share of these uses in which the memory helped; `None` if there are none.
     pub(crate) success_rate: Option<f64>,
 }
 
 impl OutcomeRecord {
-    /// The record after one more use. An outcome that does not say whether it helped is an access, and changes nothing here.
+    /// Returns the record after one more use. An outcome that does not say whether the memory helped changes nothing here.
     pub(crate) fn after_outcome(self, outcome: Outcome) -> Self {
         let Self { confidence, usage_count, success_rate } = self;
         let Some(helped) = outcome.helped() else { return self };
@@ -132,8 +132,8 @@ pub(crate) enum Checked {
     Unknown,
 }
 
-/// The confidence and reliability after a check, from those before it. A check proves no more than its sensor can: a pass
-/// raises the confidence at most to the sensor's reliability, and does not lower a higher one.
+/// Returns the confidence and reliability after a check, from those before it. A check proves no more than its sensor can: a
+/// pass raises the confidence at most to the sensor's reliability, and does not lower a higher one.
 pub(crate) fn after_check(confidence: f64, reliability: Option<f64>, checked: Checked) -> (f64, Option<f64>) {
     match checked {
         Checked::Passed { reliability } => {

@@ -1,4 +1,4 @@
-//! What may be saved: maximum lengths, ranges of numbers, which fields fit together.
+//! Checks what may be saved: maximum lengths, ranges of numbers, which fields fit together.
 
 use std::time::Duration;
 
@@ -43,10 +43,12 @@ pub(crate) const MAX_TERMS: usize = 64;
 pub(crate) const MAX_TERM_BYTES: usize = 100;
 
 impl NewMemory {
-    /// The maximum window of a check: a hundred years.
+    /// The longest time for which a check may hold: a hundred years.
     pub const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
 
-    /// Checks what saving would refuse in the memory itself, for callers that must know beforehand.
+    /// Checks the memory itself as saving would, for callers that must know beforehand.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if saving would refuse it.
     pub fn check(&self) -> Result<()> {
         check_title("title", &self.title)?;
         check_content(&self.content)?;
@@ -81,7 +83,9 @@ impl Birth {
 }
 
 impl Edit {
-    /// Checks what editing would refuse in the edit itself, whatever memory it is for.
+    /// Checks the edit itself as editing would, whatever memory it is for.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if editing would refuse it.
     pub fn check(&self) -> Result<()> {
         self.title.as_ref().map_or(Ok(()), |title| check_title("title", title))?;
         self.content.as_ref().map_or(Ok(()), |content| check_content(content))?;
@@ -101,7 +105,9 @@ impl Edit {
 }
 
 impl NewEdge {
-    /// Checks what adding the edge would refuse in it itself.
+    /// Checks the edge itself as adding it would.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if adding would refuse it.
     pub fn check(&self) -> Result<()> {
         check_share("strength", self.strength)?;
         check_line("context", &self.context)?;
@@ -110,7 +116,9 @@ impl NewEdge {
 }
 
 impl NewNote {
-    /// Checks what noting would refuse in the note itself.
+    /// Checks the note itself as noting it would.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if noting would refuse it.
     pub fn check(&self) -> Result<()> {
         check_title("note's title", &self.title)?;
         check_line("summary", &self.summary)?;
@@ -125,7 +133,9 @@ impl NewNote {
 }
 
 impl Use {
-    /// Checks what reporting the use would refuse in it itself.
+    /// Checks the use itself as reporting it would.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if reporting would refuse it.
     pub fn check(&self) -> Result<()> {
         check_name("project", self.project.as_deref())?;
         check_name("task id", self.task_id.as_deref())?;
@@ -136,7 +146,9 @@ impl Use {
 }
 
 impl MemoryFilter {
-    /// Refuses a filter that nothing can pass because it is out of bounds.
+    /// Checks that the filter is within the bounds of memories; beyond them, no memory could pass it.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if it is not.
     pub fn check(&self) -> Result<()> {
         check_share("least confidence", self.min_confidence)?;
         check_name("project", self.project.as_deref())?;
@@ -144,7 +156,7 @@ impl MemoryFilter {
     }
 }
 
-/// What must hold for a memory after any change: only a procedure has steps.
+/// Checks what must hold for a memory after any change: only a procedure has steps.
 pub(crate) fn check_together(kind: MemoryKind, procedure: Option<&Procedure>) -> Result<()> {
     if procedure.is_none() || kind == MemoryKind::Procedure {
         return Ok(());
@@ -155,7 +167,7 @@ pub(crate) fn check_together(kind: MemoryKind, procedure: Option<&Procedure>) ->
     )))
 }
 
-/// A volatile or little trusted memory does not settle far.
+/// Checks that a memory is not settled further than its volatility and its trust allow.
 pub(crate) fn check_settled(frequency: Frequency, volatility: Volatility, trust: Trust) -> Result<()> {
     let most = most_settled(volatility, trust);
     if frequency <= most {
@@ -178,7 +190,7 @@ fn check_slot(slot: Option<&str>) -> Result<()> {
     check_name(what, slot.map(tidy_slot).as_deref())
 }
 
-/// Checks uninterpreted fields: at most as large as a text, and nested no deeper than a head can express.
+/// Checks uninterpreted fields: at most as large as a text, and nested at most 8 levels deep.
 fn check_extra(extra: &serde_json::Map<String, serde_json::Value>) -> Result<()> {
     const MAX_DEPTH: usize = 8;
     if metadata::fits(extra, MAX_DEPTH, MAX_CONTENT_BYTES) {
@@ -277,7 +289,7 @@ mod tests {
         NewMemory::new(MemoryKind::General, "Title", "Content")
     }
 
-    /// `None`: it may be saved.
+    /// Checks why saving refuses the memory; `None` if it may be saved.
     #[track_caller]
     fn check(memory: &NewMemory, refusal: Option<&str>) {
         let told = memory.check().err().map(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! When a job checks a memory with sensors again.
+//! Decides when a job checks a memory with sensors again.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -29,7 +29,8 @@ mod tests {
     use super::*;
     use crate::memory::facts::sample::start;
 
-    /// Checks an hour apart, the newest at the start; whether the memory rests this many minutes later.
+    /// Checks whether a memory rests this many minutes after its newest check. The checks are an hour apart, the newest
+    /// first.
     #[track_caller]
     fn check(results: &[CheckResult], minutes: i64, expected: bool) {
         let back = |at: usize| start() - TimeDelta::hours(i64::try_from(at).unwrap());

@@ -1,4 +1,4 @@
-//! How much of one text occurs in another: by runs of words, which nobody says twice by chance.
+//! Measures how much of one text occurs in another: by runs of words, which nobody says twice by chance.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,14 @@ use crate::{
 
 /// Words per run. Stop words are left out, as everywhere when words are compared.
 const RUN: usize = 5;
-/// A run of a short edited text is this part of it: otherwise one corrected word would break most runs.
+/// A run of a short edited text has one in this many of its words: with longer runs, one corrected word would break most of
+/// them.
 const PART: usize = 4;
 
-/// If less of an edited text is left than this, it is the editor's.
+/// If a smaller share than this is left of an edited text, the text is the editor's.
 const LEFT: f64 = 0.4;
 
-/// A text counts as said again if this much of it occurs in another.
+/// A text counts as said again if at least this share of it occurs in another.
 const COPIED: f64 = 0.6;
 
 /// The runs of words of one text, or of several.
@@ -23,7 +24,7 @@ const COPIED: f64 = 0.6;
 pub(crate) struct Runs(HashSet<Vec<Word>>);
 
 impl Runs {
-    /// Runs of five words; a shorter text is a single run.
+    /// Returns the runs of five words of a text. A shorter text is a single run.
     pub(crate) fn of(text: &str) -> Self {
         Self::of_words(&words(text), RUN)
     }
@@ -41,14 +42,14 @@ impl Runs {
         self.0.extend(Self::of(text).0);
     }
 
-    /// The share of these runs that another text has too, from 0 to 1; 0 if there are none.
+    /// Returns the share of these runs that another text has too, from 0 to 1; 0 if there are none.
     #[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^53 words")]
     fn share_in(&self, other: &Self) -> f64 {
         let shared = self.0.iter().filter(|run| other.0.contains(*run)).count();
         shared as f64 / self.0.len().max(1) as f64
     }
 
-    /// Whether a text was said again: three fifths of its runs occur in the other.
+    /// Whether a text was said again: at least three fifths of its runs occur in the other.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
         self.share_in(other) >= COPIED
     }
@@ -62,7 +63,7 @@ pub(crate) struct ForeignWords {
     bytes: usize,
 }
 
-/// How much text of tools and documents is remembered. After that, no text is certain to be the user's own.
+/// How much text of tools and documents is remembered. Beyond that, no text is certain to be the user's own.
 const MOST_FOREIGN_BYTES: usize = 2 << 20;
 
 impl ForeignWords {
@@ -79,7 +80,8 @@ impl ForeignWords {
         }
     }
 
-    /// Whose words a text is that comes after them: a tool's or a document's, if one of those said it before.
+    /// Returns the origin of a text that is said later: a tool or a document if one of them said it before; otherwise
+    /// `None`.
     pub(crate) fn whose(&self, text: &str) -> Option<Origin> {
         if self.bytes > MOST_FOREIGN_BYTES {
             return Some(Origin::Document);
@@ -100,7 +102,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Whether so little of a text is left that it is the editor's: correcting a word does not launder what a page said.
+/// Whether so little of a text is left that it is the editor's. Correcting a word does not launder what a page said.
 pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
     let (before, after) = (words(before), words(after));
     let run = (before.len() / PART).clamp(1, RUN);
@@ -108,8 +110,8 @@ pub(crate) fn is_rewritten(before: &str, after: &str) -> bool {
     !before.0.is_empty() && before.share_in(&after) < LEFT
 }
 
-/// Whose words a text is that somebody saves from a conversation: a tool's or a document's, if those said it there and the
-/// user did not. What they say stays theirs, whoever repeats it.
+/// Returns the origin of a text that somebody saves from a conversation: a tool or a document if these said it there and the
+/// user did not; otherwise `None`. What they say stays theirs, whoever repeats it.
 pub(crate) fn copied_from<'s>(
     text: &str,
     sides: impl IntoIterator<Item = (Origin, &'s str)>,

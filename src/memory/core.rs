@@ -24,7 +24,7 @@ impl CoreSection {
     pub(crate) const EVERY: [Self; 5] =
         [Self::Solutions, Self::Decisions, Self::Fixes, Self::Configurations, Self::Patterns];
 
-    /// The section of a kind. A kind without a section is shown only if pinned.
+    /// Returns the section of a kind. A kind without a section is shown only if pinned.
     pub(crate) fn of(kind: MemoryKind, pinned: bool) -> Option<Self> {
         match kind {
             MemoryKind::Solution => Some(Self::Solutions),
@@ -80,8 +80,8 @@ pub(crate) struct CoreHead {
     pub(crate) all: u64,
 }
 
-/// The text of as many entries as fit, and these entries in the order of the text. If not all fit, the lowest score is
-/// dropped first, and the older of equal ones. `count` counts tokens.
+/// Returns the text of as many entries as fit, and these entries in the order of the text. If not all fit, the lowest score
+/// is dropped first, and the older of equal ones. `count` counts tokens.
 pub(crate) fn fitted(
     head: CoreHead,
     mut entries: Vec<CoreEntry>,
@@ -105,7 +105,7 @@ pub(crate) fn fitted(
     (text, entries)
 }
 
-/// The text of these entries, which are sorted by score.
+/// Returns the text of these entries, which are sorted by score.
 fn text(head: CoreHead, entries: &[CoreEntry]) -> String {
     let CoreHead { on, active, all } = head;
     let mut text = format!(

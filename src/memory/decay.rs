@@ -1,4 +1,4 @@
-//! How a memory fades: how much it still matters, and how recent it is.
+//! Computes how a memory fades: how much it still matters, and how recent it is.
 
 use chrono::{DateTime, Utc};
 
@@ -15,13 +15,13 @@ use crate::{
 
 /// G: the loss per day; half is gone after 23 days.
 const LAMBDA: f64 = 0.03;
-/// G: the value of use before there was any.
+/// G: the factor for the use of a memory that was never used.
 const NEVER_USED: f64 = 0.5;
 /// G: the score of a pinned memory.
 const PINNED: f64 = 999.0;
 
-/// Days scaled by volatility (I): a day of `Low` ages a memory as 6 hours of `Medium`, an hour of `High` and a minute of
-/// `Ephemeral` do.
+/// Scales days by volatility (I): a day of `Low` ages a memory as much as 6 hours of `Medium`, an hour of `High` or a minute
+/// of `Ephemeral`.
 pub(crate) fn aged_days(days: f64, volatility: Volatility) -> f64 {
     let speed = match volatility {
         Volatility::Low => 1.0,
@@ -46,8 +46,8 @@ fn weight(kind: MemoryKind) -> f64 {
     }
 }
 
-/// G: how much a memory still matters, from 0 upwards: more with every use, less with every day without one. Volatility
-/// speeds up the days (I). Never stored: computed on request.
+/// G: returns how much a memory still matters, from 0 upwards: more with every use, less with every day without one.
+/// Volatility speeds up the days (I). The score is never stored, but computed on request.
 pub(crate) fn decay_score(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let fading = Fading {
         kind: facts.kind,
@@ -59,7 +59,7 @@ pub(crate) fn decay_score(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     fading.score(facts.days_unused(now))
 }
 
-/// The parts of the score except the days: all that is read per memory when there are a hundred thousand.
+/// What the score depends on besides the days: all that is read of each memory when there are a hundred thousand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fading {
     pub(crate) kind: MemoryKind,
@@ -70,7 +70,7 @@ pub(crate) struct Fading {
 }
 
 impl Fading {
-    /// The score this many days after the last use.
+    /// Returns the score this many days after the last use.
     pub(crate) fn score(self, days_unused: f64) -> f64 {
         if self.pinned {
             return PINNED;
@@ -84,7 +84,7 @@ impl Fading {
     }
 }
 
-/// G: the label of a score. A score equal to a bound belongs to the band above it.
+/// G: returns the label of a score. A score equal to a bound belongs to the band above it.
 pub(crate) fn band(decay_score: f64) -> Band {
     match decay_score {
         0.5.. => Band::Active,
@@ -94,8 +94,8 @@ pub(crate) fn band(decay_score: f64) -> Band {
     }
 }
 
-/// E: how recent a memory is, from 0 to 1: fading starts after a grace period, which is shorter for less settled memories,
-/// and knowledge does not fade. Volatility shortens the grace period too (I).
+/// E: returns how recent a memory is, from 0 to 1. Fading starts after a grace period, which is shorter for less settled
+/// memories, and knowledge does not fade. Volatility shortens the grace period too (I).
 pub(crate) fn current_relevance(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let (rate, grace) = match facts.frequency {
         Frequency::High => (0.1, 7.0),
@@ -123,7 +123,7 @@ mod tests {
         })
     }
 
-    /// `days` after it was saved or last used.
+    /// Checks the score and its band this many days after the memory was saved or last used.
     #[track_caller]
     fn check(facts: &MemoryFacts, days: f64, expected: f64, expected_band: Band) {
         let score = decay_score(facts, day(days));

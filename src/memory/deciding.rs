@@ -43,7 +43,7 @@ const NO_PERSONS: &[&str] = &[
     "validate",
 ];
 
-/// Refuses an empty name, or one that is not a person's; `summarizer` is the name of the configured one.
+/// Refuses an empty name, or one that is not a person's. `summarizer` is the name of the configured summarizer.
 pub(crate) fn check_person(by: &str, summarizer: Option<&str>) -> Result<()> {
     check_name("name of who decides", Some(by))?;
     let name = by.trim().to_lowercase();

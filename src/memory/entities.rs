@@ -1,4 +1,4 @@
-//! The entities of a memory if nobody states them: the entry paper's four rules.
+//! Finds the entities of a memory if nobody states them, by the entry paper's four rules.
 
 use std::ops::Range;
 
@@ -40,9 +40,9 @@ static NOT_TERMS: List = list!("not_terms");
 /// A name, and its position in the text.
 type EntityMatch = (usize, String);
 
-/// The entities of a memory, in the order of its text, each once, in its first spelling: proper names and technical terms
-/// (`JWT`, `PostgreSQL`), the names in file paths (`src/auth/token.ts`: auth, token), and names given along with what they
-/// name (`the zbooks project`).
+/// Returns the entities of a memory, in the order of its text, each once, in its first spelling: proper names and technical
+/// terms (`JWT`, `PostgreSQL`), the names in file paths (`src/auth/token.ts`: auth, token), and names given along with what
+/// they name (`the zbooks project`).
 pub(crate) fn entities(title: &str, content: &str) -> Vec<String> {
     let content = &content[..content.floor_char_boundary(MAX_LOOKED_AT)];
     let names = [title, content].into_iter().flat_map(named_in);
@@ -71,20 +71,20 @@ fn named_in(text: &str) -> Vec<String> {
 /// What kind of name a word may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntityClass {
-    /// None by itself.
+    /// Not a name by itself.
     Plain,
-    /// It has a capital letter that nothing else explains.
+    /// A word with a capital letter that nothing else explains.
     Proper,
-    /// It has a capital letter as the first word of its sentence.
+    /// A word with a capital letter that is the first word of its sentence.
     First,
-    /// It has an unusual spelling: `JWT`, `snake_case`, `k8s`.
+    /// A word with an unusual spelling: `JWT`, `snake_case`, `k8s`.
     Technical,
 }
 
 /// A word of a sentence.
 #[derive(Debug)]
 struct SentenceWord<'a> {
-    /// Without a possessive ending.
+    /// The word without a possessive ending.
     text: &'a str,
     lower: String,
     /// Its position in the whole text.
@@ -126,7 +126,7 @@ fn words_of<'a>(text: &'a str, sentence: &Sentence<'a>, paths: &[Range<usize>]) 
     words
 }
 
-/// The class of a word, from its letters and from what comes before it in its sentence.
+/// Returns the class of a word, from its letters and from what comes before it in its sentence.
 fn class_of(word: &str, before: &str) -> EntityClass {
     let has_capital = word.starts_with(char::is_uppercase);
     let before = before.trim_end_matches(['"', '\'', '“', '‘', '(', '[', '*', '_', '`']);
@@ -145,7 +145,7 @@ fn class_of(word: &str, before: &str) -> EntityClass {
     }
 }
 
-/// `JWT`, `PostgreSQL`, `OAuth2`, `k8s`, `socket_timeout`, `Node.js`, `C++`.
+/// Whether a word has an unusual spelling: `JWT`, `PostgreSQL`, `OAuth2`, `k8s`, `socket_timeout`, `Node.js`, `C++`.
 fn is_technical(word: &str) -> bool {
     let letters = word.trim_start_matches(['v', 'V']);
     let is_version = letters.len() < word.len() && letters.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -155,7 +155,7 @@ fn is_technical(word: &str) -> bool {
     !is_version && (has_capital_inside || has_digit || has_sign || is_file_name(word))
 }
 
-/// `nginx.conf`, `Node.js`; not `e.g`.
+/// Whether a word is a file name: `nginx.conf`, `Node.js`; not `e.g`.
 fn is_file_name(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(name, ending)| {
         let is_ending = (1..=4).contains(&ending.len())
@@ -164,7 +164,8 @@ fn is_file_name(word: &str) -> bool {
     })
 }
 
-/// Function words, words of small talk and of the calendar, and words that are too long or too short.
+/// Whether a word names nothing: a function word, a word of small talk or of the calendar, or one that is too long or too
+/// short.
 fn names_nothing(word: &SentenceWord<'_>) -> bool {
     let lower = word.lower.as_str();
     !(2..=MAX_BYTES).contains(&word.text.len())
@@ -232,7 +233,7 @@ fn is_verbal(word: &str) -> bool {
     ["ed", "ing", "ly"].iter().any(|end| word.ends_with(end))
 }
 
-/// `the zbooks project`, `a service called zbooks`.
+/// Adds names that are given along with what they name: `the zbooks project`, `a service called zbooks`.
 fn add_mentions(words: &[SentenceWord<'_>], found: &mut Vec<EntityMatch>) {
     let is_mention = |word: &SentenceWord<'_>| {
         word.class == EntityClass::Plain
@@ -257,8 +258,8 @@ fn add_mentions(words: &[SentenceWord<'_>], found: &mut Vec<EntityMatch>) {
     }
 }
 
-/// The positions of file paths: runs without blanks, brackets and quotes that contain a slash and begin, or end, as only a
-/// path does.
+/// Returns the positions of file paths: runs without blanks, brackets and quotes that contain a slash and begin, or end, as
+/// only a path does.
 fn paths(text: &str) -> Vec<Range<usize>> {
     let ends = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '<' | '>' | ',' | ';')
@@ -266,7 +267,7 @@ fn paths(text: &str) -> Vec<Range<usize>> {
     let mut paths = Vec::new();
     for run in text.split(ends) {
         let path = run.trim_end_matches(['.', ':', '!', '?']);
-        // `main.rs:12`
+        // Without the line number in `main.rs:12`.
         let path = path.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(path);
         if is_path(path) {
             let start = path.as_ptr() as usize - text.as_ptr() as usize;
@@ -288,7 +289,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, '/' | '\\')
 }
 
-/// The names of a path's folders and its file, without generic ones and without extensions.
+/// Returns the names of a path's folders and its file, without generic ones and without extensions.
 fn names_of_path(path: &str) -> Vec<String> {
     let stem = |part: &str| {
         let part = part.trim_start_matches('.');

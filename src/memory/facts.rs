@@ -27,9 +27,9 @@ pub(crate) struct MemoryFacts {
     pub(crate) trust: Trust,
     pub(crate) learning_source: LearningSource,
     pub(crate) pinned: bool,
-    /// It is removed with its session.
+    /// Whether the memory is removed with its session.
     pub(crate) is_volatile: bool,
-    /// Another memory contradicts it, and nobody has decided yet.
+    /// Whether another memory contradicts it, and no person has decided yet.
     pub(crate) contested: bool,
     pub(crate) said_at: DateTime<Utc>,
     pub(crate) created_at: DateTime<Utc>,
@@ -37,12 +37,12 @@ pub(crate) struct MemoryFacts {
 }
 
 impl MemoryFacts {
-    /// Days since it was last used or saved. Negative if the clock was set back.
+    /// Returns the days since the memory was last used, or saved if it was never used. Negative if the clock was set back.
     pub(crate) fn days_unused(&self, now: DateTime<Utc>) -> f64 {
         days(now - self.state.last_used_at.unwrap_or(self.created_at))
     }
 
-    /// Whether a person saved it, as their own words or the backend's: only a person archives such a memory.
+    /// Whether a person saved the memory, as their own words or the backend's. Only a person archives such a memory.
     pub(crate) fn is_by_hand(&self) -> bool {
         self.learning_source == LearningSource::Manual && self.trust >= Trust::User
     }
@@ -73,7 +73,7 @@ impl From<&Memory> for MemoryFacts {
     }
 }
 
-/// A duration in days, to the millisecond.
+/// Returns a duration in days, to the millisecond.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of ten thousand years are less than 2^53")]
 pub(crate) fn days(span: TimeDelta) -> f64 {
     span.num_milliseconds() as f64 / 86_400_000.0
@@ -83,12 +83,12 @@ pub(crate) fn days(span: TimeDelta) -> f64 {
 pub(crate) mod sample {
     use super::*;
 
-    /// The moment at which samples begin.
+    /// Returns the moment at which samples begin.
     pub(crate) fn start() -> DateTime<Utc> {
         "2026-01-01T00:00:00Z".parse().unwrap()
     }
 
-    /// This many days after [`start`].
+    /// Returns the moment this many days after [`start`].
     pub(crate) fn day(days: f64) -> DateTime<Utc> {
         #[expect(clippy::cast_possible_truncation, reason = "it is a test's number")]
         let millis = (days * 86_400_000.0).round() as i64;
@@ -96,7 +96,7 @@ pub(crate) mod sample {
     }
 
     impl MemoryFacts {
-        /// A memory that was learned at [`start`] and never used, with low volatility and a trust of 3.
+        /// Returns a memory that was learned at [`start`] and never used, with low volatility and a trust of 3.
         pub(crate) fn sample(kind: MemoryKind, frequency: Frequency) -> Self {
             Self {
                 kind,
@@ -120,7 +120,7 @@ pub(crate) mod sample {
             }
         }
 
-        /// The same with changes made by the test.
+        /// Returns the same facts with changes made by the test.
         pub(crate) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
             change(&mut self);
             self

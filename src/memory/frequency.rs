@@ -1,4 +1,4 @@
-//! How settled a memory is: when it consolidates, falls back, or is archived.
+//! Decides how settled a memory is: when it consolidates, falls back, or is archived.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -20,7 +20,7 @@ use crate::{
 /// C: the number of rated uses, and the share of successes among them, that turn an episode into knowledge.
 const KNOWN_USES: u32 = 20;
 const KNOWN_RATE: f64 = 0.95;
-/// C: the contexts in which it must have helped, and the projects for it to stay forever.
+/// C: the number of contexts in which a memory must have helped to become knowledge, and of projects for it to stay forever.
 const KNOWN_CONTEXTS: u32 = 2;
 const CORE_PROJECTS: u32 = 2;
 /// C: below this share of successes `mid` falls back, once enough uses are rated for the share to mean something.
@@ -30,7 +30,7 @@ pub(super) const POOR_USES: u32 = 5;
 pub(super) const FLAGGED_RATE: f64 = 0.85;
 /// C: how long `high` has to prove helpful.
 pub(super) const HIGH_DAYS: TimeDelta = TimeDelta::days(30);
-/// C: how long `mid` has, and how often it must be used in that time.
+/// C: how long `mid` may stay with fewer than [`MID_ACCESSES`] uses.
 const MID_DAYS: TimeDelta = TimeDelta::days(60);
 pub(super) const MID_ACCESSES: u32 = 5;
 /// G: a score below this is archived; I: the more reliable the source, the lower the limit.
@@ -39,8 +39,8 @@ const ARCHIVED_BY_RELIABILITY: f64 = 0.1;
 /// How long a decided question is not asked again.
 const REVIEW_REST: TimeDelta = TimeDelta::days(30);
 
-/// How far a memory may settle: what the world outdates within hours stays an episode, what a tool or a document says never
-/// becomes knowledge, and only what a person said or approved stays forever.
+/// Returns how far a memory may settle: what the world outdates within hours stays an episode, what a tool or a document
+/// says never becomes knowledge, and only what a person said or approved stays forever.
 pub(crate) fn most_settled(volatility: Volatility, trust: Trust) -> Frequency {
     let by_volatility = match volatility {
         Volatility::Ephemeral => Frequency::High,
@@ -58,17 +58,17 @@ pub(crate) fn most_settled(volatility: Volatility, trust: Trust) -> Frequency {
 /// The parts of a memory's past that decide whether it settles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Past {
-    /// How what it came from ended.
+    /// How the task that the memory came from ended.
     pub(crate) birth: Option<Outcome>,
-    /// Whether it has had another frequency.
+    /// Whether the memory has had another frequency before.
     pub(crate) has_moved: bool,
-    /// Whether a use was a success since it has its current frequency.
+    /// Whether a use has been a success since the memory got its current frequency.
     pub(crate) has_success_since: bool,
 }
 
 impl Past {
-    /// Whether it has proved helpful since it has its frequency. How it was learned counts once: a memory that fell back
-    /// needs a new success.
+    /// Whether the memory has proved helpful since it got its current frequency. How it was learned counts once: a memory
+    /// that fell back needs a new success.
     fn has_helped(self) -> bool {
         let is_good_birth =
             matches!(self.birth, Some(Outcome::Success | Outcome::Decision | Outcome::Correction));
@@ -85,7 +85,7 @@ pub(crate) enum ConsolidationStep {
     Review,
 }
 
-/// C: at most one step towards `ultra_low`. `None` if it stays where it is.
+/// C: returns the next step of a memory towards `ultra_low`, at most one. `None` if it stays where it is.
 pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -> Option<ConsolidationStep> {
     let may_settle = facts.status == MemoryStatus::Active
         && !facts.is_volatile
@@ -112,7 +112,7 @@ pub(crate) fn consolidate(facts: &MemoryFacts, past: Past, now: DateTime<Utc>) -
     }
 }
 
-/// C: the minimum confidence for a memory to settle: its own, or that of its frequency.
+/// C: returns the minimum confidence for a memory to settle: the one stated for it, or that of its frequency.
 pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     let by_default = match facts.frequency {
         Frequency::High => 0.75,
@@ -122,8 +122,9 @@ pub(super) fn threshold(facts: &MemoryFacts) -> f64 {
     facts.consolidation_threshold.unwrap_or(by_default)
 }
 
-/// The trust of a memory that this origin approves to stay forever: the assistant's words become a person's. `None` if it
-/// is refused. Jobs and LLMs cannot approve, and what a tool or a document says stays what it is.
+/// Returns the trust of a memory after `by` approves that it stays forever: the assistant's words become approved by a
+/// person. `None` if the approval is refused: jobs and LLMs cannot approve, and what a tool or a document says stays what it
+/// is.
 pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     match trust {
         _ if by != Origin::User => None,
@@ -133,7 +134,8 @@ pub(crate) fn approve(trust: Trust, by: Origin) -> Option<Trust> {
     }
 }
 
-/// E: how long a new memory does not fade. A memory that was just saved is not archived, however little it matters.
+/// E: how long a memory with a new frequency is not archived for its score. So a memory that was just saved is not archived,
+/// however little it matters.
 const NEW_DAYS: TimeDelta = TimeDelta::days(7);
 
 /// What happens to a memory that does not consolidate.
@@ -151,7 +153,7 @@ pub(crate) enum Retention {
     Archive,
 }
 
-/// C, G and I: the first rule that applies to a memory on a day. What a person saved, only a person archives.
+/// C, G and I: returns what the first rule that applies to a memory says. What a person saved, only a person archives.
 pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
     let state = &facts.state;
     let is_below = |bound: f64| state.success_rate.is_some_and(|rate| rate < bound);
@@ -175,13 +177,13 @@ pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime
     }
 }
 
-/// I: the score below which a memory with this source reliability is archived.
+/// I: returns the score below which a memory with this source reliability is archived.
 pub(super) fn archived_score(reliability: Option<f64>) -> f64 {
     reliability.map_or(ARCHIVED_SCORE, |reliability| ARCHIVED_BY_RELIABILITY * (1.0 - reliability))
 }
 
-/// Whether a question decided at that time is asked again: after a rest, and only if a use was rated or a check failed
-/// since.
+/// Whether a question that was decided at this time is asked again: after a rest, and only if a use was rated or a check
+/// failed since.
 pub(crate) fn may_ask_again(decided_at: DateTime<Utc>, has_news_since: bool, now: DateTime<Utc>) -> bool {
     has_news_since && now - decided_at >= REVIEW_REST
 }
@@ -353,7 +355,7 @@ mod tests {
 
     #[test]
     fn g_a_low_score_is_archived_and_i_a_good_source_keeps_longer() {
-        // 0.1 * 0.5 * 0.8 is a score of 0.04 at the start, 0.032 then.
+        // The score is 0.1 * 0.5 * 0.8 = 0.04 at the start, and 0.032 after 7.5 days.
         let faint = |reliability| {
             MemoryFacts::sample(MemoryKind::General, Frequency::Mid).with(|facts| {
                 facts.importance = 0.1;
@@ -377,7 +379,7 @@ mod tests {
         assert_eq!(retain(&state, false, day(90.0)), Retention::Keep);
     }
 
-    /// On which day something happens to a `mid` memory that is looked at daily and never used.
+    /// Checks on which days something happens to a `mid` memory that is tended daily and never used.
     #[track_caller]
     fn check_days(kind: MemoryKind, importance: f64, trust: Trust, expected: &[(u32, Retention)]) {
         let mut facts = by_hand(MemoryFacts::sample(kind, Frequency::Mid)).with(|facts| {

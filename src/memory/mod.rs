@@ -28,7 +28,7 @@ pub(crate) mod validity;
 
 #[cfg(test)]
 mod cases {
-    /// Checks a number to four digits; a fifth digit of 5 may be cut off or not.
+    /// Compares a number with four digits of the expected one. A fifth digit of 5 may be rounded either way.
     #[track_caller]
     pub(super) fn check_digits(found: f64, expected: f64, what: &str) {
         assert!((found - expected).abs() < 5.1e-5, "{what}: {found}, not {expected}");

@@ -1,4 +1,4 @@
-//! A memory as a line of a generated page: nothing in it can end the line or be taken for markup.
+//! Writes a memory as a line of a generated page: nothing in it can end the line or be taken for markup.
 
 use crate::{
     memory::slug,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// The names in a line.
+/// What a line shows of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineNames {
     pub(crate) id: MemoryId,
@@ -19,15 +19,15 @@ pub(crate) struct LineNames {
 }
 
 impl LineNames {
-    /// `[title](path)`.
+    /// Returns `[title](path)`.
     pub(crate) fn link(&self) -> String {
         let path = slug::path((self.kind, self.pinned), &self.title, self.id);
         format!("[{}]({path})", tidy(&self.title))
     }
 }
 
-/// A title without line breaks, brackets and back-ticks: each becomes a blank, and blanks are not doubled. Sequences that a
-/// chat template could interpret are broken up.
+/// Returns a title without line breaks, brackets and back-ticks: each becomes a blank, and blanks are not doubled. Sequences
+/// that a chat template could interpret are broken up.
 pub(crate) fn tidy(title: &str) -> String {
     let shown: String = title
         .chars()
@@ -38,12 +38,12 @@ pub(crate) fn tidy(title: &str) -> String {
     harmless(&title).into_owned()
 }
 
-/// A tag that can be put in parentheses and between commas.
+/// Returns a tag that can be put in parentheses and between commas.
 pub(crate) fn tidy_tag(tag: &str) -> String {
     tidy(&tag.replace(['(', ')', ',', '*'], " "))
 }
 
-/// The first characters of a text in one line, with three dots if there is more.
+/// Returns the first characters of a text in one line, with three dots if there is more.
 pub(crate) fn preview(text: &str, characters: usize) -> String {
     let text = tidy(text);
     match text.char_indices().nth(characters) {

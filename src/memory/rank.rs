@@ -18,13 +18,16 @@ const STALE: f64 = 0.5;
 const ARCHIVED: f64 = 0.5;
 /// The factor on the score of a memory with an uncertain source.
 const UNVERIFIED: f64 = 0.8;
-/// What a memory lends to a related one over an edge of full strength. From 0.3 to 0.6 the answers were the same.
+/// The share of its score that a memory lends to a related one over an edge of full strength. From 0.3 to 0.6 the answers
+/// were the same.
 const LENT: f64 = 0.3;
-/// What a memory and a turn that it rests on lend each other. From 0.2 to 0.3 the answers were the same.
+/// The share of its score that a memory lends to a turn that it rests on, and the turn to it. From 0.2 to 0.3 the answers
+/// were the same.
 const WITNESS: f64 = 0.25;
 
-/// The factor on a memory's score, from 0 to 1: a memory that may be outdated, is archived or has an uncertain source counts
-/// less. How much it matters and how recent it is are not included: measured, neither helped (docs/knowledge.md).
+/// Returns the factor on a memory's score, from 0 to 1: a memory that may be outdated, is archived or has an uncertain
+/// source counts less. How much it matters and how recent it is are not included: measured, neither helped
+/// (docs/knowledge.md).
 pub(crate) fn discount(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     let discounts = [
         (STALE, !staleness(facts, now).is_empty()),
@@ -34,7 +37,7 @@ pub(crate) fn discount(facts: &MemoryFacts, now: DateTime<Utc>) -> f64 {
     rounded(discounts.into_iter().filter(|(_, holds)| *holds).map(|(discount, _)| discount).product())
 }
 
-/// C: the factor on relevance in the continuum's own order, which prefers proven episodes to established knowledge.
+/// C: returns the factor on relevance in the continuum's own order, which prefers proven episodes to established knowledge.
 pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
     match frequency {
         Frequency::High => 0.1,
@@ -43,13 +46,14 @@ pub(crate) fn frequency_weight(frequency: Frequency) -> f64 {
     }
 }
 
-/// What a memory with this score lends to a related one, over an edge of this strength. It is added to the other's own
-/// score, before the discount.
+/// Returns what a memory with this score lends to a related one, over an edge of this strength. It is added to the other's
+/// own score, before the discount.
 pub(crate) fn neighbour_lends(score: f64, strength: f64) -> f64 {
     rounded(LENT * strength * score)
 }
 
-/// What a memory with this score lends to a turn that it rests on, and the turn to it: one piece of knowledge, told twice.
+/// Returns what a memory with this score lends to a turn that it rests on, and the turn to it: they are one piece of
+/// knowledge, told twice.
 pub(crate) fn witness_lends(score: f64) -> f64 {
     rounded(WITNESS * score)
 }

@@ -1,4 +1,4 @@
-//! G: patterns across all memories, in the form of `REFLECTION.md`: themes, what spans projects, what is used most,
+//! G: finds patterns across all memories, in the form of `REFLECTION.md`: themes, what spans projects, what is used most,
 //! insights, merges.
 
 use std::collections::BTreeMap;
@@ -7,24 +7,24 @@ use chrono::NaiveDate;
 
 use crate::memory::page::{LineNames, preview, tidy_tag};
 
-/// G: the number of pairs of tags, and of titles for each.
+/// G: the number of pairs of tags on the page, and of titles for each pair.
 const PAIRS: usize = 8;
 pub(crate) const TITLES: usize = 3;
 /// G: the minimum number of projects that a tag spans.
 const PROJECTS: usize = 2;
-/// The maximum number of such tags, the most used first.
+/// The maximum number of tags that span projects, the most used first.
 const TAGS: usize = 20;
 /// How many tags of a memory are paired.
 const TAGS_OF_ONE: usize = 16;
 /// G: the number of most used memories.
 pub(crate) const MOST_USED: usize = 10;
-/// G: the characters of an insight; and the number of insights, the newest.
+/// G: the characters that are shown of an insight, and the number of insights, the newest first.
 const INSIGHT_CHARACTERS: usize = 80;
 pub(crate) const INSIGHTS: usize = 10;
-/// The characters of a title among the themes.
+/// The characters that are shown of a title among the themes.
 const TITLE_CHARACTERS: usize = 40;
 
-/// Two tags that occur together: which, on how many memories, and the places of the first of these.
+/// Two tags that occur together: the tags, the number of memories that have both, and the indices of the first of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Theme {
     pub(crate) tags: [String; 2],
@@ -35,8 +35,8 @@ pub(crate) struct Theme {
 /// A tag, and its number of memories per project, the highest first.
 pub(crate) type Spanning = (String, Vec<(String, u64)>);
 
-/// The pairs of tags that occur together most often; equal ones in alphabetical order. `memories` are the tags of each
-/// memory, those that matter most first.
+/// Returns the pairs of tags that occur together most often; equally frequent ones in alphabetical order. `memories` are the
+/// tags of each memory, those that matter most first.
 pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
     let mut pairs: BTreeMap<[&str; 2], (u64, Vec<usize>)> = BTreeMap::new();
     for (at, tags) in memories.iter().enumerate() {
@@ -60,7 +60,7 @@ pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
     themes.into_iter().map(theme).collect()
 }
 
-/// The tags of memories in several projects, the most used first. `memories` are the project and the tags of each.
+/// Returns the tags of memories in several projects, the most used first. `memories` are the project and the tags of each.
 pub(crate) fn spanning<'m>(memories: impl Iterator<Item = (&'m str, &'m [String])>) -> Vec<Spanning> {
     let mut tags: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     for (project, of_one) in memories {
@@ -94,19 +94,19 @@ pub(crate) struct ReflectionPage {
     pub(crate) themes: Vec<([String; 2], u64, Vec<String>)>,
     pub(crate) spanning: Vec<Spanning>,
     pub(crate) most_used: Vec<(LineNames, u32)>,
-    /// With their texts.
+    /// Insights, with their texts.
     pub(crate) insights: Vec<(LineNames, String)>,
     pub(crate) merges: u64,
 }
 
-/// A section's lines.
+/// Joins the lines of a section; says so if there are none.
 fn listed(lines: impl Iterator<Item = String>) -> String {
     let lines: String = lines.collect();
     if lines.is_empty() { "None yet.\n".to_owned() } else { lines }
 }
 
 impl ReflectionPage {
-    /// The page.
+    /// Returns the page as text.
     pub(crate) fn text(&self) -> String {
         let Self { on, reflections, merges, .. } = self;
         let last = self.last.map_or_else(|| "never".to_owned(), |day| day.to_string());

@@ -1,4 +1,4 @@
-//! When a memory is shown to a person again.
+//! Decides when a memory is shown to a person again.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 
@@ -10,17 +10,17 @@ use crate::{
     },
 };
 
-/// A memory that matters no more than this is never shown again.
+/// A memory with at most this importance is never shown again.
 pub(crate) const LEAST_IMPORTANCE: f64 = MID_IMPORTANCE;
-/// E: `mid` and `low` memories must matter more than this.
+/// E: the importance that a `mid` and a `low` memory must exceed.
 const MID_IMPORTANCE: f64 = 0.7;
 const LOW_IMPORTANCE: f64 = 0.8;
-/// Days between two times: a week, a month, a quarter, a year.
+/// Days until a memory is shown again, by how often it was: a week, a month, a quarter, a year.
 const STEPS: [u64; 4] = [7, 30, 90, 365];
-/// How often a person says "not now" before it is never shown again.
+/// How often a person may say "not now" before the memory is never shown again.
 pub(crate) const MOST_DISMISSALS: u32 = 3;
 
-/// E: whether a memory may be shown again: it holds, matters, and is not only somebody else's words.
+/// E: whether a memory may be shown again: it holds, it matters, and it is not a tool's or a document's words.
 pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let matters = match facts.frequency {
         Frequency::Mid => facts.importance > MID_IMPORTANCE,
@@ -34,9 +34,9 @@ pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> boo
         && staleness(facts, now).is_empty()
 }
 
-/// The day on which it is due, from the day on which a person last saw it or on which it was saved, from how often they
-/// looked at it, and from how often they put it off, which doubles the wait. `None` if it was dismissed for good, or the day
-/// is beyond the calendar.
+/// Returns the day on which a memory is due. It counts from `last`, the day on which a person last saw the memory or on
+/// which it was saved. The wait grows with how often they looked at it, and doubles each time they put it off. `None` if it
+/// was dismissed for good, or the day is beyond the calendar.
 pub(crate) fn next_due(last: NaiveDate, resurfaced_count: u32, dismissals: u32) -> Option<NaiveDate> {
     if dismissals >= MOST_DISMISSALS {
         return None;

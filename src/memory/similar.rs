@@ -1,16 +1,16 @@
-//! Which memories are alike: by the vectors of their pieces, and the terms they share.
+//! Finds memories that are alike: by the vectors of their pieces, and the terms they share.
 
 use crate::{
     embed::quantize::Vector,
     model::{memory::words::MemoryKind, profile::rounded},
 };
 
-/// The minimum cosine for two memories that share terms to be related.
+/// The minimum cosine for two memories to be related, if they share at least [`SHARED_TERMS`] terms.
 const SIMILAR: f64 = 0.80;
 const SHARED_TERMS: usize = 2;
-/// The minimum cosine for two of a kind to be possibly the same.
+/// The minimum cosine for two memories of one kind to be possibly the same.
 const SAME: f64 = 0.92;
-/// The maximum number of proposals per look.
+/// The maximum numbers of edges and of merges that one reflection proposes.
 pub(crate) const EDGES: usize = 64;
 pub(crate) const MERGES: usize = 32;
 
@@ -20,7 +20,7 @@ pub(crate) struct ComparableMemory {
     pub(crate) kind: MemoryKind,
     /// Tags and entities, folded and sorted.
     pub(crate) terms: Vec<String>,
-    /// The vectors of its pieces; empty if it is like nothing.
+    /// The vectors of its pieces. A memory without any is not compared.
     pub(crate) vectors: Vec<Vector>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Alike {
     pub(crate) shared_terms: usize,
 }
 
-/// Which memories are related, and which may be the same, the most alike first.
+/// Returns the pairs of memories that are related, and those that may be the same, the most alike first.
 pub(crate) fn alike(memories: &[ComparableMemory]) -> (Vec<Alike>, Vec<Alike>) {
     let (mut edges, mut merges) = (Vec::new(), Vec::new());
     for (first, one) in memories.iter().enumerate() {
@@ -60,8 +60,8 @@ fn shared(some: &[String], others: &[String]) -> usize {
     some.iter().filter(|term| others.contains(term)).count()
 }
 
-/// How alike two texts are: for each, the mean over its pieces of the best match in the other; the lower of the two means,
-/// so that a part of a longer text does not count as the whole of it.
+/// Returns how alike two texts are: for each, the mean over its pieces of the best match in the other; the lower of the two
+/// means, so that a part of a longer text does not count as the whole of it.
 fn cosine(one: &[Vector], other: &[Vector]) -> Option<f64> {
     if one.is_empty() || other.is_empty() {
         return None;

@@ -1,11 +1,11 @@
-//! Which memory may take another's place.
+//! Decides which memory may take another's place.
 
 use crate::{
     memory::terms::folded,
     model::{memory::trust::Trust, turn::Origin},
 };
 
-/// A slot as it is stored and compared: `API:Port` and ` api:port` are the same. Empty if it names nothing.
+/// Returns a slot as it is stored and compared: `API:Port` and ` api:port` are the same. Empty if it names nothing.
 pub(crate) fn tidy_slot(name: &str) -> String {
     folded(name)
 }
@@ -23,7 +23,7 @@ pub(crate) fn may_take_the_place(new: Voice, old: Voice) -> bool {
     new.trust >= old.trust && (old.origin != Origin::User || new.origin == Origin::User)
 }
 
-/// Whether what one voice said becomes another's that says it too: if the other is trusted more, or is the user.
+/// Whether a memory becomes the words of a second voice that says the same: if that voice is trusted more, or is the user.
 pub(crate) fn is_raised_by(known: Voice, by: Voice) -> bool {
     let is_users = by.origin == Origin::User && known.origin != Origin::User;
     by.trust > known.trust || (by.trust == known.trust && by.trust == Trust::User && is_users)

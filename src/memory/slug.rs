@@ -1,4 +1,4 @@
-//! Where a memory's file is: by its kind, its title and its id.
+//! Computes where a memory's file is: from its kind, its title and its id.
 
 use crate::{
     model::{ids::MemoryId, memory::words::MemoryKind},
@@ -8,8 +8,8 @@ use crate::{
 /// The maximum length of a title in a file name.
 const MAX_BYTES: usize = 80;
 
-/// A title as part of a file name: letters and digits, folded, with single hyphens between words. A title without any is
-/// `untitled`.
+/// Returns a title as part of a file name: letters and digits, folded, with single hyphens between words. A title without
+/// any is `untitled`.
 pub(crate) fn slug(title: &str) -> String {
     let folded = fold(title).to_lowercase();
     let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -30,7 +30,7 @@ pub(crate) fn slug(title: &str) -> String {
     if slug.is_empty() { "untitled".to_owned() } else { slug }
 }
 
-/// G: the folder of a kind in `graph`.
+/// G: returns the folder of a kind in `graph`.
 pub(crate) fn folder(kind: MemoryKind) -> &'static str {
     match kind {
         MemoryKind::Solution => "solutions",
@@ -47,8 +47,8 @@ pub(crate) fn folder(kind: MemoryKind) -> &'static str {
     }
 }
 
-/// G: the path of a memory's file. The last six digits of the id distinguish equal titles: the first ones come from the
-/// clock.
+/// G: returns the path of a memory's file. The last six digits of the id distinguish equal titles: the first ones come from
+/// the clock.
 pub(crate) fn path((kind, pinned): (MemoryKind, bool), title: &str, id: MemoryId) -> String {
     let digits = id.as_uuid().simple().to_string();
     let name = format!("{}-{}.md", slug(title), &digits[digits.len() - 6..]);

@@ -1,4 +1,4 @@
-//! The daily look at one memory: whether it moves or a person is asked, and which numbers decide.
+//! Tends one memory: decides daily whether it moves or a person is asked, and says which numbers decide.
 
 use chrono::{DateTime, Utc};
 
@@ -53,7 +53,7 @@ impl Move {
     }
 }
 
-/// Whether anything may happen to a memory, whatever its past: the past is read only for these.
+/// Whether anything could happen to a memory with the best possible past. The past is read only of such memories.
 pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let best = Past { birth: Some(Outcome::Success), has_moved: false, has_success_since: true };
     let calm;
@@ -66,8 +66,8 @@ pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     consolidate(facts, best, now).is_some() || retain(facts, false, now) != Retention::Keep
 }
 
-/// What happens to a memory on a day: it consolidates, otherwise the rules of retention apply. Also why, in numbers.
-/// `left_high`: it was once at `high` and settled.
+/// Decides what happens to a memory on a day: it consolidates, or else the rules of retention apply. Also returns why, in
+/// numbers. `left_high` says whether it was once at `high` and settled.
 ///
 /// No memory returns to where it was without a use or a check. So a memory that would fall back at once does not settle; and
 /// one that rose only because of how it was learned, and is then not used, is archived rather than moved back to `high`.
@@ -90,14 +90,14 @@ pub(crate) fn look(
         }
         Retention::Downgrade => Some((Move::FallBack(Frequency::High), why_poor(facts, now))),
         Retention::Archive => Some((Move::Archive, why_archived(facts, now))),
-        // A memory that helps less than before is asked about as such, not as one that should stay forever.
+        // A person is asked whether a memory that helps less than before still holds, not whether it should stay forever.
         Retention::Review => Some((Move::Ask(ReviewKind::Flagged), why_flagged(facts))),
         Retention::Keep | Retention::Clear => (step == Some(ConsolidationStep::Review))
             .then(|| (Move::Ask(ReviewKind::Promote), why_promoted(facts))),
     }
 }
 
-/// Whether it was used, or passed a check, since it has its current frequency.
+/// Whether the memory was used, or passed a check, since it got its current frequency.
 fn was_looked_at(facts: &MemoryFacts) -> bool {
     let state = &facts.state;
     state.last_used_at.max(state.validated_at).is_some_and(|at| at >= facts.frequency_since)
@@ -124,7 +124,7 @@ fn why_settled(facts: &MemoryFacts, past: Past) -> String {
     }
 }
 
-/// The number of successes among all rated uses.
+/// Returns the number of successes among all rated uses.
 fn successes(facts: &MemoryFacts) -> u32 {
     let helped = f64::from(facts.state.usage_count) * facts.state.success_rate.unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a count of uses")]

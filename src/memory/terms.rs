@@ -1,4 +1,4 @@
-//! Tags and entities: `#Redis`, `redis` and `ＲＥＤＩＳ` are the same.
+//! Compares tags and entities: `#Redis`, `redis` and `ＲＥＤＩＳ` are the same.
 
 use crate::text::{render::is_hidden, words::fold};
 
@@ -7,11 +7,11 @@ use crate::text::{render::is_hidden, words::fold};
 pub(crate) struct MemoryTerm {
     /// The form that is compared.
     pub(crate) folded: String,
-    /// As it was written, without `#`.
+    /// The name as it was written, without `#`.
     pub(crate) name: String,
 }
 
-/// The terms of these names, in order and without duplicates: the first spelling stays. Blank names are left out.
+/// Returns the terms of these names, in order and without duplicates: the first spelling stays. Blank names are left out.
 pub(crate) fn terms<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<MemoryTerm> {
     let mut terms: Vec<MemoryTerm> = Vec::new();
     for name in names {
@@ -24,12 +24,12 @@ pub(crate) fn terms<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<Me
     terms
 }
 
-/// A tag or an entity in the form that is compared; empty if it names nothing.
+/// Returns a tag or an entity in the form that is compared; empty if it names nothing.
 pub(crate) fn folded(name: &str) -> String {
     tidy(&fold(&tidy(name)))
 }
 
-/// Without a leading `#` and invisible characters, and with single blanks only inside.
+/// Returns a name without a leading `#` and invisible characters, and with single blanks only inside.
 fn tidy(name: &str) -> String {
     let shown: String = name.chars().filter(|&c| !is_hidden(c)).collect();
     let name = shown.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '＃' | '﹟'));

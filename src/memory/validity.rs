@@ -1,4 +1,4 @@
-//! Whether what a memory says was checked recently enough: which memories are stale, and why.
+//! Decides which memories are stale, and why: whether what they say was checked recently enough.
 
 use std::time::Duration;
 
@@ -15,14 +15,15 @@ use crate::{
     },
 };
 
-/// I: a source below this is speculative: its memory is stale at once.
+/// I: a source with a reliability below this is speculative: its memory is stale at once.
 const SPECULATIVE: f64 = 0.4;
-/// I: a source below this gets a warning.
+/// I: a source with a reliability below this gets a warning.
 const UNCERTAIN: f64 = 0.7;
 /// How long a check prevents archiving if nothing else gives a window.
 const LONGEST_FRESH: TimeDelta = TimeDelta::days(180);
 
-/// How long information of this volatility holds; `None` means forever. I: hours, minutes, a week for configurations.
+/// Returns how long information of this volatility holds; `None` means forever. I: hours, minutes, a week for
+/// configurations.
 pub(crate) fn window(volatility: Volatility) -> Option<TimeDelta> {
     match volatility {
         Volatility::Low => None,
@@ -43,14 +44,15 @@ impl MemoryFacts {
         self.validity_window.map(|window: Duration| TimeDelta::from_std(window).unwrap_or(TimeDelta::MAX))
     }
 
-    /// When it last passed a check. A check dated later than tomorrow, by a clock that was ahead, does not count.
+    /// Returns when the memory last passed a check. A check dated later than tomorrow, by a clock that was ahead, does not
+    /// count.
     fn checked_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         self.state.validated_at.filter(|at| *at - now <= TimeDelta::days(1))
     }
 }
 
-/// I: why a memory is stale; empty if it is fresh. Its age counts from its last check, or from when it was said. An age
-/// equal to a bound is fresh, a reliability equal to one is enough, and an unassessed one is not weak.
+/// I: returns why a memory is stale; empty if it is fresh. Its age counts from its last check, or from when it was said. An
+/// age equal to a bound is fresh, a reliability equal to a bound is enough, and a source that was not assessed is not weak.
 pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleReason> {
     let age = now - facts.checked_at(now).unwrap_or(facts.said_at);
     let (stated, by_volatility) = (facts.stated_window(), window(facts.volatility));
@@ -70,12 +72,12 @@ pub(crate) fn fresh_validated(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     facts.checked_at(now).is_some_and(|at| now - at <= window)
 }
 
-/// I: whether the source was assessed as not good.
+/// I: whether the source was assessed, and its reliability is below [`UNCERTAIN`].
 pub(crate) fn is_unverified(facts: &MemoryFacts) -> bool {
     facts.reliability.is_some_and(|reliability| reliability < UNCERTAIN)
 }
 
-/// Everything that follows for a memory at a moment.
+/// Returns everything that follows for a memory at a moment.
 pub(crate) fn standing(facts: &MemoryFacts, now: DateTime<Utc>) -> Standing {
     let decay_score = decay_score(facts, now);
     Standing {
@@ -101,12 +103,12 @@ mod tests {
         MemoryFacts::sample(MemoryKind::General, Frequency::High).with(|facts| facts.volatility = volatility)
     }
 
-    /// With a stated window.
+    /// Returns a memory with a stated window.
     fn windowed(volatility: Volatility, window: Duration) -> MemoryFacts {
         of(volatility).with(|facts| facts.validity_window = Some(window))
     }
 
-    /// It passed a check at the start.
+    /// Returns the memory, said long ago, with a check that passed at the start.
     fn checked(facts: MemoryFacts) -> MemoryFacts {
         facts.with(|facts| {
             facts.said_at = start() - TimeDelta::days(1_000);
@@ -114,7 +116,7 @@ mod tests {
         })
     }
 
-    /// This long after the start.
+    /// Checks why a memory is stale this long after the start.
     #[track_caller]
     fn check(facts: &MemoryFacts, age: TimeDelta, expected: &[StaleReason]) {
         assert_eq!(staleness(facts, start() + age), expected, "{facts:?} after {age}");

@@ -1,4 +1,4 @@
-//! What a query asks about times: what happened then, or when something was.
+//! Decides what a query asks about times: what happened then, or when something was.
 
 use crate::{
     english::lists::{List, is_in, list},

@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
 
 use crate::model::instant;
 
-/// From one instant up to, but not including, another.
+/// A span of time: from one instant up to, but not including, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CalendarSpan {
     pub(super) from: DateTime<Utc>,
@@ -12,7 +12,7 @@ pub(super) struct CalendarSpan {
 }
 
 impl CalendarSpan {
-    /// From the start of one day to the start of another.
+    /// Returns the span from the start of one day to the start of another.
     pub(super) fn days(first: NaiveDate, behind: NaiveDate) -> Self {
         Self { from: midnight(first), until: midnight(behind) }
     }
@@ -21,7 +21,7 @@ impl CalendarSpan {
         Self::days(date, plus_days(date, 1))
     }
 
-    /// Between two hours, counted from the start of a day.
+    /// Returns the span between two hours, counted from the start of a day.
     pub(super) fn hours(date: NaiveDate, first: i64, behind: i64) -> Self {
         let hour = |hours| plus(midnight(date), TimeDelta::hours(hours));
         Self { from: hour(first), until: hour(behind) }
@@ -58,7 +58,7 @@ impl TimeUnit {
         })
     }
 
-    /// Half of it, in whole days.
+    /// Returns half of the unit, in whole days.
     pub(super) fn half_days(self) -> i64 {
         match self {
             Self::Day => 0,
@@ -69,7 +69,7 @@ impl TimeUnit {
     }
 }
 
-/// The day this many units from this one; negative counts go back.
+/// Returns the day that is this many units after `date`, or before it if `count` is negative.
 pub(super) fn shifted(date: NaiveDate, count: i32, unit: TimeUnit) -> NaiveDate {
     let ahead = count.unsigned_abs();
     match unit {
@@ -81,7 +81,7 @@ pub(super) fn shifted(date: NaiveDate, count: i32, unit: TimeUnit) -> NaiveDate 
     }
 }
 
-/// The day this many units before this one.
+/// Returns the day that is this many units before `date`.
 pub(super) fn back(date: NaiveDate, count: u32, unit: TimeUnit) -> NaiveDate {
     match unit {
         TimeUnit::Day => plus_days(date, -i64::from(count)),
@@ -91,7 +91,7 @@ pub(super) fn back(date: NaiveDate, count: u32, unit: TimeUnit) -> NaiveDate {
     }
 }
 
-/// The calendar period that contains a day; weeks begin on Monday, weekends on Saturday.
+/// Returns the calendar period that contains a day. Weeks begin on Monday, weekends on Saturday.
 pub(super) fn containing(date: NaiveDate, unit: TimeUnit) -> CalendarSpan {
     let monday = plus_days(date, -i64::from(date.weekday().num_days_from_monday()));
     match unit {
@@ -103,25 +103,26 @@ pub(super) fn containing(date: NaiveDate, unit: TimeUnit) -> CalendarSpan {
     }
 }
 
-/// This many whole months: twelve are a year, three a season of the northern hemisphere, where winter begins in December.
+/// Returns this many whole months: 12 for a year, 3 for a season of the northern hemisphere, where winter begins in
+/// December.
 pub(super) fn months(year: i32, first: u32, count: u32) -> CalendarSpan {
     let first = held(NaiveDate::from_ymd_opt(year, first, 1), true);
     CalendarSpan::days(first, held(first.checked_add_months(Months::new(count)), true))
 }
 
-/// The last such weekday before `date`.
+/// Returns the last of these weekdays before `date`.
 pub(super) fn weekday_before(date: NaiveDate, weekday: Weekday) -> NaiveDate {
     let yesterday = plus_days(date, -1);
     plus_days(yesterday, -i64::from(yesterday.weekday().days_since(weekday)))
 }
 
-/// The first such weekday after `date`.
+/// Returns the first of these weekdays after `date`.
 pub(super) fn weekday_after(date: NaiveDate, weekday: Weekday) -> NaiveDate {
     let tomorrow = plus_days(date, 1);
     plus_days(tomorrow, i64::from(weekday.days_since(tomorrow.weekday())))
 }
 
-/// A week of a period: the first is its first seven days, the last one its last seven.
+/// Returns a week of a period. The first week is its first seven days, the last one its last seven.
 pub(super) fn week_of(period: CalendarSpan, place: WeekPlace) -> CalendarSpan {
     let first = match place {
         WeekPlace::Nth(nth) => plus_days(period.first_day(), 7 * (i64::from(nth) - 1)),
@@ -138,7 +139,7 @@ pub(super) enum WeekPlace {
     Last,
 }
 
-/// A date that may not exist: 30 February.
+/// Returns a date; `None` if it does not exist (30 February).
 pub(super) fn date(year: i32, month: u32, day: u32) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(year, month, day).filter(|_| (1..=9_999).contains(&year))
 }
@@ -152,7 +153,7 @@ pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
     instant::clamped(at.checked_add_signed(delta).unwrap_or(end))
 }
 
-/// A date clamped to the calendar's start or end.
+/// Clamps a date to the calendar's start or end.
 fn held(date: Option<NaiveDate>, at_end: bool) -> NaiveDate {
     let [first, last] =
         [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC].map(|at| instant::clamped(at).date_naive());

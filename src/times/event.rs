@@ -1,4 +1,4 @@
-//! When something happens, or happened, that a turn speaks of: `I will see the dentist next Friday`, said on a Monday.
+//! The time of the event that a turn speaks of: `I will see the dentist next Friday`, said on a Monday.
 
 use std::ops::Range;
 
@@ -10,27 +10,28 @@ use crate::{
     times::{read::all, tense::TimeSpeaker},
 };
 
-/// Whole days, relative to the day when the turn was said.
+/// The days of an event, relative to the day when the turn was said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EventDays {
-    /// Negative if before that day.
+    /// The first day; negative if it is before that day.
     first_day: i16,
     /// The number of days.
     days: u16,
 }
 
-/// Anything longer is not an event.
+/// The longest event; anything longer is not one.
 const LONGEST_DAYS: i64 = 366;
 const DAY_MS: i64 = 86_400_000;
 
 impl EventDays {
     /// How many bytes of a text are read: a turn says early what it is about.
     pub(crate) const MAX_BYTES: usize = MAX_QUERY_BYTES;
-    /// Its size in the index, in bytes.
+    /// The size of the value in the index, in bytes.
     pub(crate) const BYTES: usize = 4;
 
-    /// The shortest of the times that a text names, and the first of those. `None` if it names none, or only times that
-    /// contain the moment of saying, by which the turn is found anyway.
+    /// Returns the shortest time that a text names; of several equally short ones, the first. `None` if the text names no
+    /// time, or only times that are longer than [`LONGEST_DAYS`] or contain the moment of saying: that moment finds the turn
+    /// anyway.
     pub(crate) fn of(text: &str, said_at: DateTime<Utc>) -> Option<Self> {
         let said_at = instant::clamped(said_at);
         let text = &text[..text.floor_char_boundary(Self::MAX_BYTES)];
@@ -44,7 +45,8 @@ impl EventDays {
         Some(Self { first_day: i16::try_from(first_day).ok()?, days: u16::try_from(days).ok()? })
     }
 
-    /// From its first millisecond up to the one after its last, for a turn said at this moment.
+    /// Returns the range from the first millisecond of the event up to the one after its last, for a turn said at this
+    /// moment.
     pub(crate) fn span_ms(self, said_at_ms: i64) -> Range<i64> {
         let first =
             said_at_ms.div_euclid(DAY_MS).saturating_add(self.first_day.into()).saturating_mul(DAY_MS);
@@ -61,8 +63,8 @@ impl EventDays {
     }
 }
 
-/// Whether an event falls into a time that is asked for: it may extend beyond it, but must not be vaguer than the question,
-/// or than a week.
+/// Whether an event falls into a time that is asked for. The event may extend beyond that time, but must not be longer than
+/// it, or than a week if that is more.
 pub(super) fn falls_into(event: &Range<i64>, from: DateTime<Utc>, until: DateTime<Utc>) -> bool {
     let vaguest_ms = (until - from).max(TimeDelta::days(7)).num_milliseconds();
     event.start < until.timestamp_millis()

@@ -1,5 +1,5 @@
-//! Chinese and Japanese: `2024年6月3日`, `昨天`, `上周五`, `先週の金曜日`, `三天前`. Read character by character, since there are no blanks
-//! between words.
+//! Reads Chinese and Japanese: `2024年6月3日`, `昨天`, `上周五`, `先週の金曜日`, `三天前`. Texts are read character by character, since there
+//! are no blanks between words.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ const PARTS: &[(&str, i32, (i64, i64))] = &[
     ("明晚", 1, (17, 30)),
     ("明早", 1, (0, 12)),
 ];
-/// Which one of its kind, by distance from the current one.
+/// Prefixes of a week, weekend or month, with its distance from the current one.
 const WHICH: &[(&str, i32)] = &[
     ("上上个", -2),
     ("上上個", -2),
@@ -114,7 +114,7 @@ const AGO: &[&str] = &["之前", "以前", "前"];
 const AHEAD: &[&str] = &["之后", "之後", "以后", "以後", "后", "後"];
 const NUMERALS: &str = "〇一二三四五六七八九十";
 
-/// Every time that the text names, in order, with its position in bytes.
+/// Returns every time that the text names, in order, with its position in bytes.
 pub(super) fn read(text: &str, reader: ExpressionReader<'_>) -> Vec<(CalendarSpan, Range<usize>)> {
     let mut found = Vec::new();
     if text.is_ascii() || !text.contains(is_unspaced) {
@@ -137,7 +137,7 @@ pub(super) fn read(text: &str, reader: ExpressionReader<'_>) -> Vec<(CalendarSpa
     found
 }
 
-/// A number must be read from its first digit; `每周五` means any Friday.
+/// Whether a time may begin with `first`: a number must be read from its first digit, and `每周五` means any Friday.
 fn may_begin(first: char, before: char) -> bool {
     let is_digit = |c: char| c.is_numeric() || NUMERALS.contains(c);
     (is_unspaced(first) || first.is_numeric())
@@ -156,7 +156,7 @@ fn time<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanRea
         .or_else(|| date(text, reader))
 }
 
-/// The first of these that matches here.
+/// Returns the meaning of the first of these words that the text begins with.
 fn one_of<'t, T: Copy>(text: &'t str, list: &[(&str, T)]) -> HanReading<'t, T> {
     list.iter().find_map(|(word, meaning)| text.strip_prefix(word).map(|behind| (*meaning, behind)))
 }
@@ -165,7 +165,7 @@ fn behind_one_of<'t>(text: &'t str, list: &[&str]) -> Option<&'t str> {
     list.iter().find_map(|word| text.strip_prefix(word))
 }
 
-/// `昨天`, `昨晚`; not in `以前天`.
+/// Reads `昨天` and `昨晚`, but not in `以前天`.
 fn day<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     if matches!(before, '以' | '之') {
         return None;
@@ -179,7 +179,7 @@ fn day<'t>(text: &'t str, before: char, reader: ExpressionReader<'_>) -> HanRead
     })
 }
 
-/// `上周`, `先週の金曜日`, `上个月3号`, `去年六月`.
+/// Reads `上周`, `先週の金曜日`, `上个月3号`, `去年六月`.
 fn relative<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     if let Some((shift, behind)) = one_of(text, YEARS) {
         let year = reader.today().year().saturating_add(shift);
@@ -203,7 +203,7 @@ fn without_of(text: &str) -> &str {
     text.strip_prefix(['の', '的']).unwrap_or(text)
 }
 
-/// `周五`, `金曜日`; but not in `一周三次`.
+/// Reads `周五` and `金曜日`, but not in `一周三次`.
 fn weekday_alone<'t>(
     text: &'t str,
     before: char,
@@ -230,12 +230,12 @@ fn japanese_weekday(text: &str) -> HanReading<'_, Weekday> {
     Some((weekday(place)?, behind.strip_prefix('日').unwrap_or(behind)))
 }
 
-/// Counted from Monday.
+/// Returns the weekday with this number, counted from 0 for Monday.
 fn weekday(place: usize) -> Option<Weekday> {
     Weekday::try_from(u8::try_from(place).ok()?).ok()
 }
 
-/// `三天前`, `2週間後`.
+/// Reads `三天前` and `2週間後`.
 fn counted<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     let (count, behind) = number(text)?;
     let (unit, behind) = one_of(behind, UNITS)?;
@@ -246,7 +246,7 @@ fn counted<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, Ca
     behind_one_of(behind, AHEAD).map(|behind| (reader.ahead(count, unit), behind))
 }
 
-/// `2024年6月3日`, `2024年6月`, `2024年`, `6月3日`, `6月`, `19号`.
+/// Reads `2024年6月3日`, `2024年6月`, `2024年`, `6月3日`, `6月`, `19号`.
 fn date<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, CalendarSpan> {
     let (first, behind) = number(text)?;
     if let Some(behind) = behind.strip_prefix('年') {
@@ -271,7 +271,7 @@ fn date<'t>(text: &'t str, reader: ExpressionReader<'_>) -> HanReading<'t, Calen
     spans.map(|(span, _)| span).find(is_meant).map(|span| (span, behind))
 }
 
-/// `6月3日`, `六月`, in this year.
+/// Reads `6月3日` and `六月`, in this year.
 fn month_and_day(text: &str, year: i32) -> HanReading<'_, CalendarSpan> {
     let (month, behind) = number(text)?;
     let behind = behind.strip_prefix('月').filter(|_| (1..=12).contains(&month))?;
@@ -280,7 +280,7 @@ fn month_and_day(text: &str, year: i32) -> HanReading<'_, CalendarSpan> {
         .or_else(|| Some((months(year, month, 1), behind.strip_prefix('份').unwrap_or(behind))))
 }
 
-/// `3日`, `3号`, in the month that begins then.
+/// Reads `3日` and `3号`, in the month that begins with `first`.
 fn day_of_month(text: &str, first: NaiveDate) -> HanReading<'_, CalendarSpan> {
     let (day, behind) = number(text)?;
     let behind = behind.strip_prefix(['日', '号', '號']).filter(|behind| !is_length(behind))?;
@@ -288,12 +288,12 @@ fn day_of_month(text: &str, first: NaiveDate) -> HanReading<'_, CalendarSpan> {
     Some((CalendarSpan::days(date, plus_days(date, 1)), behind))
 }
 
-/// Whether the preceding number is a duration: `3日間`.
+/// Whether the preceding number is a duration, as in `3日間`.
 fn is_length(behind: &str) -> bool {
     behind.starts_with(['间', '間', '前', '后', '後', '以', '之', '目', '楼', '线', '線', '店'])
 }
 
-/// `12`, `１２`, `十二`, `二〇二四`, `两`.
+/// Reads a number: `12`, `１２`, `十二`, `二〇二四`, `两`.
 fn number(text: &str) -> HanReading<'_, u32> {
     let digit = |c: char| match c {
         '0'..='9' => c.to_digit(10),

@@ -4,7 +4,7 @@
 //! is the last one that has begun; seasons are those of the northern hemisphere. In doubt a word is not a time: `may` and
 //! `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` contains no year.
 //!
-//! A question is about times when something was said ([`find`]), or when something happens that a turn speaks of
+//! A query asks for times when something was said ([`find`]), or for times of the events that turns speak of
 //! ([`find_ahead`], [`EventDays`]).
 //!
 //! [`english`] reads most: whole phrases and what leads to them; [`tongues`] reads the names of months and weekdays of other
@@ -53,28 +53,28 @@ pub(crate) struct TimeSpan {
     pub(crate) from: DateTime<Utc>,
     /// The first instant after it.
     pub(crate) until: DateTime<Utc>,
-    /// The position of its words in the query, in bytes. Two readings of one date have the same position.
+    /// The byte range of its words in the query. Two readings of one date have the same range.
     pub(crate) text: Range<usize>,
 }
 
 impl TimeSpan {
-    /// Whether this instant is in it, or at most this long after it.
+    /// Whether this instant is in the span, or at most `or_after` later than its end.
     pub(crate) fn contains(&self, at_ms: i64, or_after: TimeDelta) -> bool {
         let until_ms = self.until.timestamp_millis().saturating_add(or_after.num_milliseconds());
         (self.from.timestamp_millis()..until_ms).contains(&at_ms)
     }
 
-    /// Whether the event that a turn speaks of, said at this moment, falls into it.
+    /// Whether the event that a turn speaks of falls into the span, if the turn was said at this moment.
     pub(crate) fn holds(&self, event: EventDays, said_at_ms: i64) -> bool {
         event::falls_into(&event.span_ms(said_at_ms), self.from, self.until)
     }
 }
 
-/// More times than this are a list, not a question.
+/// The most times of a query: more are a list, not a question.
 const MAX_SPANS: usize = 16;
 
-/// The times that a query names, in order. Their instants are in the years 1 to 9999, none is empty, and each begins at or
-/// before `now`: nothing was said in the future.
+/// Returns the times that a query names, in order. Their instants are in the years 1 to 9999, no span is empty, and each
+/// begins at or before `now`: nothing was said in the future.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
     let mut found = spans(query, now, TimeSpeaker::Asking);
@@ -83,7 +83,7 @@ pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     found
 }
 
-/// The future times that a query names: nothing was said then, but something that was said may happen then.
+/// Returns the future times that a query names. Nothing was said then, but something that was said may happen then.
 pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
     let now = instant::clamped(now);
     let mut found = spans(query, now, TimeSpeaker::Telling);
@@ -97,7 +97,7 @@ fn spans(query: &str, now: DateTime<Utc>, voice: TimeSpeaker) -> Vec<TimeSpan> {
     found.map(|(CalendarSpan { from, until }, text)| TimeSpan { from, until, text }).collect()
 }
 
-/// What people say around a time if they only ask what was said then.
+/// Words that people use around a time if they only ask what was said then.
 static AROUND: List = list!("around_times");
 
 /// Whether a query asks only for what was said in its times: `remember last week?`

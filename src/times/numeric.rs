@@ -1,4 +1,4 @@
-//! Dates in digits: `2024-06-03`, `2024/6/3`, `3.6.2024`, and `3/6/2024`, which may mean two different days.
+//! Reads dates in digits: `2024-06-03`, `2024/6/3`, `3.6.2024`, and `3/6/2024`, which may mean two different days.
 
 use crate::{
     english::numbers::digits,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl ExpressionReader<'_> {
-    /// A date in digits, or a month with its year: `2023-03`.
+    /// Reads a date in digits, or a month with its year: `2023-03`.
     pub(super) fn numeric(self, at: usize) -> Option<ReadExpression> {
         let word = self.words.get(at).filter(|word| word.is_number)?;
         let slashed = |at: usize| {
@@ -46,7 +46,7 @@ impl ExpressionReader<'_> {
     }
 }
 
-/// A year that people talk about.
+/// Parses a year that people talk about: 1900 to 2100.
 pub(super) fn year(text: &str) -> Option<i32> {
     let year = i32::try_from(digits(text, 4, 4)?).ok()?;
     (1900..=2100).contains(&year).then_some(year)

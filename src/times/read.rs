@@ -1,4 +1,4 @@
-//! Every time that a text names, in any language.
+//! Finds every time that a text names, in any language.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::times::{
     words::QueryWords,
 };
 
-/// Every time that a text names, including future ones, with the position of its words in bytes, in the order of the text.
-/// None is empty.
+/// Returns every time that a text names, including future ones, with the byte range of its words, in the order of the text.
+/// No span is empty.
 pub(super) fn all(text: &str, now: DateTime<Utc>, voice: TimeSpeaker) -> Vec<(CalendarSpan, Range<usize>)> {
     let words = QueryWords::of(text);
     let directions = directions(&words, voice);

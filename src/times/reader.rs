@@ -1,4 +1,4 @@
-//! Shared by all languages for reading expressions: the words, the moment that they are relative to, and the periods counted
+//! What the readers of all languages share: the words, the moment that expressions are relative to, and the periods counted
 //! from it.
 
 use chrono::{DateTime, Datelike, NaiveDate, Utc, Weekday};
@@ -15,12 +15,12 @@ pub(super) struct ReadExpression {
     pub(super) end: usize,
     /// Empty if it names no time; two entries for a date that can be read in two ways.
     pub(super) spans: Vec<CalendarSpan>,
-    /// Whether its year or its week is a guess.
+    /// Whether the year, the month or the week of the time is a guess.
     pub(super) is_yearless: bool,
 }
 
 impl ReadExpression {
-    /// Without spans it was understood, but is not a time to search in.
+    /// Creates an expression. An expression without spans was understood, but is not a time to search in.
     pub(super) fn of(end: usize, spans: impl IntoIterator<Item = CalendarSpan>) -> Self {
         Self { end, spans: spans.into_iter().collect(), is_yearless: false }
     }
@@ -59,7 +59,7 @@ impl ExpressionReader<'_> {
         self.now.date_naive()
     }
 
-    /// The end of everything said so far.
+    /// Returns the end of today: nothing was said later.
     pub(super) fn tomorrow(self) -> DateTime<Utc> {
         CalendarSpan::day(self.today()).until
     }
@@ -68,9 +68,9 @@ impl ExpressionReader<'_> {
         self.words.lower(at)
     }
 
-    /// Chooses between the occurrences in each year: the last that has begun, or the next.
+    /// Returns one of the occurrences in several years: the last that has begun, or the first that is not over yet.
     pub(super) fn in_some_year(self, of_year: impl Fn(i32) -> Option<CalendarSpan>) -> Option<CalendarSpan> {
-        /// 29 February comes every fourth year, or eighth.
+        /// How many years are searched: 29 February comes every fourth year, or eighth.
         const YEARS: i32 = 8;
         let year = self.today().year();
         match self.toward {
@@ -81,7 +81,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// The last of these weekdays, or the next; never today.
+    /// Returns the last of these weekdays, or the next; never today.
     pub(super) fn on_weekday(self, weekday: Weekday) -> NaiveDate {
         match self.toward {
             Toward::Past => weekday_before(self.today(), weekday),
@@ -89,28 +89,29 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// The week, month and so on that is this many from the current one. On a weekend, -1 means the previous weekend.
+    /// Returns the week, month and so on that is this many from the current one. On a weekend, -1 means the previous
+    /// weekend.
     pub(super) fn period(self, count: i32, unit: TimeUnit) -> CalendarSpan {
         containing(shifted(self.today(), count, unit), unit)
     }
 
-    /// The weekday in the week that is this many from the current one.
+    /// Returns the weekday in the week that is this many from the current one.
     pub(super) fn in_week(self, count: i32, weekday: Weekday) -> NaiveDate {
         plus_days(self.period(count, TimeUnit::Week).first_day(), weekday.num_days_from_monday().into())
     }
 
-    /// The given number of units up to the end of today.
+    /// Returns the given number of units up to the end of today.
     pub(super) fn rolling(self, count: u32, unit: TimeUnit) -> CalendarSpan {
         CalendarSpan::days(back(self.today(), count, unit), plus_days(self.today(), 1))
     }
 
-    /// From the maximum to the minimum of units ago, extended by half a unit on both sides, and by one more for a guessed
-    /// number of days.
+    /// Returns the time from `most` to `least` units ago, extended by half a unit on both sides, and by one more day if the
+    /// number of days is a guess.
     pub(super) fn ago(self, (least, most): (u32, u32), unit: TimeUnit) -> CalendarSpan {
         self.around(-signed(most), -signed(least), unit)
     }
 
-    /// The same in the future.
+    /// Returns the time from `least` to `most` units ahead, extended in the same way.
     pub(super) fn ahead(self, (least, most): (u32, u32), unit: TimeUnit) -> CalendarSpan {
         self.around(signed(least), signed(most), unit)
     }

@@ -1,4 +1,4 @@
-//! Whether a sentence refers to the future or the past: `the dentist is on Friday`, `I saw the dentist on Friday`.
+//! Decides whether a sentence refers to the future or the past: `the dentist is on Friday`, `I saw the dentist on Friday`.
 
 use crate::{
     english::lists::is_in,
@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// Whose text it is.
+/// Whose text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeSpeaker {
     /// Somebody asks what was said: any time without a year is past.
@@ -24,7 +24,7 @@ const PAST: &str = "was were went did had saw met got came took made ate bought 
 const PRESENT: &str = "is are am i'm it's that's there's we're have has do does don't what's when's";
 const HAN_FUTURE: [char; 7] = ['将', '將', '要', '会', '會', '予', '算'];
 
-/// For each word, the direction of a time that its sentence names without a year.
+/// Returns, for each word, the direction of a time that its sentence names without a year.
 pub(super) fn directions(words: &QueryWords, voice: TimeSpeaker) -> Vec<Toward> {
     let mut directions = vec![Toward::Past; words.len()];
     if voice == TimeSpeaker::Asking {
@@ -51,7 +51,7 @@ fn direction(sentence: &[&QueryWord]) -> Toward {
     if is_to_come || (!is_over() && is_now()) { Toward::Future } else { Toward::Past }
 }
 
-/// The same for a whole text in Chinese or Japanese.
+/// Returns the direction for a whole text in Chinese or Japanese.
 pub(super) fn han_direction(text: &str, voice: TimeSpeaker) -> Toward {
     let is_to_come = voice == TimeSpeaker::Telling && text.contains(HAN_FUTURE);
     if is_to_come { Toward::Future } else { Toward::Past }

@@ -1,4 +1,4 @@
-//! Tables of the times that queries name.
+//! Tests the times that queries name, as tables.
 
 use chrono::{SecondsFormat, Timelike};
 

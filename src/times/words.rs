@@ -1,4 +1,4 @@
-//! The words of a query, for reading time expressions.
+//! Splits a query into words, for reading time expressions.
 
 use crate::{
     english::{lists::without_possessive, stop_words::is_stop_word},
@@ -8,7 +8,7 @@ use crate::{
 /// A word or number of a query.
 #[derive(Clone, Debug)]
 pub(super) struct QueryWord {
-    /// Lower case; without `'s`.
+    /// The word in lower case, without `'s`.
     pub(super) lower: String,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -33,7 +33,7 @@ pub(super) enum Gap {
     Break,
 }
 
-/// Words for times are short, in bytes; only the start of data is needed.
+/// How many bytes of a word are kept: words for times are short, and longer ones are data.
 const LONGEST: usize = 64;
 
 pub(super) fn words(text: &str) -> Vec<QueryWord> {
@@ -90,7 +90,7 @@ impl QueryWords {
         self.get(at).map_or("", |word| &word.lower)
     }
 
-    /// The word before; empty if a mark is in between.
+    /// Returns the word before this one; empty if a mark is in between.
     pub(super) fn before(&self, at: usize) -> &str {
         match at.checked_sub(1) {
             Some(before) if self.get(at).is_some_and(|word| word.gap == Gap::Blank) => self.lower(before),
@@ -98,7 +98,7 @@ impl QueryWords {
         }
     }
 
-    /// The word here, if only a blank precedes it.
+    /// Returns the word here if only a blank precedes it; otherwise empty.
     pub(super) fn next(&self, at: usize) -> &str {
         if self.get(at).is_some_and(|word| word.gap == Gap::Blank) { self.lower(at) } else { "" }
     }

@@ -55,7 +55,7 @@ fn run(memory: &Thermocline) -> u64 {
     memory.run_jobs(RunJobs::default().only(JobKind::Compress)).unwrap().done
 }
 
-/// The summarizers of its summaries.
+/// Returns the names of the summarizers that made the session's summaries.
 fn summarizers(session: &Session) -> Vec<String> {
     let mut by: Vec<String> =
         session.summaries(None, 1_000).unwrap().into_iter().map(|one| one.summarizer).collect();

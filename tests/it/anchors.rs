@@ -1,4 +1,4 @@
-//! Who the user is: folded from what turns say, strengthened once by each turn, corrected by people.
+//! Anchors are folded from what turns say, strengthened once by each turn, and corrected by people.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -234,7 +234,7 @@ fn who_sets_the_same_again_by_hand_says_no_more_than_before() {
     let once = user.anchor(id).unwrap();
     assert_eq!(user.set_anchor("user", Attribute::Home, "Lisbon").unwrap(), id);
     assert_eq!(user.anchor(id).unwrap(), once);
-    // Somebody else who says so counts, and so does saying it again when it had been taken back.
+    // A statement by somebody else counts, and so does the same statement after a retraction.
     user.set_anchor_by("user", Attribute::Home, "Lisbon", "mcp:desk").unwrap();
     assert!(user.anchor(id).unwrap().strength > once.strength);
     user.retract_anchor(id).unwrap();
@@ -289,7 +289,7 @@ fn a_replaced_anchor_keeps_its_dates_and_the_others_of_its_attribute_stay() {
     assert_eq!(old_tea.valid_from, at("2026-03-01T12:00:00Z"));
     assert_eq!(user.anchor(mint).unwrap().evidence[0].made_by, "mcp:desk");
 
-    // Again, it changes nothing; what does not hold is not replaced by anything else.
+    // Replacing again changes nothing, and an anchor that does not hold is not replaced by another value.
     let revision = user.revision().unwrap();
     assert_eq!(user.replace_anchor(home, "bergen", "mcp:desk").unwrap(), bergen);
     assert_eq!(user.replace_anchor(tea, "mint", "mcp:desk").unwrap(), mint);

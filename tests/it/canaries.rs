@@ -1,11 +1,11 @@
-//! Words that exist in no language, and finding them in bytes.
+//! Canaries: words that exist in no language, and a search for them in bytes.
 
 use std::collections::{BTreeSet, HashMap};
 
 /// How many bytes of a canary are searched for, so that partial remains are found too.
 const PART: usize = 8;
 
-/// The n-th such word: twelve letters.
+/// Returns the n-th canary: a word of twelve letters.
 fn canary(n: usize) -> String {
     // A linear congruential generator (Knuth's MMIX).
     let mut state = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -37,8 +37,8 @@ impl Words {
     }
 }
 
-/// Which of the first canaries are in these bytes: in any case, with one or two bytes per letter, or inside data compressed
-/// with zstd.
+/// Returns which of the first canaries are in these bytes: in any case, with one or two bytes per letter, or inside data
+/// compressed with zstd.
 pub fn found_in(bytes: &[u8], canaries: usize) -> BTreeSet<usize> {
     let mut parts: HashMap<Vec<u8>, usize> = HashMap::new();
     for n in 0..canaries {
@@ -59,7 +59,7 @@ pub fn found_in(bytes: &[u8], canaries: usize) -> BTreeSet<usize> {
     found
 }
 
-/// Everything that can be decompressed, from any position in these bytes.
+/// Decompresses whatever can be decompressed, from any position in these bytes.
 fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let starts = bytes.windows(4).enumerate().filter(|(_, window)| *window == MAGIC);

@@ -1,5 +1,5 @@
-//! What has changed: if a message asks how things are, a context shows the latest statement, and marks earlier ones. Also
-//! with long histories in which the same things are said about other people.
+//! If a message asks how things are, a context shows the latest statement and marks earlier ones, also in long histories in
+//! which the same things are said about other people.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use thermocline::{Context, ContextOptions, Filter, NewTurn, RecallOptions, RunJobs, blocking::User};
@@ -49,7 +49,7 @@ const CHANGES: &[Change] = &[
     ["How long is my commute?", "My commute takes forty minutes.", "forty", "Since the bridge closed my commute takes an hour.", "hour", "The commute of my boss takes five minutes."],
     ["What is the code of our garage?", "The code of our garage is 5512.", "5512", "We changed the code of our garage to 8071.", "8071", "The code of the bike cellar is 3340."],
     ["Which instrument do I practise?", "I practise the clarinet.", "clarinet", "I gave up the clarinet and practise the cello.", "cello", "My nephew practises the drums."],
-    // Written after the rules were.
+    // The cases from here on were written after the rules.
     ["Where is my passport?", "My passport lies in the top drawer.", "top drawer", "I put my passport into the safe.", "safe", "The passport of my wife is at the embassy."],
     ["Which gym do I go to?", "I go to the gym by the station.", "station", "I left that gym and go to the one in the old brewery.", "brewery", "My brother goes to the gym in the tower."],
     ["What is my favourite tea?", "My favourite tea is Assam.", "Assam", "My favourite tea is Sencha these days.", "Sencha", "Her favourite tea is camomile."],
@@ -198,7 +198,7 @@ const MENTIONS: &[[&str; 3]] = &[
     ["What am I allergic to?", "I am allergic to penicillin.", "I am allergic to meetings, haha."],
 ];
 
-/// The cases in which a context marks the first of two statements as outdated.
+/// Returns the cases in which a context marks the first of two statements as outdated.
 fn marked(said: &[[&str; 3]]) -> Vec<String> {
     let fixture = Fixture::new();
     let memory = fixture.open();
@@ -267,7 +267,7 @@ impl Chance {
     }
 }
 
-/// Conversations of 300 turns in twelve sessions, in which these things are told and change.
+/// Records a conversation of 300 turns in twelve sessions, in which these things are told and change.
 fn talks(alex: &User, changes: &[Change], are_ended: bool) -> DateTime<Utc> {
     let (count, mut chance) = (300, Chance(7));
     let mut said: Vec<(usize, &str)> = Vec::new();
@@ -294,7 +294,7 @@ fn talks(alex: &User, changes: &[Change], are_ended: bool) -> DateTime<Utc> {
     start() + TimeDelta::days(101)
 }
 
-/// What is wrong with a context that answers a question about a change; `None` if nothing is.
+/// Returns what is wrong with a context that answers a question about a change; `None` if nothing is.
 fn flaw(context: &Context, [question, first, _, second, ..]: &Change) -> Option<String> {
     let at = |said: &str| context.text.find(said);
     let is_marked = |at: usize| {
@@ -327,7 +327,7 @@ fn flaws(changes: &[Change], are_ended: bool) -> Vec<String> {
     flaws
 }
 
-/// A known failure: my chess rating was said later, and is about chess, too.
+/// A known failure: the chess rating was said later, and is about chess, too.
 const KNOWN: &str = "Where do we meet for chess?: the newest is marked";
 
 #[test]
@@ -392,7 +392,7 @@ fn in_a_short_talk_too_and_why_and_receipts_say_so() {
 
     let recalled = alex.recall("How much rent do I pay?", RecallOptions::default()).unwrap();
     assert_eq!(recalled.items.iter().filter(|item| item.newer.is_some()).count(), 1);
-    // Asked of the past, nothing is out of date; and what a filter leaves out is not named.
+    // If a question is about the past, nothing is marked as outdated; and what a filter leaves out is not named.
     let past = alex.recall("How much rent did I pay?", RecallOptions::default()).unwrap();
     assert!(past.items.iter().all(|item| item.newer.is_none()));
     let filter = Filter::default().until(start() + TimeDelta::days(2));

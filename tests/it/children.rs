@@ -26,7 +26,7 @@ impl Running {
         })
     }
 
-    /// All lines until it ends; it must end normally.
+    /// Returns all lines until the child ends; it must end normally.
     pub fn lines(&mut self) -> Vec<String> {
         let said: Vec<String> = std::iter::from_fn(|| self.line()).collect();
         assert!(self.process.wait().unwrap().success(), "the child failed after {said:?}");
@@ -52,8 +52,8 @@ pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
     Running { process, stdin, lines: BufReader::new(stdout).lines() }
 }
 
-/// Starts a child that owns none of the files. Root can access everything, so in that case the child runs as nobody, from a
-/// copy of this binary that nobody may execute.
+/// Starts a child that owns none of the files. Root can access everything, so in that case the child runs as the user
+/// `nobody`, from a copy of this binary that this user may execute.
 #[cfg(unix)]
 pub fn as_nobody(what: &str, args: &[&str]) -> Running {
     use std::os::unix::{
@@ -70,7 +70,7 @@ pub fn as_nobody(what: &str, args: &[&str]) -> Running {
     if binary.path().metadata().unwrap().uid() == 0 {
         command.uid(65_534);
     }
-    spawn(command, what, args) // It runs: its binary may go.
+    spawn(command, what, args) // The child runs, so its binary may be deleted.
 }
 
 /// Sends a line to the parent.

@@ -10,8 +10,8 @@ use crate::{
     support::{Fixture, at},
 };
 
-/// Two conversations recorded in the reverse of the order in which they were said, and some turns at one instant;
-/// compressed. One turn in five is kept verbatim. After them there is one that is not cold.
+/// Records two conversations in the reverse of the order in which they were said, with some turns at one instant, and
+/// compresses them. One turn in five is kept verbatim. One later turn is not cold.
 fn told(fixture: &Fixture) -> User {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();

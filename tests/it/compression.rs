@@ -1,4 +1,4 @@
-//! How an ended session is compressed, and that no turn is lost in the process, whatever LLM#1 answers.
+//! An ended session is compressed, and no turn is lost in the process, whatever LLM#1 answers.
 
 use std::sync::{
     Arc,
@@ -95,7 +95,7 @@ fn short_turns_stay_verbatim_and_only_marked_ones_are_critical() {
         fixture.config.summarizer = Some(Scripted::each(told_apart));
         let memory = fixture.open();
         let session = memory.user("alex").unwrap().session().unwrap();
-        session.record(turn(0)).unwrap(); // The first of a session is critical by its place.
+        session.record(turn(0)).unwrap(); // The first turn of a session is critical.
         for told in
             [turn(1), turn(2).critical(), long_turn(3), long_turn(4).critical(), turn_of(60), turn_of(61)]
         {
@@ -231,7 +231,7 @@ fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
         }
         fixture.clock.advance(TimeDelta::hours(1));
     }
-    // 20 turns are two questions.
+    // LLM#1 is asked twice about 20 turns.
     assert!(
         summarizer.calls() <= 2 * fixture.config.summarizer_tries as usize,
         "{what}: {}",

@@ -1,4 +1,4 @@
-//! What LLM#2 gets.
+//! The context that LLM#2 gets.
 
 use proptest::prelude::*;
 use thermocline::{
@@ -62,7 +62,8 @@ Assistant: answer 7
     assert!(context.missing.is_empty() && context.left_out.is_empty());
 }
 
-/// With a turn said at that time, and one recorded later in another session, which was said long before.
+/// The session has a turn said at the given time. In two cases, another session has a turn that was said long before, or
+/// that is dated in the future.
 #[test]
 fn the_last_line_says_how_long_the_user_was_away() {
     let now = at("2026-03-01T12:00:00Z");
@@ -110,7 +111,7 @@ fn reading_writes_nothing_but_receipts() {
     for n in 1..=9 {
         session.record(turn(n).caller_id(n.to_string())).unwrap();
     }
-    fixture.clock.advance(chrono::TimeDelta::days(9)); // Even a silence is only noticed by who writes.
+    fixture.clock.advance(chrono::TimeDelta::days(9)); // Only a write ends a session by silence.
     let conn = rusqlite::Connection::open_with_flags(fixture.path(), rusqlite::OpenFlags::default()).unwrap();
     let version = || conn.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0)).unwrap();
     let before = version();
@@ -337,7 +338,7 @@ proptest! {
             seen.dedup();
             prop_assert_eq!(seen.len(), context.items.len(), "never twice the same turn");
             let mut again = session.context(&message, within(budget_tokens)).unwrap();
-            again.receipt = context.receipt; // Each has its own.
+            again.receipt = context.receipt; // Each context has its own receipt.
             prop_assert_eq!(again, context);
         }
     }

@@ -76,8 +76,8 @@ fn damaged_tables(path: &Path) -> BTreeSet<String> {
 
 #[test]
 fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
-    // No checksum covers these: doctor sees them by what they lead to or are made of. The last says which build may open
-    // the file, the one before only pads, and a revision only counts.
+    // No checksum covers these columns: doctor checks them by what they refer to or are computed from. `version` says which
+    // build may open the file, `tier_pad` only pads, and `revision` only counts.
     const LEFT_OUT: &[&str] = &[
         "conversation_turns.turn_key",
         "conversation_turns.user_id",
@@ -126,7 +126,7 @@ fn doctor_sees_one_changed_bit_in_any_column_of_any_table() {
         let conn = writable(&copy.path());
         for (table, column) in left {
             if tables.contains(&table) || table == "thermocline_settings" && !tables.is_empty() {
-                later.push((table, column)); // What the settings say decides about others.
+                later.push((table, column)); // Settings affect other tables, so they are changed alone.
             } else if flip(&conn, &table, &column, "true") {
                 tables.insert(table.clone());
                 flipped.insert((table, column));
@@ -207,7 +207,7 @@ fn a_damaged_turn_is_an_error_that_names_it_and_the_talk_goes_on_without_it() {
     }
     assert_eq!(alex.receipt(context.receipt).unwrap().missing, context.missing);
 
-    // It goes on, ends, and all but the two are compressed.
+    // The session continues and ends, and all its turns but the two damaged ones are compressed.
     assert_eq!(session.record(turn(10)).unwrap().turn_number, 10);
     session.end().unwrap();
     let memory = fixture.open();
@@ -217,7 +217,7 @@ fn a_damaged_turn_is_an_error_that_names_it_and_the_talk_goes_on_without_it() {
     let job =
         memory.jobs(None, 1_000).unwrap().into_iter().find(|job| job.kind == JobKind::Compress).unwrap();
     assert!(job.last_error.unwrap().contains("turn 2 is damaged"));
-    // And what nobody can read can be erased.
+    // A damaged turn can be erased.
     session.erase().unwrap();
     assert_eq!(ask::<u32>(&fixture.path(), "SELECT count(*) FROM conversation_turns"), 0);
 }
@@ -270,7 +270,8 @@ fn asked(alex: &User) -> (Vec<String>, Vec<String>, Context) {
     (texts, recall.missing, alex.context(QUESTION, ContextOptions::default()).unwrap())
 }
 
-/// What is damaged in `told`, what recall reports if it meets that, whether it always does, and whether a job repairs it.
+/// The damaged column in `told`, what recall reports if it meets the damage, whether it always does, and whether a job mends
+/// it.
 const PLANTED: &[(&str, &str, &str, bool, bool)] = &[
     ("archived_frames", "body", "turn ", false, false),
     ("conversation_summaries", "summary_text", "the summary of turn ", false, false),
@@ -368,7 +369,7 @@ fn a_row_whose_tier_or_number_is_damaged_keeps_its_session_from_nothing() {
         let session = fixture.session();
         (1..=9).for_each(|n| drop(session.record(turn(n)).unwrap()));
     }
-    // One bit of a hot row, of which the index of hot rows knows nothing; and the number of a warm one.
+    // One bit of a hot row that the index of hot rows does not contain, and the number of a warm row.
     let mut bytes = fs::read(fixture.path()).unwrap();
     let hot = bytes.windows(4).position(|window| window == b"hotx").unwrap();
     bytes[hot + 2] ^= 1;

@@ -278,7 +278,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE postings SET data = x'80' WHERE word = (SELECT max(word) FROM postings)", &[INDEXED_WORDS]),
     ("UPDATE postings SET unit_count = unit_count + 1 WHERE unit_count > 100", &[INDEXED_WORDS]),
     ("UPDATE postings SET last_seq = last_seq + 1 WHERE unit_count > 100", &[INDEXED_WORDS]),
-    // A word that nobody said: of an indexed turn, of one behind the index, of one that never was.
+    // Postings of a word that nobody said: for an indexed turn, for a turn after the index, for a turn that never was.
     ("INSERT INTO postings VALUES (1, 5, 7, 7, 1, x'00', x'')", &[INDEXED_WORDS]),
     ("INSERT INTO postings VALUES (1, 5, 150, 150, 1, x'00', x'')", &[INDEXED_WORDS]),
     ("INSERT INTO postings VALUES (1, 5, 1000, 1000, 1, x'00', x'')", &[INDEXED_WORDS]),
@@ -344,7 +344,7 @@ pub fn seed() -> Fixture {
     import(&memory, "noor", &as_text(&knowledge::seed())).unwrap();
     user.recall("question", RecallOptions::default()).unwrap();
     memory.close().unwrap(); // All of it is in the one file now.
-    meddle(&fixture.path(), "VACUUM"); // No page is free: what stands there is nobody's.
+    meddle(&fixture.path(), "VACUUM"); // No page is free, so every page belongs to a table.
     fixture
 }
 
@@ -371,12 +371,12 @@ fn run(path: &Path, sql: &str) {
         sql = sql.replace(&format!("{{{name}}}"), &memory);
     }
     let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
-    // Nobody is a user without a memory here.
+    // `nobody` is a user who has no data here.
     let nobody = "INSERT INTO users (id, name, created_at) VALUES (randomblob(16), 'nobody', '')";
     conn.execute_batch(&format!("PRAGMA foreign_keys = OFF; {nobody}; {sql}")).unwrap();
     assert!(sql.starts_with("DROP") || conn.changes() > 0, "it changes nothing: {sql}");
     drop(conn);
-    rewrite(path, ""); // So that the other checks are seen by themselves.
+    rewrite(path, ""); // Renews the checksums, so that the other checks are tested by themselves.
 }
 
 fn broken(diagnosis: &Diagnosis) -> BTreeSet<String> {

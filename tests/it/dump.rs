@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 /// The rows of each table, sorted, by the table's name.
 pub type Dump = BTreeMap<String, Vec<String>>;
 
-/// What differs between two files with the same history: random ids and numbers, and times.
+/// What differs between two files with the same history: random ids, random numbers, and times.
 pub const DRAWN: &[&str] = &[
     "sqlite_sequence.*",
     "archived_frames.*",
@@ -86,7 +86,7 @@ fn rows(path: &Path, left_out: &[&str], which: impl Fn(&BTreeSet<String>) -> Str
     for table in names.into_iter().filter(|table| !left_out.contains(&format!("{table}.*").as_str())) {
         let columns = strings(&tx, &format!("SELECT name FROM pragma_table_info('{table}')"));
         let is_shown = |column: &str| {
-            // What is left out is in the checksum, too.
+            // The checksum also covers the columns that are left out.
             column != "row_check" && !left_out.contains(&format!("{table}.{column}").as_str())
         };
         let shown = columns.iter().filter(|column| is_shown(column));

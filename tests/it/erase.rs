@@ -30,7 +30,7 @@ pub fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
     bytes.flat_map(|bytes| found_in(&bytes, canaries)).collect()
 }
 
-/// A true sentence with the turn's first words, keywords from its first words, and its anchors.
+/// Returns a verdict with a true sentence of the turn's first words, keywords from its first words, and its anchors.
 pub fn tells(turn: &Turn) -> Verdict {
     let words: Vec<&str> = turn.said.user_message.split_whitespace().take(6).collect();
     let verdict =
@@ -68,7 +68,7 @@ fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
             let session = user.session_named(&words.next()).unwrap();
             session.set_project(Some(&words.next())).unwrap();
             session.set_title(Some(&words.next())).unwrap();
-            session.set_title(Some(&words.next())).unwrap(); // The first one is not to be seen any more, either.
+            session.set_title(Some(&words.next())).unwrap(); // The first title must not remain either.
             let long = "The old lamp. ".repeat(500);
             session
                 .set_metadata(Some(json!({ words.next(): [words.some(20), long, words.some(4)] })))
@@ -315,7 +315,7 @@ fn killed_in_the_middle_it_is_finished_by_whoever_runs_jobs_next() {
     memory.close().unwrap();
     let (path, blake) = (fixture.path(), dump_of_user(&fixture.path(), "blake"));
     let path = path.to_str().unwrap();
-    // Its name is free from the first moment on.
+    // The user's name is free again from the first moment on.
     let user_no: i64 = ask(
         &fixture.path(),
         "SELECT user_no FROM user_scopes JOIN users ON id = user_id WHERE name <> 'blake'",
@@ -335,7 +335,7 @@ fn killed_in_the_middle_it_is_finished_by_whoever_runs_jobs_next() {
         let now = thermocline::Clock::now(&*fixture.clock).to_rfc3339();
         let mut child = match kill {
             0 => children::start("erase", &[path, &now, &name]),
-            _ => children::start("compress", &[path, &now]), // It runs jobs, and tells of each slice.
+            _ => children::start("compress", &[path, &now]), // It runs jobs, and reports each slice.
         };
         for _ in 0..=kill {
             child.line().unwrap();

@@ -1,4 +1,4 @@
-//! Of an erased turn nothing is left, and all of its neighbours.
+//! An erased turn leaves nothing behind, and its neighbours stay complete.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,8 @@ enum Place {
     Replaced,
 }
 
-/// Two hundred words on both sides, a name for an anchor, names, an id, and queries that repeat some of them.
+/// Records a turn with two hundred words on both sides, a name for an anchor, names, an id, and queries that repeat some
+/// words.
 fn record_canaries(user: &User, session: &Session, words: &mut Words, is_kept: bool) -> TurnId {
     let said = format!("{} and the name is {}. {}", words.some(10), words.name(), words.some(120));
     let query = format!("{} {}", words.some(3), said.split(' ').next().unwrap());
@@ -81,7 +82,7 @@ fn of_a_thousand_words_of_an_erased_turn_none_is_left_and_its_neighbours_are_to_
                     .collect::<Vec<_>>()
             });
             let others = all.filter_map(|(turn, _)| turn).filter(|turn| turn.id != doomed);
-            // But for their tier: where a turn goes, an older one may be hot again.
+            // Except for their tier: when a turn is erased, an older one may become hot again.
             others
                 .map(|mut turn| {
                     turn.memory_tier = MemoryTier::Cold;
@@ -134,7 +135,7 @@ fn cut_short_at_any_statement_a_turn_is_erased_or_as_it_was() {
             let user = memory.user("alex").unwrap();
             cut.after(times, &statement);
             let answer = user.erase_turn(doomed);
-            // What runs at every opening may have run before.
+            // A statement that runs at every opening may have run before.
             let Err(error) = answer else { continue };
             cut.mend();
             if user.turn(doomed).is_ok() {

@@ -207,7 +207,7 @@ fn a_wrong_key_costs_no_try_and_the_job_waits_and_says_so_for_as_long_as_it_take
     for session in &sessions {
         assert!(session.summaries(None, 1_000).unwrap().is_empty());
     }
-    // Somebody has paid the account.
+    // The key is corrected.
     is_right.store(true, Ordering::SeqCst);
     assert_eq!(run(&memory).done, 2);
     for session in &sessions {

@@ -206,7 +206,7 @@ fn split_uses(tokens: Vec<String>) -> (Vec<Use>, Vec<String>) {
     let (mut uses, mut code) = (Vec::new(), Vec::new());
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        // `impl Trait + use<'a>` is no import.
+        // `impl Trait + use<'a>` is not an import.
         if token == "use" && tokens.peek().is_some_and(|next| next != "<") {
             let ends_item = |token: &String| matches!(token.as_str(), ";" | "{" | "}" | "]");
             let visibility = code.rsplit(ends_item).next().and_then(<[String]>::first);

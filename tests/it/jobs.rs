@@ -1,4 +1,4 @@
-//! Work that outlives a process: queued together with what causes it, held by one, retried, never lost.
+//! Jobs outlive a process: they are queued together with what causes them, held by one process, retried, and never lost.
 
 use std::time::Duration;
 
@@ -296,7 +296,7 @@ fn sessions_that_ended_before_there_were_jobs_are_queued_when_the_file_is_upgrad
         ))
         .unwrap();
     }
-    // Promotions stood among the moves then.
+    // At that version, promotions were rows of the table of moves.
     conn.execute_batch(
         "INSERT INTO memory_tier_transitions
            (user_no, session_no, turn_number, move_number, from_tier, to_tier, reason, moved_at)

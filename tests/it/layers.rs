@@ -168,7 +168,7 @@ fn tests_comments_and_texts_import_nothing() {
 
 #[test]
 fn sql_about_rows_stands_only_in_rows() {
-    // `file/` asks of the file itself, and knows no table by what is in it but those of migrations and scrubs.
+    // `file/` queries the file itself, and reads only the rows of migrations and scrubs.
     let is_elsewhere = |path: &String| !path.starts_with("store/rows/") && !path.starts_with("store/file/");
     for (path, code) in sources().into_iter().filter(|(path, _)| is_elsewhere(path)) {
         for word in ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "PRAGMA "] {

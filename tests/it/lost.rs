@@ -1,5 +1,5 @@
-//! Files that are deleted or replaced while they are open: nothing is acknowledged that nobody would find, and files in
-//! their place stay as they are.
+//! Files that are deleted or replaced while they are open: no turn is acknowledged that could not be found later, and files
+//! in their place stay as they are.
 #![cfg(unix)]
 
 use std::{fs, path::PathBuf};
@@ -149,7 +149,7 @@ fn the_file_in_place_of_ours_is_served_while_the_old_handle_is_there() {
 fn what_another_process_has_recorded_into_the_file_in_our_place_is_not_taken_away() {
     let fixture = Fixture::new();
     let (memory, session) = twenty(&fixture);
-    // With an empty log the other one begins well: it has the same log as we.
+    // With an empty log, the other process opens the file in our place without an error, although it uses our log.
     crate::dump::meddle(&fixture.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
     replace(&fixture);
     let mut child = children::start("record", &[fixture.path().to_str().unwrap(), "there"]);

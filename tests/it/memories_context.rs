@@ -11,7 +11,7 @@ use crate::support::Fixture;
 
 const QUERY: &str = "Which sealant do we use for the skylight?";
 
-/// Alex, who mentioned a skylight in another session; and the session that continues.
+/// Alex, who mentioned a skylight in another session, and the session in which alex continues.
 fn told() -> (Fixture, User, Session) {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -157,7 +157,7 @@ fn a_memory_whose_turn_is_shown_is_shown_already() {
         let line = receipt.items.iter().find(|item| item.owner_id == *saved.id.as_uuid()).unwrap();
         assert_eq!((line.kind, line.outcome), (ItemKind::Memory, ItemOutcome::AlreadyShown));
     }
-    // Behind enough others it is warm, and in the window.
+    // After enough other turns, the turn is warm and in the window.
     for n in 0..8 {
         session.record(NewTurn::new(format!("Pigeon {n} sat on the roof."), "")).unwrap();
     }

@@ -188,7 +188,7 @@ fn a_memory_that_could_not_be_saved_is_not_imported() {
         ("knowledge/0/validity_window_s", json!(-1)),
         ("knowledge/0/volatility", json!("ephemeral")),
         ("knowledge/0/volatility", json!("high")),
-        ("knowledge/0/trust", json!(2)), // Ultra-low needs more.
+        ("knowledge/0/trust", json!(2)), // `ultra_low` needs a higher trust.
         ("knowledge/0/trust", json!(5)),
         ("knowledge/3/trust", json!(3)), // A tool says so.
         ("knowledge/3/origin", json!("oracle")),
@@ -241,8 +241,8 @@ fn a_memory_that_could_not_be_saved_is_not_imported() {
         ("knowledge/1/changes/1/before", json!({ "volatility": "ephemeral" })),
         ("knowledge/1/changes/1/before", json!({ "trust": 1, "frequency": "low" })),
         ("knowledge/2/changes/0/before", json!({ "status": "superseded" })),
-        ("knowledge/0/revision", json!(2)), // Of which nothing is told.
-        ("knowledge/3/reviews", json!([])), // It waits.
+        ("knowledge/0/revision", json!(2)), // A revision about which the lines say nothing.
+        ("knowledge/3/reviews", json!([])), // The memory waits for a review.
         ("edge/0/type", json!("follows")),
         ("knowledge/1/changes/1/before", json!({ "content": long((64 << 10) + 1) })),
         ("knowledge/1/changes/1/before", json!({ "other": long(2 << 20) })),
@@ -378,7 +378,7 @@ fn an_id_that_anybodys_memory_has_is_refused() {
     let fixture = Fixture::new();
     let (memory, _) = imported(&fixture, &lines);
     let exported = as_text(&lines);
-    // The same lines under other ids, but for those that are kept.
+    // Returns the same lines under other ids, except for the ids that are kept.
     let renamed_but = |kept: &[String]| -> Vec<Value> {
         let mut ids: BTreeSet<String> = BTreeSet::new();
         for line in &lines {
@@ -421,7 +421,7 @@ fn whatever_a_line_says_it_is_refused_or_the_memory_is_sound() {
     fixture.config.durability = thermocline::Durability::Relaxed;
     let memory = fixture.open();
     let mut unsound = Vec::new();
-    // One of each kind that says the most.
+    // The lines that say the most, of each kind.
     let title = |title: &str| lines.iter().position(|line| line["title"] == title).unwrap();
     let of_kind = |kind: &str| lines.iter().position(|line| line["line"] == kind).unwrap();
     let places =

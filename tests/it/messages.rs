@@ -100,7 +100,7 @@ fn a_message_that_waits_for_its_reply_is_the_callers_to_send() {
         said.map(|message| message.content.clone()).collect()
     };
     assert_eq!(user(&session.context("How is the tide?", messages()).unwrap()), ["question 1"]);
-    // Asked for something else, it is what was said last.
+    // For another message, the waiting message is the last thing that was said.
     let other = session.context("tides, ebb and flow", messages()).unwrap();
     assert_eq!(user(&other), ["question 1", "How is the tide?"]);
     check_budget(&other);
@@ -209,7 +209,7 @@ fn the_block_is_the_same_to_the_byte_while_nothing_new_is_recalled() {
     let (alex, _) = told(&fixture);
     let session = alex.session_named("another").unwrap();
     session.record(NewTurn::new("Good evening.", "Good evening!")).unwrap();
-    // Tight budgets, in which whatever more a turn took would be missing elsewhere.
+    // The budgets are tight: whatever a turn took in excess would be missing elsewhere.
     for budget in [500, 900, 1_400, 4_400] {
         let ask = |session: &Session| {
             let now = fixture.clock.now();
@@ -224,7 +224,7 @@ fn the_block_is_the_same_to_the_byte_while_nothing_new_is_recalled() {
         assert_eq!(later.block(), first.block());
         assert_ne!(later.text, first.text, "the last line says what time it is");
 
-        // A turn more in a talk whose hot tier has room for it; and by another handle of another process.
+        // One more turn in a session whose hot tier has room for it, read through another handle.
         let reply = "It will be dry, with little wind. ".repeat(6);
         session.record(NewTurn::new("How is the weather?", reply).answering(later.receipt)).unwrap();
         let after = ask(&memory.user("alex").unwrap().session_named("another").unwrap());
@@ -334,7 +334,7 @@ fn a_session_that_is_left_out_is_neither_shown_nor_recalled_nor_at_hand() {
         assert!(!seqs.contains(&34), "{seqs:?}");
     }
 
-    // Its own: then what is shown is of others.
+    // Without its own session, everything that the context shows is of other sessions.
     let context = session.context(question, messages().without_session(session.id())).unwrap();
     assert!(shows(&context) && context.recent.is_empty());
     assert!(context.items.iter().all(|item| item.session_id != Some(session.id())));

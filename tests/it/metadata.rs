@@ -19,7 +19,7 @@ use crate::{
     support::{Fixture, long_turn, turn},
 };
 
-/// No other text contains it.
+/// A word that no other text contains.
 const CANARY: &str = "qwcanaryqw";
 
 fn kept(session: &Session, turn_number: u32) -> Option<Value> {

@@ -27,7 +27,7 @@ fn message_of(tokens: usize) -> String {
     " zebra".repeat(tokens)
 }
 
-/// Shows turns only for their places.
+/// Returns options with which a context shows turns only for their places.
 fn by_place() -> ContextOptions {
     ContextOptions::default().min_confidence(1.0)
 }

@@ -1,4 +1,4 @@
-//! A single turn: its message before its reply, replaced, or without any.
+//! A single turn: a message recorded before its reply, a replaced turn, a message without any reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,7 +99,7 @@ fn a_message_is_known_by_its_callers_id_before_and_after_its_reply() {
         assert_eq!(again("Bye").unwrap_err().kind(), ErrorKind::Conflict);
         assert_eq!(hot(&session), [1]);
     }
-    // Who records it whole, as if it had never been there, is told.
+    // A caller who records the whole turn, as if its message had not been recorded, is told that it is known.
     let whole = session.record(NewTurn::new("Hi", "Hello!").caller_id("m1")).unwrap();
     assert_eq!((whole.turn_id, whole.outcome), (id, RecordOutcome::Known));
 }
@@ -198,7 +198,7 @@ fn an_edited_message_sets_the_turns_behind_it_aside() {
     session.record_message(message("And then?")).unwrap();
     // Turn 3 is warm by now.
     let edited = session.record_message(message("Something else").replacing(ids[2])).unwrap();
-    // What stands before it is the newest now, and hot again.
+    // The turns before it are the newest now, and hot again.
     assert_eq!((edited.turn_number, hot(&session), warm(&session)), (3, vec![1, 2, 3], vec![]));
     session.complete(edited.turn_id, Reply::new("Yes?")).unwrap();
     session.record(turn(4)).unwrap();
@@ -210,7 +210,7 @@ fn an_edited_message_sets_the_turns_behind_it_aside() {
         |place| session.replaced_at(place).unwrap().into_iter().map(|gone| gone.turn.id).collect::<Vec<_>>();
     assert_eq!((of_place(2), of_place(3), of_place(8)), (vec![], vec![ids[2]], vec![ids[7]]));
     assert_eq!(of_place(9).len(), 1, "the message that waited");
-    // What was set aside is known by its caller's id, and does not come back by it.
+    // A turn that was set aside is known by its caller's id, and recording it again does not bring it back.
     let again = session.record(turn(5).caller_id("5")).unwrap();
     assert_eq!(
         (again.turn_id, again.outcome, again.state),
@@ -282,7 +282,7 @@ fn only_what_stands_in_the_open_session_can_be_replaced_and_a_refusal_changes_no
     here.end().unwrap();
     assert_eq!(refused(second), ErrorKind::InvalidInput);
     assert_eq!(alex.sessions(None, 1_000).unwrap().len(), 2, "no part was started for it");
-    // Neither by silence.
+    // The same after silence.
     fixture.clock.advance(TimeDelta::days(2));
     let late = there.record(turn(5).replacing(other)).unwrap_err();
     assert_eq!(late.kind(), ErrorKind::InvalidInput);
@@ -358,7 +358,7 @@ fn a_turn_is_erased_wherever_it_is_and_its_neighbours_stay_as_they_are() {
         let of = |session: &Session| -> Vec<thermocline::Turn> {
             (1..=12).filter_map(|n| session.turn(n).unwrap()).collect()
         };
-        // But for their tier: where turns go, older ones may be hot again.
+        // Except for their tier: when turns are erased, older ones may become hot again.
         let as_cold = |mut turn: thermocline::Turn| {
             turn.memory_tier = MemoryTier::Cold;
             (turn.id, turn)
@@ -424,7 +424,7 @@ fn a_session_that_is_restored_meanwhile_does_not_bring_an_erased_turn_back() {
         std::thread::scope(|scope| {
             let restoring = scope.spawn(|| session.restore());
             alex.erase_turn(*id).unwrap();
-            // It may be told that somebody else works on the session.
+            // The restore may be refused because another call works on the session.
             let _ = restoring.join().unwrap();
         });
         session.compress().unwrap();
@@ -519,7 +519,8 @@ fn killed_at_any_time_nothing_that_was_acknowledged_is_lost_and_nothing_set_asid
     let mut fixture = Fixture::new();
     fixture.config = Config::default();
     fixture.config.worker = false;
-    // Of each text: whether it is there. What was about to go when the child was killed may be there or not.
+    // For each text, whether it must be there; `None` if it may be there or not, because the child was killed while removing
+    // it.
     let mut is_there: BTreeMap<String, Option<bool>> = BTreeMap::new();
     for seed in 0..kills() {
         let path = fixture.path().to_str().unwrap().to_owned();

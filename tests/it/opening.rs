@@ -461,7 +461,7 @@ pub fn child_opens_a_new_file(path: &str) {
     children::say("opened");
 }
 
-/// Runs as a user who owns none of it.
+/// Opens what it may not write, as a user who owns none of the files.
 pub fn child_opens_what_it_may_not_write(folder: &str, kind: &str) {
     let path =
         Path::new(folder).join(if kind == "missing_in_read_only_folder" { "none.db" } else { "memory.db" });

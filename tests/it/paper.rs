@@ -101,7 +101,7 @@ fn a_program_made_for_the_papers_tables_writes_and_asks_as_printed() {
     let sum: u32 = (1..=7).map(|n| session.turn(n).unwrap().unwrap().tokens.total_tokens).sum();
     assert_eq!((info.turn_count, info.total_tokens), (7, u64::from(sum)));
 
-    // What they are is what `record` had made of them.
+    // The inserted turns are what `record` would have made of them.
     let twin = Fixture::new();
     let recorded = twin.session();
     for number in 1..=7 {
@@ -114,7 +114,7 @@ fn a_program_made_for_the_papers_tables_writes_and_asks_as_printed() {
                    FROM conversation_turns AS t JOIN recall_units AS r ON r.seq = t.seq";
     assert_eq!(ask::<String>(&fixture.path(), derived), ask::<String>(&twin.path(), derived));
 
-    // And they end, are compressed, come back and are erased as any others.
+    // Their session ends, is compressed, restored and erased like any other.
     session.end().unwrap();
     memory.run_jobs(RunJobs::default()).unwrap();
     assert!(memory.doctor().unwrap().is_healthy());
@@ -154,7 +154,7 @@ fn a_running_program_shows_an_inserted_turn_at_once_and_finds_its_words_when_it_
     let alex = user(&memory);
     let talk = alex.session().unwrap();
     talk.record(NewTurn::new("The kettle whistles.", "So it does.")).unwrap();
-    recalled(&alex, "kettle"); // What recall keeps in memory is there.
+    recalled(&alex, "kettle"); // What recall keeps in memory is loaded.
     let insert = |number: u32, text: &str| {
         other_program(&fixture.path())
             .execute(
@@ -174,7 +174,7 @@ fn a_running_program_shows_an_inserted_turn_at_once_and_finds_its_words_when_it_
     memory.run_jobs(RunJobs::default()).unwrap();
     assert!(recalled(&alex, "where is the heron?").contains(&2));
 
-    // So does whatever writes for its user.
+    // Any write for the user takes inserted turns over, too.
     insert(3, "An otter came, too.");
     let next = talk.record(NewTurn::new("And a fox?", "No.")).unwrap();
     assert_eq!((next.turn_number, next.seq, hot(&talk)), (4, 4, vec![1, 2, 3, 4]));
@@ -224,7 +224,7 @@ fn a_user_who_has_no_memory_yet_gets_one_with_the_first_session() {
     assert!(memory.doctor().unwrap().is_healthy(), "{:#?}", memory.doctor().unwrap());
 }
 
-/// Checks that each is refused with this message, and leaves nothing.
+/// Checks that each statement is refused with its message, and leaves nothing.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn what_cannot_be_taken_over_is_refused_in_words() {
@@ -401,7 +401,7 @@ fn every_column_of_the_paper_has_its_type_and_its_default() {
             let (_, our_kind, our_default) = ours.iter().find(|(ours, ..)| *ours == name).unwrap();
             assert_eq!(*our_kind, kind, "{table}.{name}");
             match default.as_deref() {
-                // In the one form that sorts.
+                // Our default is the one form of times that sorts.
                 Some("datetime('now')") => {
                     assert_eq!(
                         our_default.as_deref(),

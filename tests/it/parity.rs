@@ -16,11 +16,11 @@ fn signature(declared: &str) -> Option<String> {
     let declared = declared.strip_prefix("async ").unwrap_or(declared).strip_prefix("fn ")?;
     let head = declared.split(" {\n").next()?;
     let words = head.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Broken over lines or not, with paths or without.
+    // Line breaks and paths do not matter.
     Some(words.replace("( ", "(").replace(", )", ")").replace("crate::", ""))
 }
 
-/// The same for a handle whose methods are in several files.
+/// Returns the methods of a handle whose methods are in several files.
 fn methods_in(files: &[&str], handle: &str) -> BTreeSet<String> {
     files.iter().flat_map(|file| methods(file, handle)).collect()
 }

@@ -68,7 +68,7 @@ fn statements() -> Vec<Statement> {
     let shared = sources.iter().fold(HashMap::new(), |all, (_, code)| lists(code, &all));
     let mut found = Vec::new();
     for (file, code) in &sources {
-        let known = lists(code, &shared); // A file's own name for its columns goes first.
+        let known = lists(code, &shared); // A file's own name for its columns takes precedence.
         for sql in texts(code, &known) {
             let verb = sql.trim_start().split(char::is_whitespace).next().unwrap_or_default().to_owned();
             if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str()) && sql.contains(' ')
@@ -118,7 +118,7 @@ const GIVEN: char = '\u{1}';
 
 /// The texts in some code: literals, `concat!` of literals and lists, and lists with an argument.
 fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
-    // `unread`: from behind the last text on.
+    // `unread` is the code after the last text.
     let (mut found, mut rest, mut unread) = (Vec::new(), code, code);
     while let Some(at) = rest.find(['"', 'c', '\'']) {
         rest = &rest[at..];
@@ -280,7 +280,7 @@ fn broken_rules(sql: &str) -> Vec<String> {
             let arithmetic = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "||"];
             let is_arithmetic =
                 |mark: Option<&String>| mark.is_some_and(|mark| arithmetic.contains(&mark.as_str()));
-            // Beside a column it has the column's type.
+            // Next to a column, an operand has the column's type.
             let is_column = |at: Option<usize>| {
                 let operand = at.and_then(|at| tokens.get(at));
                 operand.is_some_and(|operand| operand.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -313,7 +313,7 @@ fn broken_rules(sql: &str) -> Vec<String> {
             }
         }
         if is(Some(token), "sum") && is(next, "(") {
-            // What is only compared may be of any type.
+            // A sum that is only compared may be of any type.
             let is_shown =
                 !tokens[..at].iter().any(|token| is(Some(token), "cast") || is(Some(token), "where"));
             if is_shown {
@@ -358,7 +358,7 @@ fn unordered(terms: &[String]) -> Option<String> {
     (!KEYS.contains(&last.as_str())).then(|| format!("ORDER BY ends in {last}, which is no key"))
 }
 
-/// In an upsert a bare column is ambiguous in other databases.
+/// Finds a bare column in an upsert, which is ambiguous in other databases.
 fn unqualified(assignments: &[String]) -> Option<String> {
     const WORDS: &[&str] = &[
         "case", "when", "then", "else", "end", "and", "or", "not", "null", "is", "distinct", "from", "where",
@@ -412,7 +412,7 @@ fn no_join_goes_by_all_rows_of_a_user() {
     drop(fixture.open());
     let conn = dump::reader(&fixture.path());
     let mut told = Vec::new();
-    // Doctor and what is done for all users look at all rows anyway.
+    // Doctor and the work on all users read all rows anyway.
     let of_all = |file: &str| file.contains("checks") || file == "all_users.rs";
     for Statement { file, sql } in statements().into_iter().filter(|of| !of_all(&of.file)) {
         let mut stmt = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -435,7 +435,7 @@ fn no_join_goes_by_all_rows_of_a_user() {
 
 #[test]
 fn every_statement_about_a_users_rows_names_the_user() {
-    // Jobs belong to the file: whoever runs them is no user.
+    // Jobs belong to the file: a process that runs them is not a user.
     const TABLES: [&str; 30] = [
         "conversation_sessions",
         "conversation_turns",
@@ -468,7 +468,7 @@ fn every_statement_about_a_users_rows_names_the_user() {
         "extracted_sessions",
         "erased_memories",
     ];
-    // Doctor and stats look at the whole file, and give back nothing of what anybody said.
+    // Doctor and stats read the whole file, and return nothing of what anybody said.
     const OF_ALL: [&str; 3] = ["checks.rs", "stats.rs", "memories/checks.rs"];
     const BY_DOCTOR: &str = "FROM conversation_summaries";
     let mut seen = 0;

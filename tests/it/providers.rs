@@ -56,7 +56,7 @@ impl Gated {
         let Some(let_go) = self.let_go.lock().unwrap().take() else { return };
         match self.hangs {
             Hangs::Pending => drop(let_go.await),
-            // As a client does that knows nothing of async, were it called here.
+            // Blocks the thread, like a client that knows nothing of async.
             Hangs::Blocking => drop(thread::spawn(|| let_go.blocking_recv()).join()),
         }
     }
@@ -403,7 +403,7 @@ fn a_run_with_providers_begins_no_more_jobs_than_it_is_told_keeps_to_its_kind_an
 #[test]
 fn a_session_that_the_summarizer_cannot_take_costs_the_others_no_try() {
     let mut fixture = Fixture::new();
-    // As a provider's filter does.
+    // Refuses a turn, as a provider's filter does.
     let filters = Scripted::new(|_, turns| {
         if turns[0].said.user_message.starts_with("poison") {
             return Err(Error::provider_refused("refused by a filter"));

@@ -1,4 +1,4 @@
-//! Looking at a file that cannot, or must not, be written.
+//! Reading a file that cannot, or must not, be written.
 
 use std::{
     fs,
@@ -124,7 +124,7 @@ fn all_that_writes_is_refused_and_says_why() {
         ErrorKind::InvalidInput,
         "what is no export is so anywhere"
     );
-    // Who is there, and what is open, needs no writing.
+    // Finding a user and an open session needs no writing.
     assert_eq!(memory.user("alex").unwrap().session_named("talk").unwrap().id(), session.id());
 }
 

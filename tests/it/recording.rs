@@ -139,7 +139,7 @@ fn the_same_id_is_known_after_the_turn_has_left_the_table() {
     let session = fixture.session();
     let first = session.record(turn(1).caller_id("a")).unwrap();
     session.end().unwrap();
-    // What compression does later: the turn goes, its unit stays.
+    // What compression does later: it deletes the turn and keeps its unit.
     let conn = rusqlite::Connection::open_with_flags(fixture.path(), rusqlite::OpenFlags::default()).unwrap();
     conn.execute("DELETE FROM conversation_turns", []).unwrap();
     let again = session.record(turn(1).caller_id("a")).unwrap();

@@ -103,7 +103,7 @@ fn a_reply_that_comes_later_is_heeded_too() {
     session.complete(waiting.turn_id, reply).unwrap();
     check(&nth(&session, 3), "[[remember]] says the tool", false);
     assert_eq!(nth(&session, 3).said.user_message, "A message [[remember]].");
-    // A turn that got no reply was not answered by a wish.
+    // The marker of a reply that comes too late, after the turn was completed without a reply, has no effect.
     let waiting = session.record_message(NewTurn::new("Hello?", "")).unwrap();
     session.record(NewTurn::new("Anybody?", "Yes.")).unwrap();
     let late = session.complete(waiting.turn_id, Reply::new("[[remember]]")).unwrap_err();

@@ -262,7 +262,7 @@ fn a_refused_act_and_opening_the_file_anew_leave_it() {
     assert_eq!(fixture.alex().revision().unwrap(), before);
 }
 
-/// A new method has to be listed as one or the other.
+/// Fails until a new method is tested as one that writes or one that reads.
 #[test]
 fn every_method_of_a_user_is_looked_at() {
     let tested = include_str!("revision.rs");
@@ -277,7 +277,7 @@ fn every_method_of_a_user_is_looked_at() {
             handles.split("    pub fn ").skip(1).filter_map(|method| method.split_once('(')).map(|it| it.0),
         );
     }
-    // What gives another handle, or names this one.
+    // Methods that return another handle, or name this one.
     for name in ["id", "user_id", "memories", "vault", "by"] {
         methods.remove(name);
     }

@@ -110,7 +110,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// Those that are also used as arguments.
+/// The returned types that are also used as arguments.
 fn asked_with() -> Vec<(&'static str, Schema)> {
     vec![
         read::<Attribute>(),

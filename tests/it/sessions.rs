@@ -150,7 +150,7 @@ fn a_talk_with_a_key_goes_on_though_a_call_had_ended_it() {
     session.record(turn(1)).unwrap();
     let ended = session.end().unwrap().id;
     let again = alex.session_named("chat").unwrap();
-    // A context before the first record of the next part is no error, and starts nothing.
+    // A context before the first record of the next part is not an error, and starts nothing.
     assert!(again.context("And then?", ContextOptions::default()).unwrap().text.contains("question 1"));
     assert_eq!(alex.sessions(None, 1_000).unwrap().len(), 1);
     let recorded = again.record(turn(2)).unwrap();

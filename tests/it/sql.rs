@@ -460,7 +460,7 @@ fn seed(fixture: &Fixture) -> Thermocline {
     say(&diary, NewTurn::new("A note\u{1b}[2J to myself.", "").said_at(at("2026-03-02T09:03:30Z")));
     set_anchors(fixture, &alex);
 
-    // Before all others, whose jobs are out of the way meanwhile.
+    // Nora's sessions come before all others, whose jobs are set aside meanwhile.
     meddle(&fixture.path(), "UPDATE jobs SET state = 'failed'");
     fixture.clock.set(at("2026-02-28T10:00:00Z"));
     let nora = memory.user("nora").unwrap();

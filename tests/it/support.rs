@@ -125,7 +125,7 @@ impl Cut {
     }
 }
 
-/// A session with the file that contains it: without that, nothing of it could be read.
+/// A session together with the fixture that keeps its file: without the file, the session could not be read.
 pub struct Kept {
     pub session: Session,
     pub _fixture: Fixture,

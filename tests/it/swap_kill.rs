@@ -140,7 +140,7 @@ fn whichever_statement_fails_no_turn_is_lost_and_the_next_try_ends_the_same() {
     let cut = Cut::of(&mut fixture.config);
     fixture.open().run_jobs(RunJobs::default()).unwrap();
     let undisturbed = dump_without(&fixture.path(), DRAWN);
-    // Vectors are made by the way; the next job makes those that are missing.
+    // Vectors are made along the way; the next job makes those that are missing.
     let is_vectors = |statement: &str| {
         ["embedding_spaces", "user_spaces", "vector_blocks"].iter().any(|table| statement.contains(table))
     };

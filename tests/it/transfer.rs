@@ -400,7 +400,7 @@ fn an_id_that_anything_in_the_file_has_is_refused_whoever_owns_it() {
         let of_kind = lines.iter().filter(|line| kind.is_empty() || line["line"] == kind);
         of_kind.filter_map(|line| line["id"].as_str()).collect()
     };
-    // The same memory under other ids, but for those of one kind.
+    // Returns the same memory under other ids, except for the ids of one kind.
     let renamed_but = |kept: &[&str]| {
         let others = ids("").into_iter().filter(|id| !kept.contains(id));
         others.fold(exported.clone(), |text, id| text.replace(id, &format!("e{}", &id[1..])))

@@ -163,7 +163,7 @@ fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
     assert!((edge.strength - 0.4).abs() < 1e-9 && edge.edge_type == EdgeType::PartOf);
     noted.check_quiet();
 
-    // What is not to be edited there, and what cannot be read, stays as it is.
+    // A field that must not be edited there, and a file that cannot be read, stay as they are.
     let text = noted.text(path);
     for (wrong, line) in [
         (text.replace("edge_type: part_of", "edge_type: causes"), None),
@@ -179,7 +179,8 @@ fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
     noted.put(path, &text);
     noted.check_quiet();
 
-    // Both sides changed its text, and an older file comes back: what is known stands, the text lies beside.
+    // Both sides changed the text, and an older file comes back: the known text stays, and the other text is put into an
+    // additional file.
     noted.put(path, &text.replace("Since June", "Since July"));
     noted.known.fixture.clock.advance(TimeDelta::seconds(2));
     let other = NewEdge::new(EdgeType::PartOf).origin(Origin::User).description("Since August it holds.");
@@ -347,7 +348,7 @@ fn c_what_has_settled_stands_in_logs_that_are_read_back() {
         texts
     };
     assert_eq!(texts(&other), texts(&noted.known));
-    // One folder, one layout; and another one than the cognitive is not synced.
+    // A folder has one layout, and only the cognitive layout is synced.
     let at = |layout| {
         noted.known.file.user("alex").unwrap().vault(&folder, VaultOptions::default().layout(layout))
     };
@@ -398,7 +399,7 @@ fn e_the_papers_day_is_read_and_written_as_it_is_printed() {
     );
     assert_eq!(log, line);
     assert!(exported(&noted, Layout::Entry).1.written.is_empty());
-    // Only added to, whatever somebody wrote there.
+    // The file is only appended to, whatever somebody wrote there.
     fs::write(folder.join("memory/graph.jsonl"), format!("{line}mine")).unwrap();
     let edge = noted.known.memories.neighbours(abc.id, None, 9).unwrap().remove(0).edge.id;
     noted.known.memories.unrelate(edge).unwrap();
@@ -570,7 +571,7 @@ fn links_stand_behind_a_text_and_are_no_part_of_it() {
         noted.text(&path).ends_with(&format!("{block}- RELATED_TO [[{}|Pool]]\n", stem(&noted.path(third))))
     );
 
-    // Titles follow; without links all is as it was, but for what was edited.
+    // Links follow new titles. Files without links are as before, except for what was edited.
     noted.known.memories.edit(third, Edit::default().title("Pool of 20")).unwrap();
     linked().sync().unwrap();
     assert!(noted.text(&path).ends_with("|Pool of 20]]\n"));
@@ -697,7 +698,7 @@ fn generate(known: &Known, count: usize) -> TimeDelta {
             let archived = NewMemory::new(kind, format!("Replaced {number}"), format!("Was {number}."))
                 .origin(Origin::User);
             let old = known.memories.save(archived).unwrap().memory.id;
-            // What waits takes nobody's place.
+            // A memory that waits takes no other memory's place.
             let _ = known.memories.supersede_by(old, id);
         }
         ids.push(id);
@@ -705,7 +706,6 @@ fn generate(known: &Known, count: usize) -> TimeDelta {
     taken
 }
 
-/// Bar 21.
 #[test]
 fn a_vault_is_restored_into_an_empty_user_as_it_was() {
     let count = if cfg!(debug_assertions) { 300 } else { 1_000 };
@@ -724,7 +724,7 @@ fn a_vault_is_restored_into_an_empty_user_as_it_was() {
     assert_eq!(report.saved, noted.all().len() as u64);
     exported(&other);
     let second = tree(&other.folder);
-    // Files have seconds; the sixth digit of a score may tell the milliseconds of the last use.
+    // Files have seconds; the sixth digit of a score may depend on the milliseconds of the last use.
     let is_compared = |line: &&str| !line.contains("decay_score");
     for (path, text) in &first {
         let other = second.get(path).map_or("", String::as_str);
@@ -748,7 +748,7 @@ fn a_vault_is_restored_into_an_empty_user_as_it_was() {
     };
     assert_eq!(asked(&other.known), asked(&noted.known), "what waits for a person waits here, too");
     assert!(!asked(&noted.known).is_empty());
-    // Nowhere but where nothing is.
+    // A restore is refused unless the user is empty.
     let refused = other.known.memories.restore_files(files.clone()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     let blake = other.known.file.user("blake").unwrap();

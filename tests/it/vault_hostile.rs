@@ -12,7 +12,7 @@ use thermocline::{MemoryFilter, MemoryId, MemoryStatus, Origin, Trust, VaultOpti
 
 use crate::memories::{Known, fix};
 
-/// What nobody outside of the machine may learn.
+/// What nobody outside the machine may learn.
 const SECRET: &str = "The canary of the machine.\n";
 /// The most time that a sync of a small folder may take.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
@@ -58,8 +58,8 @@ impl Prepared {
         let there = all(&outside);
         #[expect(clippy::disallowed_methods, reason = "how long it takes is what is asked")]
         let begun = Instant::now();
-        // Whether it fails or not: nothing is taken.
-        // A folder that was taken away took its files along.
+        // Whether the sync fails or not, it takes nothing from the folder. If the folder was taken away, its files are gone,
+        // too.
         let deletes = notes.join("graph").is_dir() && !notes.join("graph").is_symlink();
         let report = vault(VaultOptions::default().deletes(deletes)).sync();
         let taken = begun.elapsed();
@@ -81,11 +81,11 @@ impl Prepared {
                 "{name}"
             );
             assert!(!format!("{memory:?}").contains("canary"), "{name}: {memory:?}");
-            // The next one finds the same.
+            // So that the next case finds the same.
             self.known.memories.erase(memory.id).unwrap();
         }
         assert_eq!(self.known.memories.neighbours(self.id, None, 9).unwrap().len(), 0, "{name}");
-        // What was in the place of a page has another name by now, and is what it was.
+        // A file in the place of a page was renamed, and has its old contents.
         for (path, text) in all(&notes).iter().filter(|(path, _)| !path.ends_with(".conflict.md")) {
             assert!(name.starts_with("hard") || !text.contains("canary"), "{name}: {path}");
         }
@@ -97,7 +97,7 @@ impl Prepared {
 fn what_is_no_file_of_the_folder_is_left_alone() {
     use std::os::unix::{fs::symlink, net::UnixListener};
     let prepared = Prepared::new();
-    // Links in the place of what is read or written.
+    // Links in the place of files that are read or written.
     for (number, path) in [
         "graph/fixes/linked.md",
         "vault/linked.md",
@@ -126,7 +126,7 @@ fn what_is_no_file_of_the_folder_is_left_alone() {
             symlink(outside.join("secret.md"), at).unwrap();
         });
     }
-    // Folders that lead away, in a circle, nowhere.
+    // Folders that are links: to a place outside, in a circle, to nothing.
     for (number, path) in ["graph/workflows", "graph/edges", "vault", "episodes", "graph"].iter().enumerate()
     {
         prepared.check(&format!("folder-{number}"), |notes, outside| {
@@ -139,7 +139,7 @@ fn what_is_no_file_of_the_folder_is_left_alone() {
     prepared.check("nowhere", |notes, _| {
         symlink("/nowhere/at/all", notes.join("graph/fixes/nowhere.md")).unwrap();
     });
-    // Several names, devices, sockets, pipes, folders in the place of files.
+    // Hard links, devices, sockets, pipes, folders in the place of files.
     for path in ["graph/fixes/linked.md", "CORE.md", "_index.json", "_sync.json"] {
         let name = format!("hard-{}", path.replace('/', "-"));
         prepared.check(&name, |notes, outside| {

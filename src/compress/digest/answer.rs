@@ -1,4 +1,4 @@
-//! Parses LLM#1's answer: one JSON object, of which the well-formed parts are taken. `verify` checks their content.
+//! Parses LLM#1's answer: one JSON object, from which the well-formed parts are taken. `verify` checks their content.
 
 use std::{collections::HashMap, fmt};
 
@@ -24,7 +24,7 @@ const MAX_ENTRIES: usize = 1_000;
 pub(super) enum Unreadable {
     TooLarge,
     NotJson,
-    /// With the name that the list should have had.
+    /// The answer lacks the list with this name.
     NoList(&'static str),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Unreadable {
 #[derive(Debug)]
 pub(super) struct GivenVerdicts {
     pub(super) verdicts: Vec<Verdict>,
-    /// Entries without an id, or with one that was not asked for.
+    /// How many entries were not read: those without an id, with an id that was not asked for, or beyond [`MAX_ENTRIES`].
     pub(super) foreign_count: usize,
 }
 
@@ -65,11 +65,11 @@ pub(super) fn parse(text: &str, ids: &[TurnId]) -> Result<GivenVerdicts, Unreada
     Ok(read)
 }
 
-/// The entries of the one list that an answer consists of.
+/// Returns the entries of the one list that an answer consists of.
 ///
-/// Strict about text around the JSON, because prose there often says that something is wrong with it: only a byte order
-/// mark, blanks, a code fence around everything, and the leading thoughts of reasoning models are removed. Lenient inside:
-/// malformed parts are ignored, and the rest is read.
+/// The parser is strict about text around the JSON, because prose there often says that something is wrong with the answer.
+/// It removes only a byte order mark, blanks, a code fence around everything, and the leading thoughts of reasoning models.
+/// It is lenient inside: malformed parts are ignored, and the rest is read.
 pub(super) fn entries(text: &str, name: &'static str) -> Result<Vec<Value>, Unreadable> {
     if text.len() > MAX_ANSWER_BYTES {
         return Err(Unreadable::TooLarge);
@@ -83,7 +83,7 @@ pub(super) fn entries(text: &str, name: &'static str) -> Result<Vec<Value>, Unre
     }
 }
 
-/// The turns with these ids by their aliases in the prompt: t1, t2 ... in this order.
+/// Returns the turns with these ids by their aliases in the prompt: t1, t2 ... in this order.
 pub(super) fn by_alias(ids: &[TurnId]) -> HashMap<String, TurnId> {
     ids.iter().enumerate().map(|(at, &id)| (prompt::alias(at), id)).collect()
 }
@@ -98,7 +98,7 @@ fn verdict(turn_id: TurnId, mut entry: Map<String, Value>) -> Verdict {
     }
 }
 
-/// An unknown attribute becomes a note; any other error makes this `None`.
+/// Parses an anchor. An unknown attribute becomes a note; any other error makes the result `None`.
 fn anchor(value: Value) -> Option<FoundAnchor> {
     let Value::Object(mut entry) = value else { return None };
     let stance = match entry.get("stance") {
@@ -122,7 +122,7 @@ pub(super) fn text(entry: &mut Map<String, Value>, name: &str) -> Option<String>
     }
 }
 
-/// The strings of a list; other values are ignored.
+/// Removes a list and returns its strings. Other values are ignored.
 pub(super) fn texts(entry: &mut Map<String, Value>, name: &str) -> Vec<String> {
     list(entry, name)
         .filter_map(|item| if let Value::String(text) = item { Some(text) } else { None })

@@ -7,9 +7,10 @@ use crate::error::Result;
 /// A chat model that answers one prompt: all that LLM#1 needs of a provider.
 ///
 /// Errors: [`Error::provider`](crate::Error::provider) for temporary failures (network, overload), which are retried;
-/// [`Error::provider_refused`](crate::Error::provider_refused) for permanent ones (a filter);
-/// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) for what only another configuration fixes (a
-/// wrong key, an unknown model). Its answers are never trusted without verification. Its future may be dropped at any time.
+/// [`Error::provider_refused`](crate::Error::provider_refused) for permanent ones (a content filter);
+/// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) for failures that only another configuration
+/// fixes (a wrong key, an unknown model). The model's answers are never trusted without verification. The future may be
+/// dropped at any time.
 pub trait ChatModel: Send + Sync + fmt::Debug {
     /// The model's name as summaries store it, for example `gpt-4o-mini`. Only its first 100 bytes count.
     fn name(&self) -> &str;
@@ -21,20 +22,22 @@ pub trait ChatModel: Send + Sync + fmt::Debug {
 /// The future of a [`ChatModel`]'s answer.
 pub type Completing<'a> = Pin<Box<dyn Future<Output = Result<String>> + Send + 'a>>;
 
-/// What a chat model is asked. It contains what users said, so do not log it; its `Debug` shows only sizes.
+/// What a chat model is asked.
+///
+/// It contains what users said, so do not log it; its `Debug` shows only sizes.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatPrompt {
     /// The instructions.
     pub system: String,
-    /// The one message; for LLM#1: turns, as JSON.
+    /// The user message. For LLM#1: turns, as JSON.
     pub user: String,
     /// The JSON Schema of the expected answer, for providers that can enforce it. Empty if any text will do.
     pub answer_schema: String,
 }
 
 impl ChatPrompt {
-    /// Instructions and a message to answer with text: what a backend asks its LLM#2.
+    /// Creates a prompt for an answer in free text, as a backend asks its LLM#2.
     pub fn text(system: impl Into<String>, user: impl Into<String>) -> Self {
         Self { system: system.into(), user: user.into(), answer_schema: String::new() }
     }

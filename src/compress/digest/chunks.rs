@@ -9,18 +9,18 @@ use crate::{
     text::cuts::left_out_between,
 };
 
-/// The instructions, and what a repair prompt adds to them.
+/// The size of the instructions, and of what a repair prompt adds to them.
 const INSTRUCTION_TOKENS: u32 = 1_600;
-/// A turn's frame in JSON: its alias, date and names.
+/// The size of a turn's frame in JSON: its alias, date and names.
 const FRAME_TOKENS: u32 = 60;
-/// A verdict: a sentence, keywords, some anchors with their quotes.
+/// The size of a verdict: a sentence, keywords, some anchors with their quotes.
 const VERDICT_TOKENS: u32 = 220;
 /// Tokenizers differ, and escapes add tokens: ten of ours are at most about twelve of the model's.
 const MARGIN: (u32, u32) = (12, 10);
 /// Small models lose count with more turns in one prompt.
 const MAX_TURNS: usize = 20;
 
-/// Turns asked about together.
+/// Turns that the model is asked about in one prompt.
 #[derive(Debug)]
 pub(super) struct TurnChunk<'a> {
     turns: Cow<'a, [Turn]>,
@@ -43,7 +43,7 @@ impl TurnChunk<'_> {
         Self { turns: Cow::Owned(turns), max_shown_tokens: self.max_shown_tokens }
     }
 
-    /// The two sides of a turn as they are shown: for a giant turn, the head and the tail of each side.
+    /// Returns the two sides of a turn as the prompt shows them: of a giant turn, the head and the tail of each side.
     pub(super) fn shown<'t>(&self, turn: &'t Turn) -> [Cow<'t, str>; 2] {
         let said = [turn.said.user_message.as_str(), turn.said.ai_response.as_str()];
         let tokens = [turn.tokens.user_message_tokens, turn.tokens.ai_response_tokens];
@@ -52,7 +52,7 @@ impl TurnChunk<'_> {
     }
 }
 
-/// The turns in order, in as few chunks as possible. Every turn is in one.
+/// Packs the turns, in order, into as few chunks as possible. Every turn is in one chunk.
 pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<TurnChunk<'_>> {
     let room = window_tokens.saturating_sub(INSTRUCTION_TOKENS);
     let max_shown_tokens = room.saturating_sub(FRAME_TOKENS + VERDICT_TOKENS) / MARGIN.0 * MARGIN.1;
@@ -73,8 +73,8 @@ pub(super) fn pack(turns: &[Turn], window_tokens: u32) -> Vec<TurnChunk<'_>> {
     chunks
 }
 
-/// How many tokens of each side are shown: both whole if they fit; otherwise the smaller one up to half, and the larger one
-/// the rest.
+/// Returns how many tokens of each side are shown: both whole if they fit; otherwise up to half of the room for the smaller
+/// side, and the rest for the larger one.
 fn shares(tokens: [u32; 2], room: u32) -> [u32; 2] {
     let half = room / 2;
     let [user, reply] = tokens;
@@ -89,7 +89,7 @@ fn shares(tokens: [u32; 2], room: u32) -> [u32; 2] {
     }
 }
 
-/// The first two thirds and the last third of what may be shown, with a mark for what is left out.
+/// Shortens a text to its share: two thirds of the room for its head and one third for its tail, with a mark between them.
 fn cut(text: &str, tokens: u32, allowed: u32) -> Cow<'_, str> {
     if tokens <= allowed {
         return Cow::Borrowed(text);

@@ -32,8 +32,8 @@ use crate::{
 const DEFAULT_WINDOW_TOKENS: u32 = 8_000;
 /// Enough for the instructions, one turn and its verdict.
 const MIN_WINDOW_TOKENS: u32 = 3_000;
-/// For one call of the summarizer, and for one of the endpoint. A model on a CPU needs most of it for a full window; a
-/// hosted one needs a tenth.
+/// The time limit of one call to the model, in the summarizer and again in the endpoint. A model on a CPU needs most of it
+/// for a full window; a hosted one needs a tenth.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 /// With the waits below, this covers an outage of a few seconds; a longer one is left to the next run of the job.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;
@@ -97,7 +97,7 @@ impl LlmSummarizer {
         }
     }
 
-    /// The model's context window as served, in tokens, prompt and answer together. Default 8,000, at least 3,000 (less
+    /// Sets the model's context window as served, in tokens, prompt and answer together. Default 8,000, at least 3,000 (less
     /// counts as 3,000).
     #[must_use]
     pub fn window_tokens(mut self, tokens: u32) -> Self {
@@ -105,14 +105,14 @@ impl LlmSummarizer {
         self
     }
 
-    /// How long one call may take. Default 1 minute, at least 1 ms (less counts as 1 ms).
+    /// Sets how long one call may take. Default 1 minute, at least 1 ms (less counts as 1 ms).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.max(Duration::from_millis(1));
         self
     }
 
-    /// How often a failed call is retried, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts as 10).
+    /// Sets how often a failed call is retried, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts as 10).
     /// Permanent failures, such as a wrong key, are not retried.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
@@ -120,7 +120,8 @@ impl LlmSummarizer {
         self
     }
 
-    /// All good verdicts. Stops at the first chunk whose calls all fail, because the next one would meet the same outage.
+    /// Returns all good verdicts. Stops at the first chunk whose calls all fail, because the next one would meet the same
+    /// outage.
     async fn verdicts(&self, turns: &[Turn]) -> Result<Vec<Verdict>> {
         let mut good = Vec::new();
         let mut flaws: Vec<Flaw> = Vec::new();
@@ -143,7 +144,7 @@ impl LlmSummarizer {
         }
     }
 
-    /// The proposals for each chunk. Stops at the first chunk whose calls all fail.
+    /// Returns the proposals for all chunks. Fails at the first chunk whose calls all fail, and then returns none.
     async fn proposals(&self, turns: &[Turn]) -> Result<Vec<Proposal>> {
         let mut proposed = Vec::new();
         for chunk in chunks::pack(turns, self.window_tokens) {
@@ -174,7 +175,7 @@ impl LlmSummarizer {
         }
     }
 
-    /// One answer; a call that fails temporarily is retried.
+    /// Asks for one answer, and retries a call that fails temporarily.
     async fn ask(&self, prompt: &ChatPrompt, chunk: &TurnChunk<'_>) -> Result<String> {
         let timeout = self.timeout;
         let mut attempt = 0;
@@ -210,11 +211,11 @@ impl Summarizer for LlmSummarizer {
     }
 }
 
-/// The result for a chunk.
+/// The verdicts on the turns of a chunk, checked.
 struct Digested {
     good: Vec<Verdict>,
     flawed: Vec<(TurnId, Flaw)>,
-    /// Why the answer could not be read at all, if so.
+    /// Why the answer could not be read at all; `None` if it was read.
     unreadable: Option<answer::Unreadable>,
 }
 
@@ -230,7 +231,7 @@ fn read_verdicts(chunk: &TurnChunk<'_>, verdicts: Vec<Verdict>) -> Digested {
     Digested { good: sorted.good().cloned().collect(), flawed: sorted.flawed().collect(), unreadable: None }
 }
 
-/// What was wrong, one line per turn; or one line for all, if nothing could be read.
+/// Describes what was wrong, in one line per turn, or in one line for all if nothing could be read.
 fn wrongs(rest: &TurnChunk<'_>, digested: &Digested) -> String {
     if let Some(unreadable) = digested.unreadable {
         return format!("{unreadable}\n");
@@ -245,8 +246,8 @@ fn wrongs(rest: &TurnChunk<'_>, digested: &Digested) -> String {
     lines
 }
 
-/// The wait before a retry: 1, 4, 16 ... seconds plus up to half as much again, so that many sessions that failed together
-/// do not retry together. It is deterministic for a turn and attempt, so that runs can be repeated.
+/// Returns the wait before a retry: 1, 4, 16 ... seconds plus up to half as much again, so that many sessions that failed
+/// together do not retry together. It depends only on the turn and the attempt, so that runs can be repeated.
 fn wait_ms(first_ms: u64, attempt: u32, turn_id: TurnId) -> u64 {
     let wait = first_ms.saturating_mul(4_u64.saturating_pow(attempt)).min(MAX_WAIT_MS);
     let seed = turn_id.as_uuid().as_u128() ^ (u128::from(attempt) << 64);

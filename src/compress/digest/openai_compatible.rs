@@ -1,5 +1,5 @@
-//! Client for every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio, `OpenRouter`
-//! and others.
+//! A client for every endpoint that speaks `OpenAI`'s chat completions: `OpenAI` itself, Ollama, vLLM, LM Studio,
+//! `OpenRouter` and others.
 
 use std::{
     fmt,
@@ -23,7 +23,7 @@ use crate::{
     own_thread::on_own_thread,
 };
 
-/// Up to twice the size of the longest answer is read, since JSON in JSON is escaped. Anything longer is cut off.
+/// How many bytes of a response are read: twice the longest answer, since JSON in JSON is escaped. The rest is cut off.
 const MAX_BODY_BYTES: u64 = 2 << 20;
 
 /// How the model is made to answer in JSON, strictest first. Which mode an endpoint supports is found out by trying.
@@ -52,8 +52,8 @@ enum JsonMode {
 /// # Ok(())
 /// # }
 /// ```
-/// Texts and key are sent only to this address: redirects are refused. Proxies are taken from the environment
-/// (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. TLS is rustls with the web's root certificates.
+/// The texts and the key are sent only to this address: redirects are refused. Proxies from the environment (`HTTPS_PROXY`,
+/// `NO_PROXY`) are used, except for this machine itself. TLS is rustls with the web's root certificates.
 #[derive(Clone)]
 pub struct OpenAiCompatible {
     endpoint: Endpoint,
@@ -63,7 +63,8 @@ pub struct OpenAiCompatible {
 }
 
 impl OpenAiCompatible {
-    /// The model of this name at this address, without `/chat/completions`: `http://localhost:11434/v1`.
+    /// Creates a client for the model with this name at this base address: the part before `/chat/completions`, for example
+    /// `http://localhost:11434/v1`.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if this is not an `http` or `https` address, or
     /// contains a user, password, query or fragment: keys do not belong there.
@@ -71,29 +72,29 @@ impl OpenAiCompatible {
         Self::named("LLM#1", base_url, model)
     }
 
-    /// Like [`new`](Self::new), with another name for the model in errors: `LLM#2`, if it talks to the user.
+    /// Like [`new`](Self::new), with another name for the model in errors: `LLM#2` for a model that talks to the user.
     pub fn named(who: &'static str, base_url: impl Into<String>, model: impl Into<String>) -> Result<Self> {
         let endpoint = Endpoint::new(who, base_url, DEFAULT_TIMEOUT)?;
         Ok(Self { endpoint, model: model.into(), json_mode: Arc::default() })
     }
 
-    /// The key, sent as a bearer token, only over `https` or to this machine. Default: none, as local servers expect. It
-    /// appears in no error and no `Debug`.
+    /// Sets the API key, which is sent as a bearer token, and only over `https` or to this machine. Default: none, as local
+    /// servers expect. Errors and `Debug` never show it.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.endpoint.set_api_key(key.into());
         self
     }
 
-    /// The model's name in errors. Default: `LLM#1`; use `LLM#2` for a model that talks to the user.
+    /// Sets the model's name in errors. Default `LLM#1`; use `LLM#2` for a model that talks to the user.
     #[must_use]
     pub fn called(mut self, who: &'static str) -> Self {
         self.endpoint.set_who(who);
         self
     }
 
-    /// Total time limit of one request. Default 1 minute, at least 1 ms (less counts as 1 ms). The summarizer has its own
-    /// timeout; this one also ends connections that no caller waits for any more.
+    /// Sets the total time limit of one request. Default 1 minute, at least 1 ms (less counts as 1 ms). The summarizer has
+    /// its own timeout; this one also ends connections that no caller waits for any more.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.endpoint.set_timeout(timeout);
@@ -162,7 +163,7 @@ impl ChatModel for OpenAiCompatible {
         &self.model
     }
 
-    /// Runs on its own thread, which is not joined when a runtime ends: a call may take a minute.
+    /// Runs on its own thread, which is not joined when a runtime ends, because a call may take a minute.
     fn complete<'a>(&'a self, prompt: &'a ChatPrompt) -> Completing<'a> {
         let (own, prompt) = (self.clone(), prompt.clone());
         Box::pin(on_own_thread("thermocline-llm", move || own.ask(&prompt)))
@@ -178,7 +179,7 @@ impl fmt::Debug for OpenAiCompatible {
     }
 }
 
-/// The text of the first choice. The rest of the body is ignored.
+/// Returns the text of the first choice. The rest of the body is ignored.
 fn answer_in(body: &[u8], who: &str) -> std::result::Result<String, EndpointFailure> {
     #[derive(Deserialize)]
     struct ChatCompletionBody {

@@ -14,7 +14,7 @@ use crate::{
     text::{llm_json, subjects},
 };
 
-/// The alias of the turn at this position of its chunk: short, and never that of another chunk by accident.
+/// Returns the alias of the turn at this position of its chunk, counted from 0: `t1`, `t2` ... It is shorter than an id.
 pub(super) fn alias(at: usize) -> String {
     format!("t{}", at + 1)
 }
@@ -36,7 +36,8 @@ fn prompt(user: String) -> ChatPrompt {
     ChatPrompt { system: SYSTEM.clone(), user, answer_schema: SCHEMA.clone() }
 }
 
-/// The turns as one line of JSON, without anything that could be taken for a chat template's tag or that is hidden.
+/// Returns the turns as one line of JSON, without hidden characters and without anything that could be taken for a tag of a
+/// chat template.
 pub(super) fn data(chunk: &TurnChunk<'_>) -> String {
     let turns: Vec<DigestTurn<'_>> =
         chunk.turns().iter().enumerate().map(|(at, turn)| DigestTurn::of(chunk, at, turn)).collect();
@@ -48,7 +49,7 @@ struct DigestPromptData<'a> {
     turns: Vec<DigestTurn<'a>>,
 }
 
-/// A turn as the model sees it; the fields are in this order.
+/// A turn as the model sees it. The fields are serialized in this order.
 #[derive(Serialize)]
 struct DigestTurn<'a> {
     id: String,
@@ -59,7 +60,8 @@ struct DigestTurn<'a> {
     assistant: Option<ShownSide<'a>>,
 }
 
-/// A side that may speak about itself has a subject; one that proves nothing says where it comes from.
+/// One side of a turn. A side that may speak about itself has a subject; any other side proves no anchor, and says where it
+/// comes from.
 #[derive(Serialize)]
 struct ShownSide<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +91,7 @@ impl<'a> ShownSide<'a> {
     }
 }
 
-/// The instructions. The attributes come from their type, so the list always matches what is parsed.
+/// The instructions. The attributes come from the type [`Attribute`], so the list always matches what is parsed.
 static SYSTEM: LazyLock<String> = LazyLock::new(|| {
     let named = |cardinality| {
         let names = Attribute::ALL.iter().filter(|attribute| attribute.cardinality() == cardinality);
@@ -124,7 +126,7 @@ if it is so no longer. attribute is one of those that have one value at a time: 
     )
 });
 
-/// The schema of the answer, with its parts in the order in which they are best written.
+/// The JSON Schema of the answer, with its parts in the order in which a model best writes them.
 static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     let text = r#"{"type":"string"}"#;
     let anchor = object(&[

@@ -20,9 +20,9 @@ use crate::{
     },
 };
 
-/// Entries beyond this are not read: only a handful is asked for.
+/// How many entries are read: the prompt asks for only a handful.
 const MAX_ENTRIES: usize = 100;
-/// The most that are asked for.
+/// The most memories that the prompt asks for.
 const ASKED_FOR: usize = 5;
 
 /// The prompt for the turns of a chunk.

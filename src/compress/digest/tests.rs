@@ -1,4 +1,4 @@
-//! Hostile, malformed and careless answers, and what is made of each; failing models, and how often they are asked.
+//! Tests what becomes of hostile, malformed and careless answers, and how often failing models are asked.
 
 use std::{
     collections::{HashSet, VecDeque},

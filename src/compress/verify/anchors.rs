@@ -1,4 +1,4 @@
-//! Anchors that LLM#1 found: accepted only if their subject says so, in words that are in the turn.
+//! Checks the anchors that LLM#1 found: an anchor is accepted only if its subject says so, in words that are in the turn.
 
 use crate::{
     compress::verify::{
@@ -18,10 +18,10 @@ use crate::{
 const MAX_VALUE_BYTES: usize = 100;
 /// A sentence or two: a longer quote proves nothing more.
 const MAX_QUOTE_BYTES: usize = 500;
-/// Nobody says more than this about themselves in one turn; an answer with thousands is not read to its end.
+/// The most anchors of one turn that are examined: nobody says more about themselves in one turn.
 const MAX_ANCHORS: usize = 20;
 
-/// The anchors that their turn proves, each once, with the turn's own words as quotes.
+/// Returns the anchors that their turn proves, each once, with the turn's own words as quotes.
 pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> {
     if anchors.is_empty() {
         return anchors;
@@ -46,7 +46,7 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
 /// A side of a turn that may speak about itself.
 struct SpeakerSide<'a> {
     text: &'a str,
-    /// Whom its speaker may speak about: themselves.
+    /// The only subject whose anchors this side can prove: its speaker.
     subject: String,
     normal: Normal,
     source: SourceText,
@@ -58,10 +58,10 @@ impl<'a> SpeakerSide<'a> {
         Self { text, subject, normal: Normal::of(text), source }
     }
 
-    /// The anchor with the quote as it is written here, or `None`.
+    /// Returns the anchor with the quote as this side writes it; `None` if this side does not prove it.
     fn believe(&self, anchor: &FoundAnchor) -> Option<FoundAnchor> {
         if anchor.value.len() > 4 * MAX_VALUE_BYTES || anchor.quote.len() > 4 * MAX_QUOTE_BYTES {
-            return None; // Before anything reads it.
+            return None; // Checked before anything reads the texts.
         }
         let subject = folded_name(&anchor.subject);
         let value = tidy(&anchor.value);
@@ -82,13 +82,13 @@ impl<'a> SpeakerSide<'a> {
         Some(FoundAnchor { subject, value, quote: quote.to_owned(), ..anchor.clone() })
     }
 
-    /// Whether it contains no instruction to its reader.
+    /// Whether the value contains no instruction to its reader.
     fn is_no_order(&self, value: &str) -> bool {
         orders::check_alone(&told::told(&told::folded(value, &self.source), &self.source)).is_ok()
     }
 
-    /// Whether the speaker's own text contains every word and number of the value, and the quote some of it. Only their own:
-    /// a document next to it may say anything.
+    /// Whether the speaker's own text contains every word and number of the value, and the quote contains some of it. Other
+    /// text does not count: a document next to it may say anything.
     fn supports(&self, value: &str, quote: &str) -> bool {
         let mut content = words::query_words(value);
         content.retain(|&word| !is_number(word, value));
@@ -112,7 +112,8 @@ fn is_number(word: words::Word, value: &str) -> bool {
     runs.any(|run| words::query_words(run).contains(&word))
 }
 
-/// Text normalized for comparing quotes: blanks as single spaces, curly quotes and dashes straight; with a mapping back.
+/// A text normalized for comparing quotes, with a mapping back to the original: blanks become single spaces, curly quotes
+/// and dashes become straight ones.
 pub(super) struct Normal {
     text: String,
     /// For each byte of `text`, the byte of the original that it came from; then the original's end.
@@ -146,7 +147,7 @@ impl Normal {
         self.origins.resize(self.text.len(), origin);
     }
 
-    /// The part of the original that matches this quote, in whole words.
+    /// Finds the part of the original that matches this quote, in whole words.
     pub(super) fn find<'a>(&self, original: &'a str, quote: &str) -> Option<&'a str> {
         let wanted = Self::of(quote).text;
         let wanted = wanted.trim();
@@ -160,7 +161,7 @@ impl Normal {
     }
 }
 
-/// Whether there are letters on both sides, in a script that has spaces.
+/// Whether there are letters on both sides of this position, in a script that has spaces.
 fn is_inside_word(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let behind = text[at..].chars().next();

@@ -1,7 +1,7 @@
-//! Whether an anchor's value answers its attribute: a name looks like a name, an age like an age. Closed, small rules; in
-//! doubt they refuse.
+//! Checks whether an anchor's value fits its attribute: a name looks like a name, an age like an age. The rules are small
+//! and closed; in doubt they refuse.
 //!
-//! The cue words are those of English and some of each larger language, folded.
+//! The cue words are folded words of English and of each larger language.
 
 use crate::{
     compress::verify::{language, numbers},
@@ -19,7 +19,7 @@ use crate::{
 /// The form of a value.
 #[derive(Clone, Copy)]
 enum ValueForm {
-    /// Capitalized if its script has capitals, also by the speaker; not a common word; directly after a cue.
+    /// Capitalized by the speaker if the script has capitals; not a common word; directly after a cue.
     Name,
     /// Each of its words, except small ones, is capitalized by the speaker.
     Proper,
@@ -33,8 +33,8 @@ enum ValueForm {
     Phrase,
 }
 
-/// The form and maximum number of words for each attribute. `sister Anna` or `type 2 diabetes` fit well into eight words; a
-/// note is what fits nowhere else.
+/// Returns the form and the maximum number of words of an attribute's values. `sister Anna` or `type 2 diabetes` fit well
+/// into eight words; a note is what fits nowhere else.
 const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     match attribute {
         Attribute::Name => (ValueForm::Name, 4),
@@ -47,10 +47,10 @@ const fn rule_of(attribute: Attribute) -> (ValueForm, usize) {
     }
 }
 
-/// Words in a quote that prove an attribute: lines of `attribute: cue|cue`. `called Petrel` and `this is Petrel` may refer
-/// to a boat.
+/// Words in a quote that prove an attribute: lines of `attribute: cue|cue`. Phrases such as `called Petrel` and
+/// `this is Petrel` are not cues for a name, because they may refer to a boat.
 static CUES: List = list!("answer_cues");
-/// Words for what is no longer so, or never was.
+/// The key in [`CUES`] of the words which say that something is no longer so, or never was.
 const ENDED: &str = "ended";
 
 static PRONOUNS: List = list!("pronouns");
@@ -83,7 +83,8 @@ fn stands_in(value: &str, quote: &str) -> bool {
     words::query_words(value).iter().all(|word| quoted.contains(word))
 }
 
-/// Whether the speaker capitalizes each word, if the script has capitals; if the speaker uses none, it stays unsure.
+/// Whether the speaker capitalizes each word, if its script has capitals. If the speaker uses no capitals, the value is
+/// refused.
 fn is_proper(parts: &[&str], quote: &str) -> bool {
     let is_written = |part: &str| {
         let bare = bare(part);
@@ -106,7 +107,7 @@ fn is_proper(parts: &[&str], quote: &str) -> bool {
             .all(|part| part.is_empty() || is_written(part))
 }
 
-/// Without surrounding signs, and without a possessive `'s`.
+/// Returns the word without surrounding signs, and without a possessive `'s`.
 fn bare(word: &str) -> &str {
     without_possessive(word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
@@ -145,7 +146,7 @@ fn is_pronouns(value: &str) -> bool {
         && parts.all(|part| PRONOUNS.contains(part) || part.chars().all(language::is_unspaced_char))
 }
 
-/// Whether no sentence ends in the middle.
+/// Whether no sentence ends within the value.
 fn is_phrase(value: &str) -> bool {
     let inside = value.trim_end_matches(['.', '!', '?', '\u{3002}']);
     !inside.contains([';', '\u{3002}']) && !["! ", "? ", ": "].iter().any(|end| inside.contains(end))
@@ -167,7 +168,7 @@ fn has_cue(of: &str, value: &str, quote: &str) -> bool {
         let is_whole = !quote[..start].ends_with(is_word) && !quote[end..].starts_with(is_word);
         let is_unspaced = quote[start..end].ends_with(language::is_unspaced_char);
         let is_before_name = || {
-            // Directly after the cue: "I'm in Lisbon" is no name.
+            // Only directly after the cue: in "I'm in Lisbon", `in Lisbon` is not a name.
             quote[end..].trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(&value)
         };
         (is_whole || is_unspaced) && (of != Attribute::Name.as_str() || is_before_name())

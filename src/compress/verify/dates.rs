@@ -1,4 +1,4 @@
-//! Dates in a claim: those that the source names, or that follow from the day when it was said.
+//! Checks the dates in a claim: the source must name them, or they must follow from the day when it was said.
 //!
 //! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A supported date is removed from the claim before its
 //! numbers are checked; the numbers of an unsupported one stay and fail that check.
@@ -12,9 +12,9 @@ use crate::{
     times::month_in_any_language,
 };
 
-/// How far from the day of the turn "yesterday", "last Friday", "in two weeks" can lead.
+/// How far "yesterday", "last Friday" or "in two weeks" can lead from the day of the turn.
 const REACH_DAYS: i64 = 14;
-/// "Last month", said in January, was in another year.
+/// How far "last month" or "next month" can lead into another year.
 const REACH_OF_MONTHS_DAYS: u64 = 62;
 
 /// A date, or the parts of one that are named.
@@ -31,7 +31,7 @@ pub(super) struct Dates {
     named: HashSet<Date>,
     /// Whether it contains words like "yesterday" and "last".
     is_relative: bool,
-    /// Whether it counts in years.
+    /// Whether it counts time in years.
     counts_years: bool,
 }
 
@@ -58,7 +58,7 @@ impl Dates {
         }
     }
 
-    /// The folded claim without the dates that the source, which names these numbers, supports.
+    /// Returns the folded claim without the dates that the source supports. `numbers` are the numbers that the source names.
     pub(super) fn without_supported(&self, folded: &str, numbers: &HashSet<String>) -> String {
         let tokens = tokens(folded);
         let mut out = String::with_capacity(folded.len());
@@ -146,8 +146,8 @@ impl DateToken<'_> {
     }
 }
 
-/// Digits, words, and every other character except blanks and commas. Words that only connect the parts of a date, and the
-/// letters of ordinals, are skipped.
+/// Splits a text into runs of digits, words, and every other single character except blanks and commas. Words that only
+/// connect the parts of a date, and the letters of ordinals, are skipped.
 fn tokens(folded: &str) -> Vec<DateToken<'_>> {
     let mut tokens: Vec<DateToken<'_>> = Vec::new();
     let mut at = 0;
@@ -185,7 +185,7 @@ const SHAPES: &[&str] = &[
     "d .? M Y", "d .? M", "M d Y", "M d", "M Y", "Y",
 ];
 
-/// The readings of the longest date at the start of these tokens, and how many tokens it takes.
+/// Returns the readings of the longest date at the start of these tokens, and how many tokens it takes.
 fn date_at(tokens: &[DateToken<'_>]) -> Option<(Vec<Date>, usize)> {
     let fits: Vec<(Date, usize)> = SHAPES.iter().filter_map(|shape| fit(shape, tokens)).collect();
     let longest = fits.iter().map(|(_, used)| *used).max()?;

@@ -4,10 +4,11 @@ use std::fmt;
 
 use crate::model::summary::MAX_SUMMARY_TOKENS;
 
-/// Each flaw with its text.
+/// Defines each flaw together with its text.
 macro_rules! flaws {
     ($($flaw:ident: $text:literal,)*) => {
-        /// What is wrong with a verdict. Its text tells a model, or a person, what to do about it; it never quotes anyone.
+        /// What is wrong with a verdict. Its text tells a model, or a person, how to correct the verdict, and never quotes
+        /// anyone.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Flaw {
             $($flaw,)*

@@ -1,4 +1,4 @@
-//! In which script, and as far as it can be determined, in which language a text is written.
+//! Determines in which script a text is written and, as far as possible, in which language.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,10 +32,10 @@ const MIN_LETTERS: u32 = 8;
 /// A text is written in a script if at least one in this many of its letters belongs to it. Names and terms in other scripts
 /// are part of every language.
 const WRITTEN_ONE_IN: u32 = 4;
-/// Text beyond this says nothing new about its language.
+/// How many bytes of a text are profiled: more say nothing new about its language.
 const MAX_PROFILED_BYTES: usize = 20_000;
 
-/// How a text is written.
+/// The letters of a text, counted by script, and its language if that is clear.
 struct LanguageProfile {
     letters: u32,
     by_script: HashMap<&'static str, u32>,
@@ -62,7 +62,7 @@ impl LanguageProfile {
         new
     }
 
-    /// Whether a summary written like `summary` is in the language of a text written like this; `None` if that cannot be
+    /// Whether a summary with this profile is in the language of the text that `self` describes; `None` if that cannot be
     /// determined.
     fn agrees(&self, summary: &Self) -> Option<bool> {
         if self.letters < MIN_LETTERS || summary.letters < MIN_LETTERS {
@@ -95,7 +95,7 @@ fn is_kana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}')
 }
 
-/// The name of a letter's script; empty for an unlisted one.
+/// Returns the name of a letter's script; empty for one that is not listed.
 fn script_of(c: char) -> &'static str {
     let has = |ranges: &[RangeInclusive<char>]| ranges.iter().any(|range| range.contains(&c));
     SCRIPTS.iter().find(|(_, ranges)| has(ranges)).map_or("", |(name, _)| name)
@@ -119,8 +119,8 @@ static FREQUENT: List = list!("frequent");
 /// How many frequent words a text must have before its language is named: chance produces a few.
 const MIN_FREQUENT: usize = 4;
 
-/// The language of `FREQUENT` that this text is in, if it is clearly one of them: it has at least twice as many of that
-/// language's words as of any other's.
+/// Returns the language of this text, as a line of [`FREQUENT`], if that is clear: the text has at least twice as many words
+/// of that language's list as of any other.
 fn language_of(text: &str) -> Option<usize> {
     let folded = words::fold(text);
     let words: Vec<&str> =

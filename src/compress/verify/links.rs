@@ -1,8 +1,8 @@
-//! Links and e-mail addresses: found in a claim, looked up in its source.
+//! Finds links and e-mail addresses in a claim, and looks them up in its source.
 
 use crate::compress::verify::flaw::Flaw;
 
-/// What looks like a link or an address in a lower-case text, and the flaw if its source lacks it.
+/// Returns what looks like a link or an address in a lower-case text, and the flaw if the source lacks it.
 pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {
     text.split([' ', '<', '>', '(', ')', '[', ']', '{', '}', '"', '\u{201c}', '\u{201d}', '|', ',', ';'])
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '@' | '/')))
@@ -22,14 +22,14 @@ pub(super) fn claimed(text: &str) -> impl Iterator<Item = (&str, Flaw)> {
         .filter(|(link, _)| !link.is_empty())
 }
 
-/// `javascript:alert`, `tel:555`: a scheme that needs no slashes.
+/// Whether a word has a scheme that needs no slashes: `javascript:alert`, `tel:555`.
 fn has_scheme(word: &str) -> bool {
     const SCHEMES: [&str; 8] = ["javascript", "data", "mailto", "tel", "file", "vbscript", "ftp", "magnet"];
     word.split_once(':').is_some_and(|(scheme, rest)| SCHEMES.contains(&scheme) && !rest.is_empty())
 }
 
-/// `shop.example/sale`: labels and dots; the last label has two letters or more, as in every top-level domain. The
-/// ideographic full stop between Latin labels is a dot to a browser.
+/// Whether a word has a domain: labels and dots, as in `shop.example/sale`. The last label has two letters or more, as in
+/// every top-level domain. The ideographic full stop between Latin labels is a dot to a browser.
 fn has_domain(word: &str) -> bool {
     let host = word.split(['/', ':', '?', '#']).next().unwrap_or(word);
     let Some((before, last)) = host.rsplit_once(['.', '\u{3002}', '\u{ff61}']) else { return false };

@@ -48,12 +48,12 @@ const MAX_KEYWORDS_READ: usize = 50;
 /// A checked answer.
 #[derive(Debug)]
 pub(crate) struct Sorted {
-    /// One for each requested turn, in order: its verdict, cleaned, or what was wrong with it.
+    /// For each requested turn, in order: its verdict, cleaned, or what was wrong with it.
     pub(crate) turns: Vec<(TurnId, Result<Verdict, Flaw>)>,
-    /// Verdicts for turns that were not asked for. They are ignored.
+    /// How many verdicts were about turns that were not asked for. These are ignored.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests tell by it what was not believed"))]
     pub(crate) foreign_count: usize,
-    /// Anchors of good verdicts that were not accepted. The verdicts stay good.
+    /// How many anchors of good verdicts were not accepted. The verdicts stay good.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests tell by it what was not believed"))]
     pub(crate) dropped_anchor_count: usize,
 }
@@ -99,7 +99,7 @@ pub(crate) fn sort(turns: &[Turn], verdicts: Vec<Verdict>) -> Sorted {
 
 fn clean(turn: &Turn, verdict: Verdict) -> Result<Verdict, Flaw> {
     if verdict.summary_text.len() > 4 * MAX_SUMMARY_BYTES {
-        return Err(Flaw::TooLong); // Before anything reads it.
+        return Err(Flaw::TooLong); // Checked before anything reads the text.
     }
     let summary_text = tidy(&verdict.summary_text);
     let source = SourceText::of_turn(turn);
@@ -138,8 +138,8 @@ fn check_summary(summary: &str, turn: &Turn, source: &SourceText) -> Result<(), 
     told::check(&told, source)
 }
 
-/// Drops keywords that are bad or not the turn's own words, and truncates the list; if too few are left, returns none, and
-/// the built-in ones are used.
+/// Drops keywords that are bad or not in the turn's own words, and truncates the list. If too few are left, returns none, so
+/// that the built-in ones are used.
 fn clean_keywords(keywords: &[String], source: &SourceText) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut folded: HashSet<String> = HashSet::new();
@@ -164,7 +164,7 @@ fn clean_keywords(keywords: &[String], source: &SourceText) -> Vec<String> {
     kept
 }
 
-/// If one sentence is the summary of two turns that say different things, it helps to find neither.
+/// Refuses a sentence that summarizes two turns that say different things, because it helps to find neither.
 fn refuse_repeated(turns: &[Turn], results: &mut [(TurnId, Result<Verdict, Flaw>)]) {
     let mut first_with: HashMap<String, usize> = HashMap::new();
     let mut repeated: Vec<usize> = Vec::new();

@@ -1,4 +1,4 @@
-//! Numbers in folded text, in digits or words: those that a source supplies, and those that a claim makes.
+//! Finds numbers in folded text, in digits or words: those that a source supplies, and those that a claim makes.
 //!
 //! A number is compared as digits without separators and needless zeros: `1,000`, `1000` and "a thousand" are `1000`. If a
 //! form can be read in two ways, a source supplies both, and a claim needs only one.
@@ -10,9 +10,9 @@ use crate::english::numbers::{InWords, NumberToken, east_asian, in_words, loose,
 /// A number that a claim makes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NumberClaim {
-    /// One of these must be supplied,
+    /// The ways to read the number: the source must supply one of these,
     readings: Vec<String>,
-    /// or all of these, if there are any: the parts of `07.05.2023`.
+    /// or all of these parts, if there are any: the parts of `07.05.2023`.
     parts: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl NumberClaim {
     }
 }
 
-/// Every number that this text may name.
+/// Returns every number that this text may name.
 pub(super) fn supplied(folded: &str) -> HashSet<String> {
     let mut found = HashSet::new();
     let mut previous: Option<(usize, String)> = None;
@@ -63,8 +63,8 @@ pub(super) fn supplied(folded: &str) -> HashSet<String> {
     found
 }
 
-/// Every number that this text certainly names. Words that usually count nothing ("one of them", "first", "a couple") are
-/// excluded.
+/// Returns every number that this text certainly names. Words that usually count nothing ("one of them", "first", "a
+/// couple") are excluded.
 pub(super) fn claimed(folded: &str) -> Vec<NumberClaim> {
     const COUNT_NOTHING: [&str; 3] = ["one", "first", "second"];
     let mut claims = Vec::new();
@@ -89,7 +89,7 @@ pub(super) fn claimed(folded: &str) -> Vec<NumberClaim> {
     claims
 }
 
-/// The possible readings of digits, and their parts if there are several.
+/// Returns the possible readings of digits, and their parts if there are several.
 fn readings_of(raw: &str) -> (Vec<String>, Vec<String>) {
     let groups: Vec<&str> = raw.split(['.', ',', '\'']).collect();
     let (first, rest) = groups.split_first().map_or(("", &[] as &[&str]), |(first, rest)| (*first, rest));
@@ -110,7 +110,8 @@ fn readings_of(raw: &str) -> (Vec<String>, Vec<String>) {
     (readings, groups.iter().map(|group| canonical(group)).collect())
 }
 
-/// The readings of digits with what follows them, and whether they cannot mean anything else.
+/// Returns the readings of digits together with the word that follows them, and whether the digits cannot mean anything
+/// else.
 fn moved(readings: &[String], raw: &str, behind: &str) -> (Vec<String>, bool) {
     let behind = behind.trim_start_matches([' ', '-']);
     let word = &behind[..behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len())];
@@ -139,7 +140,7 @@ fn decimal(whole: &str, fraction: &str) -> String {
     if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
 }
 
-/// The number with its point moved.
+/// Returns the number with its decimal point moved right by this many digits.
 fn scaled(number: &str, zeros: usize) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let padded = format!("{fraction:0<zeros$}");
@@ -151,7 +152,7 @@ fn scaled(number: &str, zeros: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Whether a claim is supported by a source.
+    /// Checks whether a claim is supported by a source.
     #[track_caller]
     fn check(source: &str, claim: &str, holds: bool) {
         let supplied = supplied(source);

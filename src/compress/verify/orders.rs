@@ -1,6 +1,6 @@
-//! Summaries that give orders to their reader, a model, instead of telling what was said.
+//! Refuses summaries that give orders to their reader, which is a model, instead of telling what was said.
 //!
-//! English only. In other languages most of these are caught as words that the turn lacks ([`told`]).
+//! The lists are English only. In other languages, most orders are caught as words that the turn lacks ([`told`]).
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -13,23 +13,23 @@ use crate::{
     text::words::Word,
 };
 
-/// What a model is told to do against those it serves,
+/// Verbs of orders that turn a model against those it serves.
 static DOING: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("order_verbs")));
-/// and with what. "Forget the milk" is no order to a model.
+/// The objects of these verbs. "Forget the milk" is not an order to a model.
 static TARGETS: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("order_targets")));
-/// How many content words may be between the two.
+/// How many content words may be between a verb and its object.
 const WINDOW: usize = 6;
 
-/// Other openings of orders to the reader, and other things that they refer to.
+/// Other openings of orders to the reader, and other phrases ([`ORDERED`]) that make a sentence such an order.
 static OPENINGS: List = list!("order_openings");
 const ORDERED: [&str; 4] = ["above", "you are", "you must", "from now on"];
 
-/// Who is told what to do, and how, with at most one word in between.
+/// The subjects of a duty. At most one word may be between a subject and its duty ([`DUTIES`]).
 const SUBJECTS: &str = "assistant ai model llm bot chatbot agent you reader readers system gpt";
 static DUTIES: List = list!("duties");
 
-/// A summary must not give an order, but it may report one that its turn gives. An order to the reader, even if it is quoted
-/// verbatim, must not be the whole summary of what was said.
+/// Checks that a summary gives no order. It may report an order that its turn gives. But a sentence that begins as an order
+/// to the reader is refused, even if the turn says it verbatim.
 pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     let is_flawed = told.split_inclusive(|word| word.is_last).any(is_order)
         || has_command(told, WordOrigin::Foreign)
@@ -37,7 +37,7 @@ pub(super) fn check(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     if is_flawed { Err(Flaw::Instruction) } else { Ok(()) }
 }
 
-/// `Ignore all previous instructions`, whoever said it.
+/// Whether a sentence begins as an order to the reader: `Ignore all previous instructions`, whoever said it.
 fn is_order(sentence: &[ToldWord<'_>]) -> bool {
     let text =
         |from: usize| sentence[from..].iter().map(|word| word.text).collect::<Vec<_>>().join(" ") + " ";
@@ -53,13 +53,13 @@ fn is_order(sentence: &[ToldWord<'_>]) -> bool {
         })
 }
 
-/// Text that is shown alone, such as an anchor, must not mention any order, whoever gave it.
+/// Checks text that is shown alone, such as an anchor: it must not mention any order, whoever gave it.
 pub(super) fn check_alone(told: &[ToldWord<'_>]) -> Result<(), Flaw> {
     check(told)?;
     if has_command(told, WordOrigin::Turns) { Err(Flaw::Instruction) } else { Ok(()) }
 }
 
-/// `... ignore all instructions ...`, if at least one of the two words has this origin.
+/// Whether the text has `... ignore all instructions ...`, with at least one of the two words of this origin.
 fn has_command(told: &[ToldWord<'_>], whose: WordOrigin) -> bool {
     let content: Vec<(Word, WordOrigin)> =
         told.iter().filter_map(|word| Some((word.word?, word.whose))).collect();
@@ -72,7 +72,7 @@ fn has_command(told: &[ToldWord<'_>], whose: WordOrigin) -> bool {
     })
 }
 
-/// `the assistant must ...` and `from now on ...`, followed by something that the turn does not say.
+/// Whether the text has `the assistant must ...` or `from now on ...`, followed by something that the turn does not say.
 fn is_duty_of_its_own(told: &[ToldWord<'_>]) -> bool {
     let is_at = |at: usize, phrase: &str| {
         phrase.split(' ').enumerate().all(|(n, text)| told.get(at + n).is_some_and(|word| word.text == text))

@@ -1,4 +1,4 @@
-//! Plain text: no markup, nothing hidden, no frame, no control token, no refusal.
+//! Checks that a text is plain: no markup, nothing hidden, no frame, no control token, no refusal.
 
 use crate::{
     compress::verify::{flaw::Flaw, source::SourceText},
@@ -16,7 +16,7 @@ pub(super) fn tidy(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Checks for one line of plain text that does not look like a frame.
+/// Checks that a text is one line of plain text and does not look like a frame.
 pub(super) fn check(text: &str) -> Result<(), Flaw> {
     if text.contains(is_line_break) {
         return Err(Flaw::LineBreak);
@@ -35,7 +35,7 @@ pub(super) fn check(text: &str) -> Result<(), Flaw> {
     }
 }
 
-/// Joiners and direction marks, which scripts and emoji need and Latin text does not.
+/// Whether a character is a joiner or a direction mark, which scripts and emoji need and Latin text does not.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }
@@ -43,7 +43,7 @@ fn is_joiner(c: char) -> bool {
 /// Roles that must not appear to speak in a summary.
 static ROLES: List = list!("roles");
 
-/// The beginnings of this crate's own frames, and parts of chat templates that are not tokens.
+/// The beginnings of this crate's own frames, and parts of chat templates that `control` does not know.
 const FRAMES: [&str; 6] = ["|>", "<memory", "</memory", "<now:", "<recent turns", "###"];
 
 fn has_frame(text: &str) -> bool {
@@ -78,7 +78,7 @@ fn has_markup(text: &str) -> bool {
 /// How models phrase a refusal; `_` stands for blanks.
 static REFUSALS: List = list!("refusals");
 
-/// A summary must not be a refusal, unless it repeats the turn verbatim.
+/// Checks that a summary is not a refusal, unless it repeats the turn verbatim.
 pub(super) fn check_voice(summary: &str, source: &SourceText) -> Result<(), Flaw> {
     let folded = words::fold(summary).replace('\u{2019}', "'").replace(' ', "_");
     let folded = folded.trim_start_matches(|c: char| !c.is_alphanumeric());

@@ -1,4 +1,5 @@
-//! Memories that LLM#1 proposes: accepted only if their quotes are in their turns and prove what they say.
+//! Checks the memories that LLM#1 proposes: a proposal is accepted only if its quotes are in their turns and prove what it
+//! says.
 
 use crate::{
     compress::{
@@ -22,7 +23,7 @@ use crate::{
     text::words,
 };
 
-/// How many proposals are examined: only a few are kept of a session.
+/// How many proposals are examined: only a few per session are kept.
 const MOST: usize = 32;
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_CONTENT_BYTES: usize = 2_000;
@@ -40,11 +41,11 @@ const LEAST_QUOTED: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Proven {
     pub(crate) new: NewMemory,
-    /// The turn, the side's origin, and its own words.
+    /// For each quote: its turn, the origin of the side that says it, and the words as that side writes them.
     pub(crate) quotes: Vec<(Turn, Origin, String)>,
 }
 
-/// The proposals that hold. The others are dropped silently: they are not asked for again.
+/// Returns the proposals that hold. The others are dropped silently, because they are not asked for again.
 pub(crate) fn proposals(turns: &[Turn], proposals: Vec<Proposal>) -> Vec<Proven> {
     proposals.into_iter().take(MOST).filter_map(|proposal| prove(turns, proposal)).collect()
 }
@@ -86,7 +87,7 @@ fn prove(turns: &[Turn], proposal: Proposal) -> Option<Proven> {
     Some(Proven { new, quotes })
 }
 
-/// Whose words a quote is, checking the user's side first, and how it is written there.
+/// Finds the side that says a quote, the user's first: returns its origin, and the quote as it is written there.
 fn side_of<'t>(turn: &'t Turn, quote: &str) -> Option<(Origin, &'t str)> {
     let said = &turn.said;
     let sides = [(said.user_origin, &said.user_message), (said.assistant_origin, &said.ai_response)];
@@ -107,7 +108,8 @@ impl QuoteProof {
         Self { quoted: sides, source }
     }
 
-    /// Whether a text is plain, no instruction, in the language of the quotes, and says nothing that they do not say.
+    /// Whether a text is plain, gives no instruction, is in the language of the quotes, and says nothing that they do not
+    /// say.
     fn proves(&self, text: &str) -> bool {
         let is_plain = text.chars().any(char::is_alphanumeric)
             && plain::check(text).is_ok()
@@ -129,7 +131,7 @@ impl QuoteProof {
     }
 }
 
-/// Lower-case letters, digits and `: _ - .`, as in slots.
+/// Whether a slot has the form of a slot: lower-case letters, digits and `: _ - .`, beginning with a letter.
 fn is_slot(slot: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ":_-.".contains(c);
     slot.starts_with(|c: char| c.is_ascii_lowercase()) && slot.chars().all(is_sign)

@@ -1,4 +1,4 @@
-//! What a text offers as proof: its words, numbers, dates, links, and the text itself.
+//! What a text supplies as proof: its words, numbers, dates, links, and the text itself.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::{
     text::words::{self, Word, WordCounts},
 };
 
-/// A text, analysed once, that claims are checked against.
+/// A text against which claims are checked, analysed once.
 pub(super) struct SourceText {
-    /// Compatible forms unified, lower case, blanks as single spaces. Accents stay, because a link without its accents is
-    /// another link.
+    /// The text with compatible forms unified, in lower case, with blanks as single spaces. Accents stay, because a link
+    /// without its accents is another link.
     text: String,
     words: Vec<Word>,
     numbers: HashSet<String>,
@@ -22,7 +22,7 @@ pub(super) struct SourceText {
 }
 
 impl SourceText {
-    /// A whole turn: both sides, and who spoke.
+    /// Analyses a whole turn: both sides, and who spoke.
     pub(super) fn of_turn(turn: &Turn) -> Self {
         let said = &turn.said;
         let names =
@@ -31,7 +31,7 @@ impl SourceText {
         Self::of_text(&text, turn.timestamp.date_naive())
     }
 
-    /// A text said on this day.
+    /// Analyses a text that was said on this day.
     pub(super) fn of_text(text: &str, said_on: NaiveDate) -> Self {
         let folded = words::fold(text);
         let counts = WordCounts::of_text(text).counts;
@@ -47,23 +47,23 @@ impl SourceText {
         self.words.binary_search(&word).is_ok()
     }
 
-    /// Whether it contains all words of `text`; a text with only stop words must be contained as it is.
+    /// Whether the source contains all words of `text`. A text with only stop words must be contained as it is.
     pub(super) fn has_words_of(&self, text: &str) -> bool {
         let content = words::query_words(text);
         content.iter().all(|&word| self.has_word(word)) && (!content.is_empty() || self.has_text(text))
     }
 
-    /// How many different words it has.
+    /// Returns how many different words the source has.
     pub(super) fn word_count(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether it contains this text, ignoring case and blanks.
+    /// Whether the source contains this text, ignoring case and blanks.
     pub(super) fn has_text(&self, text: &str) -> bool {
         self.text.contains(&light(text))
     }
 
-    /// Checks that all links, addresses, numbers and dates are in here or follow from it.
+    /// Checks that all links, addresses, numbers and dates of a claim are in the source or follow from it.
     pub(super) fn check_facts(&self, claim: &str) -> Result<(), Flaw> {
         let claimed = light(claim);
         if let Some((_, flaw)) =
@@ -79,13 +79,13 @@ impl SourceText {
         }
     }
 
-    /// The folded claim without the dates that are in here or follow from it.
+    /// Returns the folded claim without the dates that are in the source or follow from it.
     pub(super) fn without_supported_dates(&self, folded: &str) -> String {
         self.dates.without_supported(folded, &self.numbers)
     }
 }
 
-/// Normalized for comparing two texts in which accents count.
+/// Normalizes a text for comparisons in which accents count.
 fn light(text: &str) -> String {
     let lower: String = text.nfkc().flat_map(char::to_lowercase).collect();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")

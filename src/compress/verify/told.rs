@@ -1,4 +1,4 @@
-//! What a summary says, word by word, and which of these words its turn has.
+//! Compares the words of a summary with those of its turn.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -8,20 +8,22 @@ use crate::{
     text::words::{self, Word},
 };
 
-/// At least one in this many content words of a summary must be in its turn, otherwise it is about something else. The bar
-/// is low, since a good paraphrase shares few: of 69 written by hand in different styles, the lowest had 3 of 9 on a short
-/// turn; of 1,239 that a model made from single turns of people's chats, 2 % had less (2026-11). Of summaries compared with
-/// strangers' short turns, 19 in 20 had less than 1 in 5.
+/// At least one in this many content words of a summary must be in its turn, otherwise the summary is about something else.
+/// The bar is low, since a good paraphrase shares few words: of 69 written by hand in different styles, the lowest shared 3
+/// of 9 on a short turn; of 1,239 that a model made from single turns of people's chats, 2 % shared less than one in three
+/// (2026-11). Of summaries compared with short turns of strangers, 19 in 20 shared less than 1 in 5.
 const SHARED_ONE_IN: usize = 3;
-/// The same for a long turn, where much is shared by chance: the lowest share of a good paraphrase was 7 of 14.
+/// The same for a long turn, where many words are shared by chance: the lowest share of a good paraphrase was 7 of 14.
 const SHARED_BY_CHANCE_ONE_IN: usize = 2;
-/// A turn is long here from this many different words up: a reply of some 3,000 characters.
+/// A turn with at least this many different words is long: a reply of some 3,000 characters.
 const LONG_TURN_WORDS: usize = 200;
-/// More content words in a row than this that the turn lacks are a statement of their own: text appended to an honest half
-/// has 4 or more in 17 of 20 cases; good paraphrases by hand had 5 in one of 49 and otherwise at most 3, and those that a
-/// model made had 4 or more in one of 10. In doubt it refuses, which only means that the built-in summarizer is used.
+/// The most content words in a row that the turn may lack; more of them state something else. Text appended to half of an
+/// honest summary had 4 or more in 17 of 20 cases. Of good paraphrases, those by hand had 5 in one of 49 and otherwise at
+/// most 3, and those by a model 4 or more in one of 10. In doubt the summary is refused, which only means that the built-in
+/// summarizer is used.
 const MAX_FOREIGN_RUN: usize = 3;
-/// A sentence of a summary is checked by itself if it has this many content words: fewer are easily paraphrased.
+/// A sentence of a summary is checked by itself if it has at least this many content words: a shorter one is easily
+/// paraphrased.
 const LEAST_MEASURED: usize = 3;
 /// In scripts without spaces, a pair of characters counts as half a word.
 const PAIRS_PER_WORD: usize = 2;
@@ -29,7 +31,7 @@ const PAIRS_PER_WORD: usize = 2;
 /// Reporting words, which every summary may use, whatever its turn says.
 static TELLING: LazyLock<HashSet<Word>> = LazyLock::new(|| stems(&list!("telling")));
 
-/// A list as comparable words.
+/// Returns the words of a list in comparable form.
 pub(super) fn stems(list: &List) -> HashSet<Word> {
     list.words().flat_map(words::query_words).collect()
 }
@@ -41,7 +43,7 @@ pub(super) enum WordOrigin {
     Turns,
     /// The turn lacks it.
     Foreign,
-    /// It says nothing by itself: a stop word, a number or date (which are checked as such), a reporting word.
+    /// Neither: a stop word, a reporting word, or a number or date, which are checked separately.
     Nobodys,
 }
 
@@ -54,17 +56,17 @@ impl WordOrigin {
 /// One word of a summary.
 #[derive(Debug)]
 pub(super) struct ToldWord<'a> {
-    /// Folded.
+    /// The word, folded.
     pub(super) text: &'a str,
-    /// As a comparable word; `None` for a stop word.
+    /// The word in comparable form; `None` for a stop word.
     pub(super) word: Option<Word>,
     pub(super) whose: WordOrigin,
     /// Whether it ends a sentence, or a part of one before a semicolon or colon.
     pub(super) is_last: bool,
 }
 
-/// The folded words of a summary whose dates are removed, in order. A run of a script without spaces is one word, and
-/// nobody's.
+/// Splits a folded summary, from which dates are removed, into its words. A run of characters in a script without spaces is
+/// one word, and its origin is [`WordOrigin::Nobodys`].
 pub(super) fn told<'a>(folded: &'a str, source: &SourceText) -> Vec<ToldWord<'a>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '\'';
     let mut told: Vec<ToldWord<'_>> = Vec::new();
@@ -89,7 +91,7 @@ pub(super) fn told<'a>(folded: &'a str, source: &SourceText) -> Vec<ToldWord<'a>
     told
 }
 
-/// The folded summary as [`told`] expects it.
+/// Folds a summary and removes the dates that the source supports, as [`told`] expects it.
 pub(super) fn folded(summary: &str, source: &SourceText) -> String {
     source.without_supported_dates(&words::fold(summary).replace('\u{2019}', "'"))
 }
@@ -99,7 +101,7 @@ pub(super) fn check(told: &[ToldWord<'_>], source: &SourceText) -> Result<(), Fl
     let is_by_chance = source.word_count() >= LONG_TURN_WORDS;
     let one_in = if is_by_chance { SHARED_BY_CHANCE_ONE_IN } else { SHARED_ONE_IN };
     let is_little = |(shared, all): (usize, usize)| shared < all.div_ceil(one_in).max(1);
-    // Without a content word it only says that something was said.
+    // A summary without a content word only says that something was said.
     if is_little(shared(told, source)) {
         return Err(Flaw::Unrelated);
     }
@@ -112,7 +114,7 @@ pub(super) fn check(told: &[ToldWord<'_>], source: &SourceText) -> Result<(), Fl
     Ok(())
 }
 
-/// How many content words the turn has, and how many there are.
+/// Returns how many content words of the summary its turn has, and how many content words there are.
 fn shared(told: &[ToldWord<'_>], source: &SourceText) -> (usize, usize) {
     let (mut shared, mut all) = (0, 0);
     for word in told {
@@ -126,7 +128,8 @@ fn shared(told: &[ToldWord<'_>], source: &SourceText) -> (usize, usize) {
     (shared, all)
 }
 
-/// In pairs of characters; a word with spaces around it counts as [`PAIRS_PER_WORD`].
+/// Returns the length of the longest run of words that the turn lacks, in pairs of characters. A word with spaces around it
+/// counts as [`PAIRS_PER_WORD`].
 fn longest_foreign_run(told: &[ToldWord<'_>], source: &SourceText) -> usize {
     let (mut longest, mut run) = (0, 0);
     let mut count = |whose: WordOrigin, weight: usize| {

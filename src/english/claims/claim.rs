@@ -5,7 +5,7 @@ use crate::{
     model::anchor::{Attribute, Stance},
 };
 
-/// A claim of authors about themselves.
+/// A claim that authors make about themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub(crate) attribute: Attribute,
@@ -18,7 +18,8 @@ pub(crate) struct Claim {
 /// The longest quote, in bytes.
 const MAX_QUOTE_BYTES: usize = 160;
 
-/// The sentence, or as much of it as fits a quote: up to the end of the claim's clause, or that clause alone.
+/// Returns the sentence, or as much of it as fits a quote: the sentence up to the end of the claim's clause, or that clause
+/// alone.
 pub(super) fn quote(statement: &Statement<'_>, start: usize, end: usize) -> String {
     let text = statement.text;
     if text.len() <= MAX_QUOTE_BYTES {

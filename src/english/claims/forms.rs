@@ -19,7 +19,7 @@ pub(super) struct ClaimForm {
     pub(super) attribute: Attribute,
     pub(super) kind: &'static str,
     pub(super) read: ValueReader,
-    /// `ends`, `mine`, `since`, `until`, or empty.
+    /// When the form applies: `ends`, `mine`, `since`, `until`, or empty. `lists/forms.txt` explains them.
     pub(super) manner: &'static str,
 }
 

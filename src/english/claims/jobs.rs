@@ -1,4 +1,4 @@
-//! What somebody does for a living: a title whose last word is a known one.
+//! Reads what somebody does for a living: a title whose last word is a known one.
 
 use crate::english::{
     claims::words::{ReadToken, StatementWords},
@@ -11,7 +11,7 @@ static TITLE_ENDS: List = list!("title_ends");
 
 /// The most words of a title.
 const MOST: usize = 6;
-/// Titles that name their field after `of`.
+/// Words whose field follows after `of`.
 const OF: &str =
     "professor director head chief president lecturer teacher manager dean secretary minister curator keeper";
 
@@ -22,7 +22,7 @@ fn ends_like_a_job(word: &str) -> bool {
     ENDINGS.iter().any(|ending| word.len() > ending.len() && word.ends_with(ending))
 }
 
-/// `a nurse`, `structural engineer`, `head of sales`.
+/// Reads a title: `a nurse`, `structural engineer`, `head of sales`.
 pub(super) fn title(words: StatementWords<'_, '_>, first: usize) -> Option<ReadToken> {
     let is_before = |at: usize| words.is(at, "a an the now new") || words.lower(at).ends_with("-year-old");
     let start = words.skip_while(first, is_before);

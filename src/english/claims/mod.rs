@@ -1,4 +1,5 @@
-//! What people say about who they are, in a closed list of first-person forms. Precision comes first: in doubt, nothing.
+//! Finds what people say about who they are, in a closed list of first-person forms. Precision comes first: in doubt,
+//! nothing is claimed.
 //!
 //! A statement is walked clause by clause. A clause without a subject takes that of the previous one:
 //! `I'm Sarah, a nurse from Porto, and live in Rome` is read as `i am sarah`, `i am a nurse`, `+ from porto`,
@@ -21,7 +22,7 @@ use crate::english::{
     statements::Statement,
 };
 
-/// The claims in the statements of a message, in order.
+/// Returns the claims in the statements of a message, in order.
 pub(crate) fn claims(statements: &[Statement<'_>]) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut before = Before { is_first: true, greets: false, is_mine: true, name: None };

@@ -1,4 +1,4 @@
-//! Names of family and animals: `my sister Anna`, `two cats, Miso and Tofu`.
+//! Reads names of family and animals: `my sister Anna`, `two cats, Miso and Tofu`.
 
 use crate::english::{
     claims::words::{ReadToken, StatementWords, TOOLS},
@@ -9,7 +9,7 @@ use crate::english::{
 static BEHIND_NAMES: List = list!("behind_names");
 static NOT_MINE: List = list!("not_mine");
 
-/// The people named after a relation, which is the form's last word.
+/// Reads the names that follow a relation, which is the form's last word.
 pub(super) fn relatives(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let relation = at.checked_sub(1)?;
     // The words before it, up to `my` or a number, may only describe it.
@@ -44,7 +44,7 @@ pub(super) fn relatives(words: StatementWords<'_, '_>, at: usize) -> Option<Read
     Some(ReadToken { values, end })
 }
 
-/// One name, or those of a list; ages in brackets after them are skipped.
+/// Reads one name, or those of a list. Ages in brackets after the names are skipped.
 fn names(words: StatementWords<'_, '_>, from: usize, is_many: bool) -> Option<(Vec<String>, usize)> {
     let mut found = Vec::new();
     let (mut at, mut end) = (from, from);
@@ -62,7 +62,7 @@ fn names(words: StatementWords<'_, '_>, from: usize, is_many: bool) -> Option<(V
     (!found.is_empty()).then_some((found, end))
 }
 
-/// Whether the named one is gone: `died`, `is dead`.
+/// Whether the named person or animal is gone: `died`, `is dead`.
 pub(super) fn is_gone(words: StatementWords<'_, '_>, end: usize) -> bool {
     let from = words.skip(end, ",");
     (from..from + 3)
@@ -70,12 +70,12 @@ pub(super) fn is_gone(words: StatementWords<'_, '_>, end: usize) -> bool {
         .any(|at| words.is(at, "died passed dead deceased gone down killed stillborn"))
 }
 
-/// Whether there may be more than one; in `mum to` the relation is `to`.
+/// Whether the relation may have more than one name; in `mum to` the relation is `to`.
 fn is_plural(relation: &str) -> bool {
     singular(relation) != relation
 }
 
-/// `son` of `sons`.
+/// Returns the singular of a relation: `son` for `sons`.
 fn singular(relation: &str) -> &str {
     match relation {
         "children" | "kids" | "grandkids" | "to" | "of" => "child",

@@ -1,4 +1,4 @@
-//! Readers of the values of forms: each takes what follows the words of a form, or nothing.
+//! Readers of the values of forms: each reads the value that follows the words of a form, or returns `None`.
 
 use crate::english::{
     claims::{
@@ -18,7 +18,7 @@ static WORKPLACES: List = list!("workplaces");
 /// Reads the value that begins at a token of a statement.
 pub(super) type ValueReader = fn(StatementWords<'_, '_>, usize) -> Option<ReadToken>;
 
-/// The reader for a kind of value, by its name in the list of forms.
+/// Returns the reader for a kind of value, by its name in the list of forms.
 pub(super) fn reader(kind: &str) -> Option<ValueReader> {
     Some(match kind {
         "told" => told,
@@ -50,25 +50,25 @@ pub(super) fn reader(kind: &str) -> Option<ValueReader> {
     })
 }
 
-/// A stated name: `my name is anna`.
+/// Reads a stated name: `my name is anna`.
 pub(super) fn told(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 3).or_else(|| words.low_name(at))?;
     (!words.is(end, "'s")).then(|| words.read(at, end))
 }
 
-/// A name that people call one by, with nothing after it.
+/// Reads a name that people call one by, if nothing else follows.
 fn called(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const BEHIND: &str = "and but please instead not by in at these now to any anymore from since";
     words.person(at, 2).filter(|&end| words.ends_or_is(end, BEHIND)).map(|end| words.read(at, end))
 }
 
-/// A name by itself (`I'm Anna`): accepted only with more of an introduction around it.
+/// Reads a name by itself (`I'm Anna`): accepted only with more of an introduction around it.
 fn bare(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 2).filter(|&end| words.ends_or_is(end, "and from a an but"))?;
     (words.known_place(at).is_none() && !TOOLS.contains(words.lower(at))).then(|| words.read(at, end))
 }
 
-/// `Anne, not Anna`: names with the same beginning.
+/// Reads `Anne` in `Anne, not Anna`, if both names begin alike.
 fn spelling(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let end = words.person(at, 1).filter(|&end| words.is(end, ",") && words.is(end + 1, "not"))?;
     let wrong = words.person(end + 2, 1)?;
@@ -76,7 +76,7 @@ fn spelling(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (is_near && words.known_place(at).is_none() && words.is_end(wrong)).then(|| words.read(at, end))
 }
 
-/// `they/them`, `he and they`: a single pronoun may be anything.
+/// Reads `they/them` or `he and they`. A single pronoun may be anything, and is not read.
 pub(super) fn pronouns(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     const PRONOUNS: &str = "he she they him them her hers his theirs ze zir xe xem it its";
     let mut end = at + 1;
@@ -87,7 +87,7 @@ pub(super) fn pronouns(words: StatementWords<'_, '_>, at: usize) -> Option<ReadT
     (words.is(at, PRONOUNS) && said.len() > 1).then(|| ReadToken { values: vec![said.join("/")], end })
 }
 
-/// A day and a month in any order, followed by the year.
+/// Reads a day and a month in any order, and the year if it follows.
 fn day(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let at = words.skip(at, "the :");
     let is_month = |at: usize| is_of("month", words.lower(at));
@@ -108,7 +108,7 @@ fn is_age(years: u32) -> bool {
     (10..=105).contains(&years)
 }
 
-/// `34`, `forty-two`, `forty two`: not `20 minutes`, `100%`, `30 next week`.
+/// Reads `34`, `forty-two` or `forty two`, but not `20 minutes`, `100%` or `30 next week`.
 fn age(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let token = words.token(at)?;
     let years: u32 = token.lower.parse().ok().or_else(|| numbers::cardinal(&token.lower))?;
@@ -127,7 +127,7 @@ fn age(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     })
 }
 
-/// `34-year-old`
+/// Reads `34-year-old`.
 fn years_old(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let digits = words.lower(at).trim_end_matches("-year-old");
     let is_said =
@@ -135,7 +135,7 @@ fn years_old(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (is_said && is_age(digits.parse().ok()?)).then(|| ReadToken { values: vec![digits.to_owned()], end: at })
 }
 
-/// A place: capitalized words with the larger place after a comma, or a known one in lower case.
+/// Reads a place: capitalized words with the larger place after a comma, or a known place in lower case.
 fn place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let start = if words.is(at, "the") { at + 1 } else { at };
     let known = words.known_place(start);
@@ -155,17 +155,17 @@ fn place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     Some(words.read(start, end))
 }
 
-/// In passing, only a known place counts.
+/// Reads a place that is mentioned in passing: only a known one counts.
 fn known_place(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     place(words, at).filter(|_| words.known_place(at).is_some())
 }
 
-/// Where one works, joins or leaves. A tool is not an employer (`I joined Slack`).
+/// Reads where one works, joins or leaves. A tool is not an employer (`I joined Slack`).
 fn employer(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     firm(words, at).filter(|_| !TOOLS.contains(words.lower(words.skip(at, "the"))))
 }
 
-/// `Acme`, `the Dutch tax office`, `St Vincent's`.
+/// Reads the name of a firm: `Acme`, `the Dutch tax office`, `St Vincent's`.
 fn firm(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let start = words.skip(at, "the");
     let mut end = words.capitals(start, 5)?;
@@ -180,14 +180,14 @@ fn firm(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (words.is_whole(end) && !is_place).then(|| words.read(start, end))
 }
 
-/// What one retired from, or when, may follow.
+/// Reads `retired`. What one retired from, or when, may follow.
 fn retired(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let retired = (0..at).rev().find(|&at| words.is(at, "retired"))?;
     let ends = words.ends_or_is(at, "and so from last in this after at now but since");
     ends.then(|| ReadToken { values: vec!["retired".to_owned()], end: at.max(retired + 1) })
 }
 
-/// `maths` in `I teach maths`, as `maths teacher`.
+/// Reads `maths` in `I teach maths`, as `maths teacher`.
 fn taught(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let mut read = field(words, at)?;
     read.values[0] += " teacher";
@@ -202,7 +202,7 @@ fn field(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     words.ends_or_is(last + 1, "at in and but for so now with to").then(|| words.read(at, last + 1))
 }
 
-/// Known allergens, separated by commas and `and`.
+/// Reads known allergens, separated by commas and `and`.
 fn allergens(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     listed(words, from, |at| {
         let at = words.skip(at, "all most some both any");
@@ -213,7 +213,7 @@ fn allergens(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     })
 }
 
-/// `nut allergy`, `lactose intolerant`, `coeliac`.
+/// Reads an intolerance: `nut allergy`, `lactose intolerant`, `coeliac`.
 fn condition(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     if words.is(at, "coeliac celiac lactose-intolerant gluten-intolerant") {
         return (words.is_whole(at + 1) || words.is(at + 1, "disease")).then(|| words.read(at, at + 1));
@@ -222,7 +222,7 @@ fn condition(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     ALLERGENS.contains(words.lower(last - 1)).then(|| words.read(at, last + 1))
 }
 
-/// A condition from a closed list: `type 2 diabetes`, `hard of hearing`.
+/// Reads a condition from a closed list: `type 2 diabetes`, `hard of hearing`.
 fn ailment(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     const ENDS: &str = "and so but since because which disease or at for from";
     listed(words, from, |at| {
@@ -252,7 +252,7 @@ fn languages(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     })
 }
 
-/// `first language` after `Tamil is my`.
+/// Reads `first language` after `Tamil is my`; the value is `Tamil`.
 fn native(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     let is_tongue =
         words.is(at, "first second third native mother other") && words.is(at + 1, "language tongue one");
@@ -265,14 +265,14 @@ fn diet(words: StatementWords<'_, '_>, at: usize) -> Option<ReadToken> {
     (is_of("diet", words.lower(at)) && words.ends_or_is(at + 1, BEHIND)).then(|| words.read(at, at + 1))
 }
 
-/// `meat`, `meat or fish`: what one never eats, as `no meat`.
+/// Reads what one never eats: `meat` or `meat or fish`, as `no meat`.
 fn foods(words: StatementWords<'_, '_>, from: usize) -> Option<ReadToken> {
     let mut read = listed(words, from, |at| is_of("food", words.lower(at)).then_some((at, at + 1)))?;
     read.values.iter_mut().for_each(|food| *food = format!("no {food}"));
     words.ends_or_is(read.end, "but so because since any anymore either at").then_some(read)
 }
 
-/// A list of values, for as long as `one` finds where each begins and ends.
+/// Reads a list of values, for as long as `one` finds where each begins and ends.
 fn listed(
     words: StatementWords<'_, '_>,
     from: usize,

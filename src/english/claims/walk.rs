@@ -1,4 +1,4 @@
-//! Walks through a statement clause by clause: whom each is about, and which forms it begins with.
+//! Walks through a statement clause by clause: decides whom each clause is about, and which forms it begins with.
 
 use crate::{
     english::{
@@ -25,13 +25,13 @@ static OPENERS: List = list!("openers");
 static OVER: List = list!("over");
 static UNSURE: List = list!("unsure");
 
-/// What the previous statement leaves behind.
+/// What is known from the previous statement.
 pub(super) struct Before {
     /// Whether there is no previous statement.
     pub(super) is_first: bool,
     pub(super) greets: bool,
     pub(super) is_mine: bool,
-    /// `I'm Anna.`: a name if more of an introduction follows.
+    /// A name that counts if more of an introduction follows: `I'm Anna.`
     pub(super) name: Option<Claim>,
 }
 
@@ -53,10 +53,11 @@ pub(super) struct Walk<'s, 'a> {
     subject: Subject,
     found: Vec<Claim>,
     name: Option<Claim>,
-    /// Whether clauses without a subject claimed something, and whether other clauses were among them.
+    /// Whether clauses without a subject claimed something (`has_fragments`), and whether clauses that claim nothing are
+    /// among them (`has_gap`).
     has_fragments: bool,
     has_gap: bool,
-    /// Whether a colon precedes them: `About me:`.
+    /// Whether a colon precedes the clauses: `About me:`.
     is_introduced: bool,
 }
 
@@ -74,7 +75,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// The claims of the statement, and a name that only the following text can confirm.
+    /// Returns the claims of the statement, and a name that only the following text can confirm.
     pub(super) fn claims(mut self) -> (Vec<Claim>, Option<Claim>) {
         self.people();
         self.clauses();
@@ -93,7 +94,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         (self.found, self.name)
     }
 
-    /// Named family and animals, anywhere: `I live with my wife Anna`.
+    /// Finds named family and animals, anywhere in the statement: `I live with my wife Anna`.
     fn people(&mut self) {
         for at in 0..self.words.statement.tokens.len() {
             let is_gone = at > 0 && self.words.is(at - 1, "lost buried divorced rehomed");
@@ -125,7 +126,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Where a clause begins after words that only lead up to it: `oh, and remember that I ...`.
+    /// Returns where a clause begins after words that only lead up to it: `oh, and remember that I ...`.
     fn clause_start(&self, at: usize) -> usize {
         let words = self.words;
         let start = words.skip_while(at, |at| OPENERS.contains(words.lower(at)));
@@ -138,7 +139,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.words.is(at, "so as since because though although while") && self.words.is_mine(at + 1)
     }
 
-    /// Reads one clause; returns where the part that was read ends.
+    /// Reads one clause, and returns where the part that was read ends.
     fn clause(&mut self, start: usize, end: usize) -> usize {
         let words = self.words;
         let text = words.statement.text;
@@ -184,7 +185,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         end
     }
 
-    /// `I'm Anna`: a name after a greeting, or if more of an introduction follows.
+    /// Adds the name of `I'm Anna` after a greeting; otherwise keeps it for the case that more of an introduction follows.
     fn introduce(&mut self, read: &ReadToken, start: usize) {
         let name = self.claim(Name, Holds, read.value(), start, read.end);
         if greets(self.words, start) || start == 0 && self.before.greets {
@@ -194,14 +195,14 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Whether more of the sentence follows that is not stated: `a nurse told me ...`.
+    /// Whether the sentence continues with text that is not stated: `a nurse told me ...`.
     fn is_cut(&self) -> bool {
         let statement = self.words.statement;
         let end = statement.tokens.last().map_or(0, StatementToken::end);
         statement.text[end..].trim_start().starts_with(char::is_alphanumeric)
     }
 
-    /// What a clause without claims means for the next.
+    /// Decides what a clause without claims means for the next clause.
     fn unread(&mut self, start: usize, end: usize, has_subject: bool, is_quoted: bool) {
         let words = self.words;
         // `Brazilian`, `I'm Ukrainian`
@@ -227,7 +228,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
     }
 
-    /// What continues a claim of what I am: `a nurse` + `at Acme` + `in Rome`.
+    /// Reads what continues a claim of what I am: `a nurse` + `at Acme` + `in Rome`.
     fn tails(&mut self, mut last: ClaimForm, start: usize, mut end: usize) -> usize {
         let words = self.words;
         while matches!(last.attribute, Name | Job | Age | Hometown | Birthday | Field | Employer)
@@ -249,7 +250,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             let studies = last.attribute == Field || job.contains("student") || job.contains("retired");
             let Some((next, read_end)) = self.forms(&["+"], at, may_follow) else { break };
             if studies && next.attribute == Employer {
-                // A place of study is no employer.
+                // A place of study is not an employer.
                 self.found.pop();
             }
             (last, end) = (next, read_end);

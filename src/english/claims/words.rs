@@ -48,17 +48,17 @@ impl<'s> StatementWords<'s, '_> {
         words.split(' ').any(|word| word == lower)
     }
 
-    /// Whether there is a mark or nothing here.
+    /// Whether there is a mark at this position, or nothing.
     pub(super) fn is_end(self, at: usize) -> bool {
         self.token(at).is_none_or(StatementToken::is_mark)
     }
 
-    /// Whether there is a mark, nothing or one of these words here.
+    /// Whether there is a mark at this position, nothing, or one of these words.
     pub(super) fn ends_or_is(self, at: usize, words: &str) -> bool {
         self.is_end(at) || self.is(at, words)
     }
 
-    /// Whether what begins here continues about me or mine.
+    /// Whether the word at this position is `I`, `my`, `we` or `our`.
     pub(super) fn is_mine(self, at: usize) -> bool {
         self.is(at, "i my we our")
     }
@@ -67,7 +67,7 @@ impl<'s> StatementWords<'s, '_> {
         places.any(|at| list.contains(self.lower(at)))
     }
 
-    /// The first position at or after `from` whose token fails the test.
+    /// Returns the first position at or after `from` whose token fails the test.
     pub(super) fn skip_while(self, from: usize, is: impl Fn(usize) -> bool) -> usize {
         let end = self.statement.tokens.len().max(from);
         (from..end).find(|&at| !is(at)).unwrap_or(end)
@@ -86,8 +86,8 @@ impl<'s> StatementWords<'s, '_> {
         is_adverb && !self.is(at, "have been")
     }
 
-    /// The text from the token at `start` to the end of the one before `end`; of a contraction at its end only the first
-    /// half.
+    /// Returns the text from the token at `start` to the end of the token before `end`. If that is the first half of a
+    /// contraction, the text ends with this half.
     pub(super) fn slice(self, start: usize, end: usize) -> String {
         let tokens = &self.statement.tokens;
         let last = &tokens[end - 1];
@@ -101,13 +101,13 @@ impl<'s> StatementWords<'s, '_> {
         ReadToken { values: vec![self.slice(start, end)], end }
     }
 
-    /// Whether the next word leaves the value complete: an end, a small word, an adverb.
+    /// Whether a value that ends before `end` is complete: what follows is an end, a common word, or an adverb.
     pub(super) fn is_whole(self, end: usize) -> bool {
         let next = self.lower(end);
         self.is_end(end) || is_stop_word(next) || self.is_adverb(end) || is_dull(next)
     }
 
-    /// Whether a word can be part of a name: capitalized, and not a day, month or common word.
+    /// Whether a word can be part of a name: capitalized, and not a day, month or stop word.
     pub(super) fn is_name(self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
             let lower = &*token.lower;
@@ -119,7 +119,8 @@ impl<'s> StatementWords<'s, '_> {
         })
     }
 
-    /// Capitalized words, at most `most`, and what joins them.
+    /// Returns the end of a run of at most `most` capitalized words and what joins them (`of`, `de`); `None` if there are
+    /// none.
     pub(super) fn capitals(self, start: usize, most: usize) -> Option<usize> {
         let mut end = start;
         while end - start < most {
@@ -142,7 +143,7 @@ impl<'s> StatementWords<'s, '_> {
         self.token(at).is_some_and(|token| token.text.len() > 1 && !token.text.contains(char::is_lowercase))
     }
 
-    /// A person's name: not `Batman`, `German`, `OK`, nor `Anna's`.
+    /// Returns the end of a person's name: not `Batman`, `German`, `OK`, nor `Anna's`.
     pub(super) fn person(self, at: usize, most: usize) -> Option<usize> {
         let end = self.capitals(at, most)?;
         let fits = |at: usize| {
@@ -153,7 +154,7 @@ impl<'s> StatementWords<'s, '_> {
         (at..end).all(fits).then_some(end)
     }
 
-    /// `my name is anna`, as written by people who use no capitals.
+    /// Returns the end of a name in lower case: `my name is anna`, as written by people who use no capitals.
     pub(super) fn low_name(self, at: usize) -> Option<usize> {
         let lower = self.lower(at);
         let is_word = lower.chars().count() > 1 && lower.chars().all(|c| c.is_alphabetic() || c == '-');
@@ -161,7 +162,7 @@ impl<'s> StatementWords<'s, '_> {
         (is_word && ends && !is_dull(lower) && !NOT_NAMES.contains(lower)).then_some(at + 1)
     }
 
-    /// The end of a known place of up to three words that begins here, capitalized or not.
+    /// Returns the end of a known place of up to three words that begins here, capitalized or not.
     pub(super) fn known_place(self, at: usize) -> Option<usize> {
         (1..=3).rev().map(|count| at + count).find(|&end| {
             let words: Vec<&str> = (at..end).map(|at| self.lower(at)).collect();

@@ -1,4 +1,4 @@
-//! Questions about many turns: summaries, orders of events, everything said in a period.
+//! Recognizes questions about many turns: summaries, orders of events, everything said in a period.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ use crate::{
 
 static MANY: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("about_many").lines(), CLASSES));
 
-/// The topic of a question about many turns: the sentence without the words that ask for many. `None` if it asks for one
-/// thing.
+/// Returns the topic of a question about many turns: the sentence without the words that ask for many. `None` if the
+/// sentence asks for one thing.
 pub(super) fn topic(sentence: &str) -> Option<String> {
     let mut cuts = Vec::new();
     for statement in spoken(sentence, MAX_QUERY_BYTES) {

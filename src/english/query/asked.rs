@@ -1,4 +1,4 @@
-//! What a message asks about somebody: which attributes of anchors, and whose.
+//! Finds which attributes of anchors a message asks for, and whose.
 
 use std::sync::LazyLock;
 
@@ -30,19 +30,19 @@ pub(crate) enum Whom {
     Other,
 }
 
-/// Lines with an attribute, or `past`, and a pattern.
+/// Lines of the form `attribute: pattern` or `past: pattern`.
 static PATTERNS: List = list!("asked");
 
-/// The attributes of the patterns, `None` for `past`, and the patterns.
+/// The attribute of each pattern, `None` for `past`, and the patterns.
 static CUES: LazyLock<(Vec<Option<Attribute>>, Cues)> = LazyLock::new(|| {
     let lines: Vec<(&str, &str)> = PATTERNS.lines().filter_map(|line| line.split_once(": ")).collect();
     let attributes = lines.iter().map(|(name, _)| Attribute::from_word(name)).collect();
     (attributes, Cues::new(lines.iter().map(|(_, pattern)| *pattern), CLASSES))
 });
 
-/// The attributes that the message asks for, each once, in the order of the attributes. One asked of nobody in particular is
-/// asked of the user, unless the message is only about others. The flag says whether it asks how things used to be:
-/// `where did I live`, `my old job`.
+/// Returns the attributes that the message asks for, each once, in the order of the attributes. An attribute of nobody in
+/// particular is the user's, unless the message is only about others. The flag says whether the message asks how things used
+/// to be: `where did I live`, `my old job`.
 pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<AskedAttribute>, bool) {
     let (attributes, cues) = &*CUES;
     let (mut found, mut of_past): (Vec<AskedAttribute>, bool) = (Vec::new(), false);
@@ -60,7 +60,7 @@ pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<Asked
             }
         }
     }
-    // `what do I not like` asks for one of the two.
+    // `what do I not like` asks only for dislikes.
     if reading.words().any(|word| word == "not") && found.iter().any(|asked| asked.attribute == Dislikes) {
         found.retain(|asked| asked.attribute != Likes);
     }
@@ -68,8 +68,8 @@ pub(super) fn asked(reading: &MessageReading<'_>, of_others: bool) -> (Vec<Asked
     (found, of_past)
 }
 
-/// Whose attribute the words of a pattern ask for, if they say so. `my sister's birthday` is hers, not mine; that she is my
-/// sister is mine.
+/// Returns whose attribute the words of a pattern ask for, if they say so. `my sister's birthday` asks for the sister's.
+/// `Family` and `Pets` are exceptions: who the user's sister is, is an attribute of the user.
 fn whom(attribute: Attribute, part: QuerySentence<'_>, start: usize, end: usize) -> Option<Whom> {
     let words = || (start..end).map(|at| part.lower(at));
     let has = |list: &[&str]| words().any(|word| list.contains(&word));

@@ -11,15 +11,15 @@ use crate::english::{
 pub(super) struct Asks<'a> {
     /// The sentences that ask for something, in the order of the message.
     pub(super) asks: Vec<&'a str>,
-    /// Everything between them: told, quoted, pasted.
+    /// Everything between the asking sentences: told, quoted, pasted.
     pub(super) told: Vec<&'a str>,
 }
 
-/// The beginning of a sentence shows whether it asks.
+/// How many bytes of a sentence are examined: its beginning shows whether it asks.
 const LOOKED_AT: usize = 64;
 
 impl<'a> Asks<'a> {
-    /// Questions and requests; a message without any is entirely told.
+    /// Finds the questions and requests of a message. A message without any is entirely told.
     pub(super) fn of(message: &'a str) -> Self {
         let start_of = |text: &str| text.as_ptr() as usize - message.as_ptr() as usize;
         let own = |setting| matches!(setting, Setting::Prose | Setting::Item);
@@ -40,7 +40,7 @@ impl<'a> Asks<'a> {
     }
 }
 
-/// Excludes `Really?` and `Is it?`, which ask nothing that could be searched for.
+/// Whether a question asks for anything that could be searched for: `Really?` and `Is it?` do not.
 fn says_something(sentence: &str) -> bool {
     /// This many words say something, however common they are.
     const ENOUGH: usize = 3;
@@ -59,7 +59,7 @@ fn is_ask(sentence: &str) -> bool {
         return true;
     }
     let beginning = spaced(&sentence[..sentence.floor_char_boundary(LOOKED_AT)]);
-    // `what` in `what's`.
+    // The first word: `what` in `what's`.
     let first = beginning.split([' ', '\'']).find(|word| !word.is_empty());
     let opens = first.is_some_and(|word| OPENINGS.contains(word));
     (opens && !marks.contains('!')) || REQUESTS.is_part_of(&beginning)

@@ -1,4 +1,4 @@
-//! Removes what only leads up to a question: politeness is not searched for.
+//! Removes what only leads up to a question, because politeness is not searched for.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use crate::{
 
 static COURTESIES: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("courtesies").lines(), CLASSES));
 
-/// A sentence without a leading `could you please tell me`, `I was wondering if` and similar phrases.
+/// Returns a sentence without a leading `could you please tell me`, `I was wondering if` and similar phrases.
 pub(super) fn without_courtesy(sentence: &str) -> &str {
     let Some(statement) = spoken(sentence, MAX_QUERY_BYTES).into_iter().next() else { return sentence };
     let found = COURTESIES.starting(&statement.tokens).into_iter().map(|found| found.end).max();

@@ -1,4 +1,4 @@
-//! Whether a message needs the previous turns to be understood, or refers back to what was said.
+//! Decides whether a message needs the previous turns to be understood, or refers back to what was said.
 
 use crate::{
     english::{
@@ -47,7 +47,7 @@ pub(super) fn refers_back(message: &str) -> bool {
     POINTING.is_part_of(&spaced(&message[..message.floor_char_boundary(MAX_QUERY_BYTES)]))
 }
 
-/// Greetings, thanks, and questions about the two participants.
+/// Whether a message is complete by itself: greetings, thanks, and questions about the two participants.
 fn stands_alone(words: &[&str]) -> bool {
     static GREETINGS: List = list!("greetings");
     static SOCIAL: List = list!("social");
@@ -58,7 +58,7 @@ fn stands_alone(words: &[&str]) -> bool {
     is_social || OF_THE_TWO.is_part_of(&said)
 }
 
-/// `and Berlin?`, `what about the dog?`: continues an earlier sentence.
+/// Whether a message continues an earlier sentence: `and Berlin?`, `what about the dog?`.
 fn continues(words: &[&str], contents: usize) -> bool {
     const MOST_CONTENT: usize = 2;
     const LEADING: &[&str] =
@@ -68,7 +68,7 @@ fn continues(words: &[&str], contents: usize) -> bool {
     is_led && contents <= MOST_CONTENT
 }
 
-/// `which restaurant?`, `who won?`: a question that is not a full sentence.
+/// Whether a message is a question but not a full sentence: `which restaurant?`, `who won?`.
 fn is_elliptic(reading: &MessageReading<'_>, words: &[&str], contents: usize) -> bool {
     const VERBS: &str = "is are was were am 's do does did can could will would should has have to";
     let asks = matches!(words[0], "which" | "what" | "how" | "when" | "where" | "who" | "why" | "whose");

@@ -1,5 +1,5 @@
-//! What a message points to, before anything is searched: times, people, attributes, the user, and what was said before.
-//! Pure; English only, except for the words to search for.
+//! Interprets a message before anything is searched: what it asks, and the times, people, attributes and earlier turns that
+//! it points to. Pure functions; English only, except for the words to search for.
 
 mod about_many;
 mod asked;
@@ -40,9 +40,9 @@ pub(crate) struct Query {
     pub(crate) told: String,
     /// Whether it asks for many turns: a summary, an order of events, everything said in a period.
     pub(crate) asks_for_many: bool,
-    /// The words of the text that was read: folded, stemmed, without stop words, each once, at most 64.
+    /// The words of the interpreted text: folded, stemmed, without stop words, each once, at most 64.
     pub(crate) words: Vec<Word>,
-    /// Those of them that name no topic: `say`, `think`.
+    /// Words of the message that name no topic: `say`, `think`.
     pub(crate) vague_words: Vec<Word>,
     /// The times that it names; two readings of one date are two entries.
     pub(crate) spans: Vec<TimeSpan>,
@@ -54,7 +54,7 @@ pub(crate) struct Query {
     pub(crate) asks_when: bool,
     /// Whether it asks only for what was said in these times.
     pub(crate) is_only_time: bool,
-    /// Whether users speak about themselves: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
+    /// Whether the user speaks about themself: `I`, `my`, `remember when we ...`. Not `how do I sort a list`.
     pub(crate) refers_to_self: bool,
     /// Whether it refers to something said earlier: `you mentioned`.
     pub(crate) refers_back: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Query {
     pub(crate) is_follow_up: bool,
     /// The names in it, folded like subjects of anchors, each once, at most 16.
     pub(crate) names: Vec<String>,
-    /// What it asks about whom.
+    /// Which attributes it asks for, and of whom.
     pub(crate) asked: Vec<AskedAttribute>,
     /// Whether it asks how things used to be, so that values that no longer hold are wanted too.
     pub(crate) asks_of_past: bool,
@@ -73,7 +73,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Interprets a message at the moment `now`: if it tells much next to what it asks, only the questions.
+    /// Interprets a message at the moment `now`. Of a long message that asks something, only the questions are interpreted.
     pub(crate) fn understand(message: &str, now: DateTime<Utc>) -> Self {
         /// A message up to this size is read whole: what it tells belongs to what it asks.
         const SHORT_BYTES: usize = 240;
@@ -132,7 +132,7 @@ impl Query {
 /// How many questions of a message are searched separately.
 const MOST_ASKS: usize = 4;
 
-/// The questions, with all but the last few joined into one.
+/// Returns the questions. If there are more than [`MOST_ASKS`], the first ones are joined into one.
 fn few(asks: impl Iterator<Item = String>) -> Vec<String> {
     let mut asks: Vec<String> = asks.collect();
     if let Some(first) = asks.len().checked_sub(MOST_ASKS).filter(|first| *first > 0) {
@@ -143,7 +143,7 @@ fn few(asks: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 impl Query {
-    /// Whether it seems to ask for anything, or refers to something that was said.
+    /// Whether the message seems to ask for anything, or refers to something that was said.
     pub(crate) fn needs_memory(&self) -> bool {
         let has_time = !self.spans.is_empty() || !self.ahead.is_empty() || self.asks_when;
         let asks = !self.asks.is_empty() || !self.asked.is_empty();

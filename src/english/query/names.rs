@@ -1,4 +1,4 @@
-//! The names in a message.
+//! Finds the names in a message.
 
 use crate::{
     english::{
@@ -13,7 +13,7 @@ use crate::{
 
 const MOST: usize = 16;
 
-/// Capitalized words, adjacent ones as one name, folded like subjects of anchors.
+/// Returns the names: capitalized words, adjacent ones as one name, folded like subjects of anchors.
 pub(super) fn names(reading: &MessageReading<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let is_shouted = |part: QuerySentence<'_>| !part.sentence.text.contains(char::is_lowercase);
@@ -38,7 +38,7 @@ pub(super) fn names(reading: &MessageReading<'_>) -> Vec<String> {
     found
 }
 
-/// The end of the name that starts here, or `at` itself if none does.
+/// Returns the end of the name that starts here, or `at` itself if none does.
 pub(super) fn name_end(part: QuerySentence<'_>, at: usize) -> usize {
     const LONGEST: usize = 4;
     let run = (at..part.tokens.len()).take(LONGEST).take_while(|&at| can_be_name(part, at)).count();
@@ -49,7 +49,7 @@ pub(super) fn name_end(part: QuerySentence<'_>, at: usize) -> usize {
 fn can_be_name(part: QuerySentence<'_>, at: usize) -> bool {
     let lower = part.lower(at);
     let bare = lower.replace('\'', "");
-    // Days and months are not names here, except `April` and `May` if they are not times.
+    // Days and months are not names, except months that are also names, such as `April`, where they are not part of a time.
     let is_doubtful_month = matches!(lower, "april" | "may" | "june" | "august" | "jan");
     let is_calendar = is_of("day", lower) || (is_of("month", lower) && !is_doubtful_month);
     part.is_capital(at)
@@ -61,14 +61,15 @@ fn can_be_name(part: QuerySentence<'_>, at: usize) -> bool {
         && (is_doubtful_month || !is_dull(&bare) || begins_name(part, at))
 }
 
-/// `New` in `New York`, inside a sentence.
+/// Whether a common word begins a name: `New` in `New York`, inside a sentence.
 fn begins_name(part: QuerySentence<'_>, at: usize) -> bool {
     let is_inside = at > 0 && !part.is_end(at - 1);
     let next = part.lower(at + 1);
     is_inside && part.is_capital(at + 1) && !is_dull(next) && next != "i"
 }
 
-/// Every sentence begins with a capital; it is a name if the word is the subject: `Anna's`, `Anna likes`, `Anna is`.
+/// Whether the first word of a sentence is a name. Every first word has a capital, so it is a name only if it is the
+/// subject: `Anna's`, `Anna likes`, `Anna is`.
 fn is_spoken_of(part: QuerySentence<'_>, at: usize) -> bool {
     let next = part.lower(at + 1);
     let is_verb =

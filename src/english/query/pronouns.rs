@@ -1,4 +1,4 @@
-//! Pronouns that refer to nothing earlier in the message.
+//! Finds pronouns that refer to nothing earlier in the message.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,11 @@ use crate::english::{
     },
 };
 
-/// An `it` that refers to nothing: `is it safe to eat`, `it is raining`.
+/// Patterns in which `it` refers to nothing: `is it safe to eat`, `it is raining`.
 static EXPLETIVES: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("empty_it").lines(), CLASSES));
-/// Where `this` and `one` refer to something: `is that true`, `the other one`.
+/// Patterns in which `this` and `one` refer to something: `is that true`, `the other one`.
 static POINTING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("pointing_words").lines(), CLASSES));
-/// What only a person does: `it` then refers to something of theirs, not to them.
+/// Verbs of what only a person does. `it` cannot refer to a name before such a verb.
 static SPEAKING: List = list!("speaking");
 /// Words that a noun follows.
 static BEFORE_NOUNS: List = list!("before_nouns");
@@ -71,7 +71,7 @@ pub(super) fn has_open_pronoun(reading: &MessageReading<'_>) -> bool {
     false
 }
 
-/// `cats are`, `music and`
+/// Whether a sentence begins with a noun: `cats are`, `music and`.
 fn begins_with_noun(part: QuerySentence<'_>, at: usize) -> bool {
     at == 0 && is_in("is are was were can do does have has will and or of in", part.lower(1))
 }

@@ -31,7 +31,7 @@ impl<'a> MessageReading<'a> {
         Self { is_time: sentences.iter().map(is_time).collect(), sentences }
     }
 
-    /// Every sentence with the tokens that belong to no time.
+    /// Returns every sentence with its tokens and, for each token, whether it belongs to a time.
     pub(super) fn parts(&self) -> impl Iterator<Item = QuerySentence<'_>> {
         self.sentences.iter().zip(&self.is_time).map(|(sentence, is_time)| QuerySentence {
             sentence,
@@ -40,13 +40,13 @@ impl<'a> MessageReading<'a> {
         })
     }
 
-    /// The words in lower case, without marks.
+    /// Returns the words in lower case, without marks.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let tokens = self.sentences.iter().flat_map(|sentence| &sentence.tokens);
         tokens.filter(|token| !token.is_mark()).map(|token| &*token.lower)
     }
 
-    /// How many of its words say what it is about; words in code and quotations are not counted here.
+    /// Returns how many words say what the message is about. Words in code and quotations are not counted here.
     pub(super) fn content_count(&self) -> usize {
         self.parts().map(|part| (0..part.tokens.len()).filter(|&at| part.is_content(at)).count()).sum()
     }
@@ -61,7 +61,7 @@ pub(super) struct QuerySentence<'r> {
 }
 
 impl<'r> QuerySentence<'r> {
-    /// The word here in lower case; empty outside the sentence, and for a mark.
+    /// Returns the word here in lower case; empty outside the sentence, and for a mark.
     pub(super) fn lower(self, at: usize) -> &'r str {
         self.tokens.get(at).filter(|token| !token.is_mark()).map_or("", |token| &token.lower)
     }
@@ -90,7 +90,7 @@ impl<'r> QuerySentence<'r> {
         !bare.is_empty() && lower != "'s" && !self.is_time(at) && !is_dull(&bare) && !is_vague(&bare)
     }
 
-    /// Whether it is a stop word.
+    /// Whether the word here is a stop word.
     pub(super) fn is_stop(self, at: usize) -> bool {
         is_stop_word(&self.lower(at).replace('\'', ""))
     }
@@ -102,7 +102,7 @@ pub(super) fn says_nothing(message: &str) -> bool {
     message.len() <= MAX_QUERY_BYTES && spaced(message).split_whitespace().all(is_said)
 }
 
-/// Words that point or continue, and say nothing by themselves.
+/// Whether a word only points or continues, and says nothing by itself.
 fn is_vague(word: &str) -> bool {
     static VAGUE: List = list!("vague");
     VAGUE.contains(word)

@@ -1,4 +1,4 @@
-//! Whether users speak about themselves, so that who they are matters for the answer.
+//! Decides whether the user speaks about themself, so that who they are matters for the answer.
 
 use std::sync::LazyLock;
 
@@ -12,15 +12,15 @@ use crate::english::{
 const OWN: &str = "my mine myself our ours ich mein meine meinen meinem meiner mich mir je j'ai mes moi yo mis conmigo io mio mia \
     eu meu minha";
 
-/// Where `I` and `me` only belong to the way of asking, or say who gets the answer.
+/// Patterns in which `I` and `me` only belong to the way of asking, or say who gets the answer.
 static ASKING: LazyLock<Cues> = LazyLock::new(|| Cues::new(list!("way_of_asking").lines(), CLASSES));
 
-/// Where `we` refers to what was experienced or said together.
+/// Patterns in which `we` refers to what was experienced or said together.
 static TOGETHER: LazyLock<Cues> =
     LazyLock::new(|| Cues::new(["did|have|had|were|are we", "remember|recall|when *12 we"], CLASSES));
 
-/// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and `tell me about
-/// Rome`.
+/// True for `my dog`, `what should I eat`, `remember when we ...`; false for `how do I sort a list` and
+/// `tell me about Rome`.
 pub(super) fn refers_to_self(reading: &MessageReading<'_>) -> bool {
     reading.parts().any(|part| {
         let asking = ASKING.all(part.sentence);
@@ -34,7 +34,7 @@ pub(super) fn refers_to_self(reading: &MessageReading<'_>) -> bool {
     })
 }
 
-/// Excludes the `i` of `arr[i]`, `i++` or `for i in`.
+/// Whether this `i` is the pronoun, and not the variable of `arr[i]`, `i++` or `for i in`.
 fn is_word(part: QuerySentence<'_>, at: usize) -> bool {
     let is_code = |at: usize| part.tokens.get(at).is_some_and(|token| "+=[]()<>;/".contains(&*token.lower));
     let is_loop = part.before(at) == "for" && part.lower(at + 1) == "in";

@@ -1,4 +1,4 @@
-//! Tables of queries and how they are interpreted.
+//! Tests how tables of messages are interpreted.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! Whether a reply repeats what a memory says.
+//! Decides whether a reply repeats what a memory says.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ pub(super) fn is_echoed(memory: &HashSet<Word>, reply: &HashSet<Word>) -> bool {
     shared >= LEAST && shared * 100 >= memory.len() * SHARE
 }
 
-/// The content words of a text, in the form in which words are compared.
+/// Returns the content words of a text, in the form in which words are compared.
 pub(super) fn stems(text: &str) -> HashSet<Word> {
     let mut stems = HashSet::new();
     for_each_word(text, |word| {

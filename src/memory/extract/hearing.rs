@@ -1,5 +1,5 @@
-//! Listens to a session, turn by turn: only what people say of themselves counts, and what a tool or a document said before
-//! remains theirs.
+//! Listens to a session, turn by turn. Only what users say themselves counts, and words that a tool or a document said
+//! before remain theirs.
 
 use std::{
     cell::LazyCell,
@@ -30,15 +30,15 @@ use crate::{
     text::words,
 };
 
-/// A shorter sentence, in bytes, says too little; a longer one too much to be found by it.
+/// The length of a sentence, in bytes: a shorter one says too little; a longer one says too much to be found by it.
 const BYTES: RangeInclusive<usize> = 20..=400;
 /// The minimum number of content words next to the words that say something was chosen or fixed.
 const LEAST_WORDS: usize = 3;
-/// How many turns a problem may be mentioned before its fix.
+/// How many turns before its fix a problem may be mentioned.
 const TURNS_BACK: u32 = 24;
-/// Within this distance a problem need not share a word with its fix.
+/// Within this many turns, a problem need not share a word with its fix.
 const NEAR: u32 = 2;
-/// The maximum that is remembered of a long session.
+/// The maximum number of findings that are remembered of a long session.
 const MOST_FOUND: usize = 64;
 
 /// What has been heard of a session so far.
@@ -54,7 +54,7 @@ pub(crate) struct Hearing {
 #[derive(Debug)]
 struct UserSentence {
     turn_number: u32,
-    /// Its quote is the sentence.
+    /// The proof, whose quote is the sentence.
     proof: Proof,
 }
 
@@ -74,17 +74,17 @@ impl Hearing {
         if turn.said.user_origin == Origin::User {
             self.hear_user(turn);
         }
-        // A reply to this turn was said after it.
+        // The reply was said after the message, so it counts only for what follows.
         self.foreign.hear(turn.said.assistant_origin, &turn.said.ai_response);
         self.offered = self.offer(turn);
     }
 
-    /// Whose words a text of this session is, if a tool or a document said it.
+    /// Returns the origin of a text of this session, if a tool or a document said it.
     pub(crate) fn whose(&self, text: &str) -> Option<Origin> {
         self.foreign.whose(text)
     }
 
-    /// Everything found in the session, in order.
+    /// Returns everything found in the session, in order.
     pub(crate) fn found(self) -> Vec<Finding> {
         self.found.into()
     }
@@ -139,7 +139,7 @@ impl Hearing {
         self.keep(Finding { learned: learned.ended(Outcome::Decision), solves: None });
     }
 
-    /// Adds a fix: the problem is the nearest earlier one that shares a word with it, or comes right before it.
+    /// Adds a fix. Its problem is the nearest earlier one that shares a word with it, or is at most [`NEAR`] turns back.
     fn mend(&mut self, said: &UserStatement<'_>) {
         let (sentence, now) = (said.sentence(), said.turn.turn_number);
         let own = stems(sentence);
@@ -158,7 +158,7 @@ impl Hearing {
         self.keep(Finding { learned: fix.ended(Outcome::Success), solves: Some(solved) });
     }
 
-    /// Adds a procedure: the offered steps worked.
+    /// Adds a procedure, because the offered steps worked.
     fn work(&mut self, turn: &Turn, statement: &Statement<'_>) {
         let Some(offered) = self.offered.take_if(|offered| offered.turn_number + 1 == turn.turn_number)
         else {
@@ -213,17 +213,17 @@ impl Hearing {
 struct UserStatement<'s> {
     turn: &'s Turn,
     statement: &'s Statement<'s>,
-    /// The token after the last one that counts.
+    /// The position after the last token that counts.
     until: usize,
 }
 
 impl UserStatement<'_> {
-    /// The statement, exactly as written.
+    /// Returns the statement, exactly as written.
     fn sentence(&self) -> &str {
         self.from(0)
     }
 
-    /// The statement from a token on.
+    /// Returns the statement from a token on.
     fn from(&self, first: usize) -> &str {
         let (Some(first), Some(last)) =
             (self.statement.tokens.get(first), self.statement.tokens[..self.until].last())
@@ -238,14 +238,14 @@ impl UserStatement<'_> {
         self.statement.starts_sentence && BYTES.contains(&sentence.len()) && !sentence.contains("://")
     }
 
-    /// Whether these of its tokens say what was chosen, or what fixed the problem.
+    /// Whether these tokens say what was chosen, or what fixed the problem.
     fn is_worth(&self, tokens: Range<usize>) -> bool {
         let words: Vec<&str> = self.statement.tokens[tokens].iter().map(|token| token.text).collect();
         self.is_sentence() && stems(&words.join(" ")).len() >= LEAST_WORDS
     }
 }
 
-/// The question or request that a reply answers, as a title.
+/// Returns the question or request that a reply answers, as a title.
 fn asked(turn: &Turn) -> Option<String> {
     if turn.said.user_origin != Origin::User {
         return None;

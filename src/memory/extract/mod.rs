@@ -1,5 +1,6 @@
-//! What an ended session teaches, by rules: what was decided, which problem was fixed and how, which steps were done and
-//! worked; and how the memories it used turned out. Only sentences of the session itself, never new ones.
+//! Extracts by rules what an ended session teaches: what was decided, which problem was fixed and how, which steps were done
+//! and worked; and how the memories that it used turned out. Its results are sentences of the session itself, never new
+//! ones.
 
 mod echo;
 mod hearing;
@@ -37,7 +38,7 @@ pub(crate) struct Proof {
     /// The turn's number in `recall_units`.
     pub(crate) seq: i64,
     pub(crate) said_at: DateTime<Utc>,
-    /// The origin of the side that says so, or of whom it copied.
+    /// The origin of the side that says so, or of the tool or document that it repeats.
     pub(crate) origin: Origin,
     pub(crate) quote: String,
 }
@@ -46,7 +47,7 @@ pub(crate) struct Proof {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Learned {
     pub(crate) new: NewMemory,
-    /// At least one.
+    /// The words that prove it; at least one proof.
     pub(crate) proofs: Vec<Proof>,
 }
 
@@ -58,18 +59,18 @@ pub(crate) struct Finding {
 }
 
 impl Learned {
-    /// A memory with a sentence as content, without bold markup.
+    /// Creates a memory with a sentence as content, without bold markup.
     fn of(kind: MemoryKind, sentence: &str, proofs: Vec<Proof>) -> Self {
         Self::headed(kind, sentence, sentence, proofs)
     }
 
-    /// The same, with a part of the sentence as title.
+    /// Creates the same, with a part of the sentence as title.
     fn headed(kind: MemoryKind, part: &str, sentence: &str, proofs: Vec<Proof>) -> Self {
         let [title, content] = [part, sentence].map(|text| text.replace("**", ""));
         Self::titled(kind, &capitalized(&title), &content, proofs)
     }
 
-    /// A memory with a separate title.
+    /// Creates a memory with a separate title.
     fn titled(kind: MemoryKind, title: &str, content: &str, proofs: Vec<Proof>) -> Self {
         Self::proposed(NewMemory::new(kind, titled(title), content), proofs)
     }
@@ -84,7 +85,7 @@ impl Learned {
         self
     }
 
-    /// A memory proposed by LLM#1, with the words that prove it.
+    /// Creates a memory proposed by LLM#1, with the words that prove it.
     pub(crate) fn proposed(new: NewMemory, proofs: Vec<Proof>) -> Self {
         let mut learned = Self { new, proofs };
         learned.new.origin = least_trusted(&learned.proofs);
@@ -94,12 +95,12 @@ impl Learned {
         learned
     }
 
-    /// Whether it holds only for hours or less.
+    /// Whether the memory holds only for hours or less.
     pub(crate) fn is_fleeting(&self) -> bool {
         lessons::is_fleeting(&self.new.title) || lessons::is_fleeting(&self.new.content)
     }
 
-    /// The runs of words of its text.
+    /// Returns the runs of words of the memory's text.
     pub(crate) fn runs(&self) -> Runs {
         Runs::of(&self.said())
     }
@@ -111,14 +112,14 @@ impl Learned {
 }
 
 impl Finding {
-    /// How many memories it is.
+    /// Returns how many memories the finding is: itself, and the problem that it solves.
     pub(crate) fn count(&self) -> usize {
         1 + usize::from(self.solves.is_some())
     }
 }
 
-/// Which findings of a session are kept, given those that are already there: fixes first, then procedures, then decisions,
-/// the newest of each first, without duplicates.
+/// Returns the findings of a session that are kept in addition to those in `beside`: fixes first, then procedures, then
+/// decisions, the newest of each first, without duplicates.
 pub(crate) fn best(mut found: Vec<Finding>, beside: &[Finding]) -> Vec<Finding> {
     let worth = |found: &Finding| match (&found.solves, found.learned.new.kind) {
         (Some(_), _) => 0,
@@ -142,7 +143,7 @@ pub(crate) fn best(mut found: Vec<Finding>, beside: &[Finding]) -> Vec<Finding> 
     found
 }
 
-/// The least trusted origin among these.
+/// Returns the least trusted origin among these.
 fn least_trusted(proofs: &[Proof]) -> Origin {
     let least = proofs.iter().map(|proof| proof.origin).min_by_key(|origin| Trust::of(*origin));
     least.unwrap_or(Origin::Document)
@@ -153,7 +154,7 @@ fn capitalized(text: &str) -> String {
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// A sentence as a title: whole, or cut at a word.
+/// Returns a sentence as a title: whole, or cut at a word.
 fn titled(sentence: &str) -> String {
     let sentence = sentence.trim().trim_end_matches(['.', '!', ':', ';', ',']);
     if sentence.chars().count() <= TITLE_CHARS {

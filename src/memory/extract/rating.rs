@@ -1,5 +1,5 @@
-//! How the memories that a reply used turned out, from the user's own words after it. A reply that repeats a memory does not
-//! rate it.
+//! Reads from the user's own words after a reply how the memories that the reply used turned out. A reply that repeats a
+//! memory does not rate it.
 
 use crate::{
     english::{
@@ -13,15 +13,16 @@ use crate::{
     },
 };
 
-/// A user says within this many characters whether the reply worked; what comes later is about something else.
+/// How many characters of a message are examined: a user says in the beginning whether the reply worked, and what comes
+/// later is about something else.
 const LOOKED_AT: usize = 60;
 
-/// Whether a person's message begins by saying that the reply worked or did not; and the words that say so.
+/// Returns whether a person's message begins by saying that the reply worked or did not, and the words that say so.
 pub(crate) fn verdict(next: &Said) -> Option<(Outcome, &str)> {
     if next.user_origin == Origin::User { verdict_of(&next.user_message) } else { None }
 }
 
-/// Which of these memories a reply echoes, if exactly one.
+/// Returns which of these memories a reply echoes, if it is exactly one.
 pub(crate) fn echoed(reply: &str, memories: &[String]) -> Option<usize> {
     let reply = stems(reply);
     let mut echoed = memories.iter().enumerate().filter(|(_, memory)| is_echoed(&stems(memory), &reply));

@@ -1,4 +1,4 @@
-//! Steps to do: a numbered list in a reply.
+//! Reads steps to do: a numbered list in a reply.
 
 use crate::english::{
     lists::{List, list, spaced},
@@ -20,14 +20,14 @@ const MAX_STEP_BYTES: usize = 600;
 pub(super) struct Steps {
     pub(super) lead: Option<String>,
     pub(super) listed: Vec<String>,
-    /// From the first number on, exactly as written.
+    /// The list from its first number on, exactly as written.
     pub(super) text: String,
     /// The first step, exactly as written.
     pub(super) quote: String,
 }
 
-/// The first numbered list of a reply, starting at 1 and without gaps, of 3 to 20 steps. A reply with a second list offers
-/// alternatives, and nobody knows which one worked.
+/// Returns the first numbered list of a reply, starting at 1 and without gaps, of 3 to 20 steps. A reply with a second list
+/// offers alternatives, and nobody knows which one worked.
 pub(super) fn steps(reply: &str) -> Option<Steps> {
     let (mut lists, mut lead_end): (Vec<Vec<String>>, _) = (Vec::new(), 0);
     let mut is_code = false;
@@ -66,7 +66,7 @@ pub(super) fn steps(reply: &str) -> Option<Steps> {
     Some(Steps { lead, listed: steps.clone(), text: text.to_owned(), quote: quote.to_owned() })
 }
 
-/// `2. text`
+/// Splits a line such as `2. text` into its number and its text.
 fn numbered(line: &str) -> Option<(usize, &str)> {
     let digits = line.find(|c: char| !c.is_ascii_digit())?;
     let rest = line[digits..].strip_prefix(['.', ')'])?;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::turn::{NewTurn, Turn};
 
-/// The turns of a session, as they were said.
+/// Returns the turns of a session, as they were said.
 fn session(said: &[NewTurn]) -> Vec<Turn> {
     let turn = |(at, new): (usize, &NewTurn)| {
         let number = u32::try_from(at + 1).unwrap();
@@ -18,7 +18,7 @@ fn heard(said: &[NewTurn]) -> Vec<Finding> {
     best(hearing.found(), &[])
 }
 
-/// Each as `kind: content`, followed by `<-` and what it solves.
+/// Checks the findings, each as `kind: content`, followed by `<-` and what it solves.
 #[track_caller]
 fn check(said: &[NewTurn], expected: &[&str]) {
     let shown: Vec<String> = heard(said)

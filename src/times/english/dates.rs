@@ -1,4 +1,4 @@
-//! Times with their own name or number: months, days, years and seasons.
+//! Reads times with their own name or number: months, days, years and seasons.
 
 use chrono::{Datelike, Months};
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The same format as in `phrases`.
+/// Patterns with their meanings, in the same format as in `phrases`.
 pub(super) const DATES: &[(&str, PatternMeaning)] = &[
     ("the? D of? M Y?", |reader, fit| reader.day_month(fit)),
     ("M the? D Y?", |reader, fit| reader.month_day(fit)),
@@ -28,19 +28,19 @@ pub(super) const DATES: &[(&str, PatternMeaning)] = &[
 ];
 
 impl ExpressionReader<'_> {
-    /// A month, day, year, season or date in numbers; `lead` is the word read before it.
+    /// Reads a month, day, year, season or date in numbers. `lead` is the word before it, which was already read.
     pub(super) fn absolute(self, at: usize, lead: &str) -> Option<ReadExpression> {
         let date = self.numeric(at).or_else(|| self.first_of(DATES, at, lead));
         date.or_else(|| self.years(at, lead))
     }
 
-    /// `March 5`, `March 5th, 2023`, `March 5-7`; not `March 20 people came`.
+    /// Reads `March 5`, `March 5th, 2023`, `March 5-7`, but not `March 20 people came`.
     fn month_day(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let is_doubtful = fit.has_the || self.words.is_noun(fit.end);
         if is_doubtful && fit.year.is_none() && !fit.days?.is_ordinal { None } else { self.day_month(fit) }
     }
 
-    /// `5 March`, `the 5th of March 2023`; not `5 may be enough`.
+    /// Reads `5 March`, `the 5th of March 2023`, but not `5 may be enough`.
     fn day_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let (Month { number: month, is_sure, at }, days) = (fit.month?, fit.days?);
         if !is_sure && !self.words.is_capital(at) && fit.year.is_none() && !days.is_ordinal {
@@ -57,7 +57,7 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// `the first week of March 2023`.
+    /// Reads `the first week of March 2023`.
     pub(super) fn week_of_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let (month, place) = (fit.month?.number, fit.place?);
         let of_year = |year| Some(week_of(months(year, month, 1), place));
@@ -67,9 +67,9 @@ impl ExpressionReader<'_> {
         }
     }
 
-    /// `on the 19th`; not `on the 5th floor`.
+    /// Reads `on the 19th`, but not `on the 5th floor`.
     fn day_of_some_month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
-        /// One of two neighbouring months has 31 days.
+        /// How many months are searched: one of two neighbouring months has 31 days.
         const MONTHS: u32 = 3;
         let days = fit.days?;
         let is_led = fit.is_led_by("on since before after from between until");
@@ -92,7 +92,7 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::yearless(fit.end, (0..MONTHS).filter_map(of_month).find(is_meant)))
     }
 
-    /// `5`, `5th`, `5-7`.
+    /// Reads `5`, `5th`, `5-7`.
     pub(super) fn days(self, at: usize) -> Option<Days> {
         let word = self.words.get(at).filter(|word| word.is_number && !word.is_measured)?;
         let bare = ["st", "nd", "rd", "th"].iter().find_map(|end| word.lower.strip_suffix(end));
@@ -104,7 +104,7 @@ impl ExpressionReader<'_> {
         (first <= last).then_some(Days { first, last, is_ordinal })
     }
 
-    /// `2023`, `, 2023`, `of 2023`, `last year`, `of this year`: the year that follows a date.
+    /// Reads the year that follows a date: `2023`, `, 2023`, `of 2023`, `last year`, `of this year`.
     pub(super) fn year_behind(self, at: usize) -> Option<(usize, i32)> {
         let at = at + usize::from(matches!(self.words.next(at), "of" | "in"));
         let word = self.words.get(at).filter(|word| matches!(word.gap, Gap::Blank | Gap::Comma))?;
@@ -116,7 +116,7 @@ impl ExpressionReader<'_> {
         (self.words.next(at + 1) == "year").then_some((at + 2, year))
     }
 
-    /// `March 2023`, `March of last year`; not `may 2000 people come`, `she may last year-round`.
+    /// Reads `March 2023`, `March of last year`, but not `may 2000 people come` or `she may last year-round`.
     fn month_of_year(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let month = fit.month?;
         let is_month = month.is_sure
@@ -126,7 +126,7 @@ impl ExpressionReader<'_> {
         fit.one(months(fit.year.filter(|_| is_month)?, month.number, 1))
     }
 
-    /// `in March`: a name that is unambiguous, or follows a word that leads to times.
+    /// Reads `in March`. The name must be unambiguous, or follow a word that leads to times.
     fn month(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let Month { number, is_sure, at } = fit.month?;
         let is_month = is_sure
@@ -136,7 +136,7 @@ impl ExpressionReader<'_> {
         is_month.then(|| ReadExpression::yearless(fit.end, of_some_year()))
     }
 
-    /// `in summer`; not `the fall of Rome`, `in Spring`, `in fall`: the verb, a framework.
+    /// Reads `in summer`, but not `the fall of Rome`, `in Spring` (a framework) or `in fall` (the verb).
     fn season(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let first = fit.season?;
         let is_season = match self.lower(fit.end - 1) {
@@ -150,7 +150,7 @@ impl ExpressionReader<'_> {
         (is_led && is_season && !is_noun).then(|| ReadExpression::yearless(fit.end, of_some_year()))
     }
 
-    /// `in 2022`, `2019-2021`.
+    /// Reads `in 2022`, `2019-2021`.
     fn years(self, at: usize, lead: &str) -> Option<ReadExpression> {
         let word = self.words.get(at).filter(|word| !word.is_measured)?;
         let (first, last) = word.lower.split_once('-').unwrap_or((&word.lower, &word.lower));

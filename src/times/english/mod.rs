@@ -1,4 +1,4 @@
-//! English: how an expression is read, which words lead to it, ranges between two times, and the times themselves.
+//! Reads English: whole expressions, the words that lead to them, ranges between two times, and the times themselves.
 
 mod dates;
 mod names;
@@ -31,7 +31,7 @@ impl ExpressionReader<'_> {
         begins(at) || (is_in(LEADS, self.lower(at)) && begins(at + 1))
     }
 
-    /// The expression that begins here.
+    /// Reads the expression that begins here.
     pub(super) fn english(self, at: usize) -> Option<ReadExpression> {
         let (lead, behind) = (self.lower(at), at + 1);
         match lead {
@@ -55,13 +55,13 @@ impl ExpressionReader<'_> {
             "since" => found.opened(|point| (point.from, self.tomorrow())),
             "after" => found.opened(|point| (point.until, self.tomorrow())),
             "before" => found.opened(|point| (instant::clamped(DateTime::<Utc>::MIN_UTC), point.from)),
-            // States until when something must be done or continued, not when it was said.
+            // These words say until when something must be done or continued, not when it was said.
             "by" | "until" | "till" => ReadExpression::of(found.end, None),
             _ => found,
         })
     }
 
-    /// `X and Y`, `X to Y`, as one range.
+    /// Reads `X and Y` or `X to Y` as one range.
     fn pair(self, at: usize, joints: &str) -> Option<ReadExpression> {
         let mut first = self.point(at, "between")?;
         if !is_in(joints, self.words.next(first.end)) {
@@ -83,9 +83,9 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::of(second.end, span))
     }
 
-    /// A time without the words that lead up to it; `lead` is the word before it, which was already read.
+    /// Reads a time without the words that lead up to it. `lead` is the word before it, which was already read.
     fn point(self, at: usize, lead: &str) -> Option<ReadExpression> {
-        // Such a day was read with the word before it, or stands for any of its kind.
+        // After one of these words, a time was already read together with it, or stands for any of its kind.
         const OTHER: &str = "next every each coming upcoming following any for per";
         let is_other = lead.is_empty() && is_in(OTHER, self.words.before(at));
         if is_other { None } else { self.time(at, lead) }

@@ -26,21 +26,21 @@ use crate::{
 pub(super) struct PhraseMatch<'l> {
     pub(super) at: usize,
     pub(super) end: usize,
-    /// The word before it, which was already read.
+    /// The word before the match, which was already read.
     pub(super) lead: &'l str,
     pub(super) has_the: bool,
-    /// Whether it says `past`, not `last`.
+    /// Whether the match says `past`, not `last`.
     is_past: bool,
     /// 0 for `this`, -1 for `last`, 1 for `next`.
     shift: i32,
-    /// The minimum and the maximum.
+    /// The minimum and the maximum of the count.
     count: (u32, u32),
     unit: Option<TimeUnit>,
     weekday: Option<Weekday>,
     /// The hours of a part of the day.
     part: Option<(i64, i64)>,
     pub(super) month: Option<Month>,
-    /// The month in which it begins.
+    /// The month in which the season begins.
     pub(super) season: Option<u32>,
     pub(super) days: Option<Days>,
     pub(super) year: Option<i32>,
@@ -62,12 +62,12 @@ impl PhraseMatch<'_> {
         Some(ReadExpression::of(self.end, [span]))
     }
 
-    /// Understood, but not a time to search in.
+    /// Returns an expression that was understood, but is not a time to search in.
     fn nothing(&self) -> Option<ReadExpression> {
         Some(ReadExpression::of(self.end, None))
     }
 
-    /// The named part of this day, or the whole day.
+    /// Returns the named part of this day, or the whole day.
     fn of_day(&self, date: NaiveDate) -> CalendarSpan {
         self.part.map_or_else(
             || CalendarSpan::day(date),
@@ -83,7 +83,7 @@ impl PhraseMatch<'_> {
 /// The meaning of a pattern; `None` if it does not apply.
 pub(super) type PatternMeaning = fn(ExpressionReader<'_>, &PhraseMatch<'_>) -> Option<ReadExpression>;
 
-/// The first one that matches and applies is used.
+/// Patterns with their meanings. The first one that matches and applies is used.
 pub(super) const PHRASES: &[(&str, PatternMeaning)] = &[
     ("the? O week of this|last|next month|year", |reader, fit| {
         let unit = TimeUnit::from_word(reader.lower(fit.end - 1))?;
@@ -158,7 +158,7 @@ pub(super) const PHRASES: &[(&str, PatternMeaning)] = &[
 ];
 
 impl ExpressionReader<'_> {
-    /// A time without the words that lead up to it.
+    /// Reads a time without the words that lead up to it.
     pub(super) fn time(self, at: usize, lead: &str) -> Option<ReadExpression> {
         self.first_of(PHRASES, at, lead).or_else(|| self.absolute(at, lead))
     }
@@ -172,7 +172,7 @@ impl ExpressionReader<'_> {
         table.iter().find_map(|(pattern, meaning)| meaning(self, &self.fit(pattern, at, lead)?))
     }
 
-    /// Whether this pattern matches here.
+    /// Matches a pattern at this position; `None` if it does not match.
     pub(super) fn fit<'l>(self, pattern: &str, at: usize, lead: &'l str) -> Option<PhraseMatch<'l>> {
         let mut fit = PhraseMatch { at, end: at, lead, ..PhraseMatch::default() };
         for element in pattern.split(' ') {
@@ -224,7 +224,7 @@ impl ExpressionReader<'_> {
         Some(())
     }
 
-    /// The position after a number, and its minimum and maximum: `3`, `three`, `2-3`, `a couple of`.
+    /// Reads a number, and returns the position after it, its minimum and its maximum: `3`, `three`, `2-3`, `a couple of`.
     fn count(self, at: usize) -> Option<(usize, (u32, u32))> {
         let at = at + usize::from(matches!(self.lower(at), "a" | "an"));
         let word = self.lower(at);
@@ -245,12 +245,12 @@ impl ExpressionReader<'_> {
         fit.one(fit.of_day(shifted(self.today(), -days_back, TimeUnit::Day)))
     }
 
-    /// The given number of units up to the end of today.
+    /// Returns the given number of units up to the end of today.
     fn lately(self, fit: &PhraseMatch<'_>, count: u32, unit: TimeUnit) -> Option<ReadExpression> {
         fit.one(self.rolling(count, unit))
     }
 
-    /// The given number of units from tomorrow on.
+    /// Returns the given number of units from tomorrow on.
     fn next_few(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let count = i32::try_from(fit.count.1).ok()?;
         let tomorrow = plus_days(self.today(), 1);
@@ -263,21 +263,21 @@ impl ExpressionReader<'_> {
         fit.is_led_by("on at over during since before after").then(|| ReadExpression::of(fit.end, [begun]))
     }
 
-    /// `this week`, `last year`, `the past month`.
+    /// Reads `this week`, `last year`, `the past month`.
     fn unit(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         let unit = fit.unit?;
         let is_rolling = fit.is_past || (fit.has_the && fit.shift == -1);
         match unit {
             // `the last week of March`
             _ if self.words.next(fit.end) == "of" => fit.nothing(),
-            // `the last day`, `the past night`: of what?
+            // `the last day` and `the past night` do not say of what.
             TimeUnit::Day => None,
             _ if is_rolling && unit != TimeUnit::Weekend => self.lately(fit, 1, unit),
             _ => fit.one(self.period(fit.shift, unit)),
         }
     }
 
-    /// `last March`, `this summer`.
+    /// Reads `last March`, `this summer`.
     fn last_named(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         // `the last march` was one of several marches.
         let is_one_of_many = fit.has_the || is_in("the my our", self.words.before(fit.at));
@@ -296,7 +296,7 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::of(fit.end, span))
     }
 
-    /// `next March`, `the coming summer`: the first that begins after now.
+    /// Reads `next March`, `the coming summer`: the first that begins after now.
     fn next_named(self, fit: &PhraseMatch<'_>) -> Option<ReadExpression> {
         if fit.month.is_some_and(|month| !month.is_sure && !self.words.is_capital(month.at)) {
             return fit.nothing();
@@ -308,7 +308,7 @@ impl ExpressionReader<'_> {
         Some(ReadExpression::of(fit.end, coming.find(|span| span.from > self.now)))
     }
 
-    /// Whether the weekday at the start of the match is really one: not in `Black Friday`, nor `the Sunday Times`.
+    /// Whether the weekday at the start of the match is really one: it is not in `Black Friday` or `the Sunday Times`.
     fn is_weekday(self, fit: &PhraseMatch<'_>) -> bool {
         const PROPER: &str =
             "black good ash palm casual freaky super easter cyber ruby blue bloody manic happy man the a";
@@ -321,7 +321,7 @@ impl ExpressionReader<'_> {
     }
 }
 
-/// A number in digits or words, up to 9,999.
+/// Parses a number in digits or words, from 1 to 9,999.
 fn number(word: &str) -> Option<u32> {
     digits(word, 1, 4).or_else(|| numbers::cardinal(word)).filter(|&number| number > 0)
 }

@@ -1,4 +1,4 @@
-//! Tables of what is read in each language: every time that a text names, including future ones.
+//! Tests what is read in each language, as tables: every time that a text names, including future ones.
 
 use super::*;
 

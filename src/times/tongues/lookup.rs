@@ -1,4 +1,4 @@
-//! What a word is the name of, and in which languages.
+//! Looks up which month or weekday a word names, and in which languages.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -7,7 +7,7 @@ use crate::times::{
     tongues::{names::NameMeaning, tables::TONGUES},
 };
 
-/// The months or weekdays that a folded word names, each with the index of its language in [`TONGUES`].
+/// Returns the months or weekdays that a folded word names, each with the index of its language in [`TONGUES`].
 pub(super) fn named(folded: &str) -> &'static [(usize, NameMeaning)] {
     static BY_NAME: LazyLock<HashMap<String, Vec<(usize, NameMeaning)>>> = LazyLock::new(|| {
         let mut by_name: HashMap<String, Vec<(usize, NameMeaning)>> = HashMap::new();
@@ -27,7 +27,7 @@ pub(super) fn named(folded: &str) -> &'static [(usize, NameMeaning)] {
     BY_NAME.get(folded).map_or(&[], Vec::as_slice)
 }
 
-/// The month with this folded name in English or another larger language, 1 to 12; `may` is also a verb.
+/// Returns the month with this folded name in English or another larger language, 1 to 12. `may` is also a verb.
 pub(crate) fn month_in_any_language(folded: &str) -> Option<u32> {
     let is_short = folded.len() == 3 || folded == "sept";
     let english = (1..).zip(MONTHS).find(|(_, name)| *name == folded || is_short && name.starts_with(folded));

@@ -1,6 +1,6 @@
-//! Languages with blanks between words: dates with names of months, weekdays, and a few words relative to today. A name that
-//! is an ordinary word elsewhere (`mars`, `mai`, `set`) is a time only next to a number or one of its own language's
-//! markers.
+//! Reads times in languages with blanks between words: dates with names of months, weekdays, and a few words relative to
+//! today. A name that is an ordinary word elsewhere (`mars`, `mai`, `set`) is a time only next to a number or one of its own
+//! language's markers.
 
 mod lookup;
 mod names;
@@ -44,7 +44,7 @@ static STARTS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
 });
 
 impl ExpressionReader<'_> {
-    /// The expression that begins here, in any of the languages.
+    /// Reads the expression that begins here, in any of the languages.
     pub(super) fn tongues(self, at: usize) -> Option<ReadExpression> {
         let word = self.words.get(at)?;
         let languages = if word.is_number {
@@ -59,7 +59,7 @@ impl ExpressionReader<'_> {
     }
 }
 
-/// As in names and tables, without `l'`.
+/// Returns a word folded as in names and tables, without a leading `l'` or `d'`.
 fn folded(lower: &str) -> Cow<'_, str> {
     let folded = if lower.is_ascii() {
         Cow::Borrowed(lower)
@@ -105,14 +105,14 @@ impl<'w> Spoken<'w> {
         found.or_else(|| self.month())
     }
 
-    /// The word here; `None` if more than a blank precedes it.
+    /// Returns the word here; `None` if more than a blank precedes it.
     fn word(self, at: usize) -> Option<Cow<'w, str>> {
         let words: &'w _ = self.reader.words;
         let word = words.get(at).filter(|word| at == self.at || word.gap == Gap::Blank)?;
         Some(folded(&word.lower))
     }
 
-    /// The position after the longest of these phrases that matches here.
+    /// Returns the position after the longest of these phrases that matches here.
     fn phrase(self, list: &str, at: usize) -> Option<usize> {
         let stands = |phrase: &&str| {
             (at..).zip(phrase.split('_')).all(|(at, part)| self.word(at).is_some_and(|word| word == part))
@@ -121,12 +121,12 @@ impl<'w> Spoken<'w> {
         longest.map(|words| at + words)
     }
 
-    /// Whether one of these words precedes it: then this is something else, or any of its kind.
+    /// Whether one of these words precedes the word at `at`. Then this word means something else, or any of its kind.
     fn is_behind(self, list: &str, at: usize) -> bool {
         is_in(list, &folded(self.reader.words.before(at)))
     }
 
-    /// `gestern`, `pasado mañana`.
+    /// Reads `gestern`, `pasado mañana`.
     fn day(self) -> Option<ReadExpression> {
         let stands = self.tongue.days.iter().filter_map(|(day, distance)| {
             self.phrase(day, self.at).map(|end| (*distance, end)) //
@@ -164,13 +164,13 @@ impl<'w> Spoken<'w> {
         }
     }
 
-    /// The distance from the current one: 0, -1 or 1.
+    /// Reads a word such as `last`, and returns the distance from the current one: 0, -1 or 1.
     fn modifier(self, at: usize) -> WordReading<i32> {
         let words = [(0, self.tongue.this), (-1, self.tongue.last), (1, self.tongue.next)];
         words.into_iter().find_map(|(shift, list)| Some((shift, self.phrase(list, at)?)))
     }
 
-    /// `3`, `drei`.
+    /// Reads a number: `3`, `drei`.
     fn count(self, at: usize) -> WordReading<u32> {
         let word = self.word(at)?;
         let named = || (1..).zip(self.tongue.numbers).find(|(_, words)| is_in(words, &word));
@@ -178,7 +178,7 @@ impl<'w> Spoken<'w> {
         number.filter(|&number| number > 0).map(|number| (number, at + 1))
     }
 
-    /// `letzte Woche`, `el viernes pasado`, `die letzten drei Tage`, `les 3 derniers jours`.
+    /// Reads `letzte Woche`, `el viernes pasado`, `die letzten drei Tage`, `les 3 derniers jours`.
     fn modified(self, at: usize) -> Option<ReadExpression> {
         if let Some((shift, behind)) = self.modifier(at) {
             if let Some((period, end)) = self.period(behind) {
@@ -201,7 +201,7 @@ impl<'w> Spoken<'w> {
     fn shifted(self, shift: i32, period: Period, end: usize) -> Option<ReadExpression> {
         let (reader, today) = (self.reader, self.reader.today());
         let span = match (period, shift) {
-            (Period::Unit(TimeUnit::Day), _) => return None, // Of what?
+            (Period::Unit(TimeUnit::Day), _) => return None, // `the last day` does not say of what.
             (Period::Unit(unit), _) => reader.period(shift, unit),
             (Period::Weekday(day), -1) => CalendarSpan::day(weekday_before(today, day)),
             (Period::Weekday(day), 1) => CalendarSpan::day(weekday_after(today, day)),
@@ -221,7 +221,7 @@ impl<'w> Spoken<'w> {
         Some(ReadExpression::of(end, [span]))
     }
 
-    /// The last or the next few.
+    /// Returns the last or the next `count` units.
     fn few(self, shift: i32, count: u32, unit: TimeUnit, end: usize) -> Option<ReadExpression> {
         let tomorrow = plus_days(self.reader.today(), 1);
         let span = match shift {
@@ -232,7 +232,7 @@ impl<'w> Spoken<'w> {
         Some(ReadExpression::of(end, [span]))
     }
 
-    /// `vor zwei Wochen`, `dans trois jours`, `due anni fa`.
+    /// Reads `vor zwei Wochen`, `dans trois jours`, `due anni fa`.
     fn counted(self) -> Option<ReadExpression> {
         let [before, behind] = self.tongue.ago;
         let number_of_units = |at| {
@@ -252,7 +252,7 @@ impl<'w> Spoken<'w> {
         Some(ReadExpression::of(end, [self.reader.ahead((count, count), unit)]))
     }
 
-    /// `am Montag`, `lunes`; if a date follows, the date.
+    /// Reads `am Montag`, `lunes`. If a date follows, it is read instead.
     fn weekday(self, at: usize, is_led: bool) -> Option<ReadExpression> {
         const EVERY: &str = "jeden cada los chaque les ogni elke iedere";
         let NameMeaning::Weekday(day) = self.name(at)? else { return None };
@@ -271,7 +271,7 @@ impl<'w> Spoken<'w> {
             .then(|| ReadExpression::yearless(at + 1, Some(CalendarSpan::day(date))))
     }
 
-    /// `3. Juni 2024`, `3 de junio`, `1er mai`.
+    /// Reads `3. Juni 2024`, `3 de junio`, `1er mai`.
     fn date(self, at: usize) -> Option<ReadExpression> {
         let word = self.reader.words.get(at).filter(|word| word.is_number && !word.is_measured)?;
         if at != self.at && word.gap != Gap::Blank {
@@ -300,7 +300,7 @@ impl<'w> Spoken<'w> {
         }
     }
 
-    /// `2024`, `de 2024`; a point may end an abbreviation.
+    /// Reads `2024`, `de 2024`. A point before it may end an abbreviation.
     fn year(self, at: usize) -> WordReading<i32> {
         let at = self.phrase(self.tongue.of, at).unwrap_or(at);
         let word = self.reader.words.get(at)?;
@@ -308,7 +308,7 @@ impl<'w> Spoken<'w> {
         year(&word.lower).filter(|_| follows).map(|year| (year, at + 1))
     }
 
-    /// `im März`, `en marzo de 2024`, `Juni 2024`.
+    /// Reads `im März`, `en marzo de 2024`, `Juni 2024`.
     fn month(self) -> Option<ReadExpression> {
         let marker = self.phrase(self.tongue.in_month, self.at);
         // `I` is not a marker, because it is the English pronoun.

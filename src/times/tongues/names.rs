@@ -51,7 +51,7 @@ pub(super) enum NameMeaning {
 }
 
 impl LanguageNames {
-    /// Every name, folded, with its meaning.
+    /// Returns every name, folded, with its meaning.
     pub(super) fn all(&self) -> impl Iterator<Item = (String, NameMeaning)> {
         let written = (1..).zip(self.months).chain((1..).zip(self.months_alone.unwrap_or_default()));
         let written = written.map(|(month, name)| (fold(name), NameMeaning::Month(month, true)));

@@ -9,31 +9,32 @@ pub(super) struct Tongue {
     pub(super) names: LanguageNames,
     /// Days by distance from today.
     pub(super) days: &'static [(&'static str, i32)],
-    /// Words before which a day word means something else: `la mañana`, `guten Morgen`.
+    /// Words after which a day word means something else: `la mañana`, `guten Morgen`.
     pub(super) no_day_behind: &'static str,
-    /// Day, week, weekend, month and year.
+    /// The words for day, week, weekend, month and year.
     pub(super) units: [&'static str; 5],
-    /// Before or after a unit or a weekday: the current one, the previous one, the next one.
+    /// Words before or after a unit or a weekday that mean the current one; `last` and `next` are those for the previous one
+    /// and the next one.
     pub(super) this: &'static str,
     pub(super) last: &'static str,
     pub(super) next: &'static str,
-    /// Before and after a number of units ago.
+    /// Words before and after a number of units that say that these are past.
     pub(super) ago: [&'static str; 2],
-    /// Before a number of units in the future.
+    /// Words before a number of units in the future.
     pub(super) ahead: &'static str,
     /// Numbers in words, 1 to 10.
     pub(super) numbers: [&'static str; 10],
-    /// Before a weekday or a date.
+    /// Words before a weekday or a date.
     pub(super) on: &'static str,
-    /// Before the name of a month without a day.
+    /// Words before the name of a month without a day.
     pub(super) in_month: &'static str,
-    /// Between day, month and year.
+    /// Words between day, month and year.
     pub(super) of: &'static str,
-    /// Whether the names of weekdays are no other words, so that they need nothing next to them.
+    /// Whether the names of weekdays have no other meaning, so that they need no other word next to them.
     pub(super) has_plain_weekdays: bool,
 }
 
-/// A language with names only, and what precedes them.
+/// Returns a language that has only names, and the words before them.
 const fn names_only(
     names: LanguageNames,
     on: &'static str,

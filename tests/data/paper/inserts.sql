@@ -1,5 +1,5 @@
--- What a program writes that keeps its conversations in the tables of tables.sql: a session and its turns by what has no
--- default there, then a turn with every column. They run in both: in a file with those tables, and in one of ours.
+-- Statements of a program that keeps its conversations in the tables of tables.sql: a session and its turns, with only the
+-- columns that have no default there, then a turn with every column. They run on those tables and in a file of ours.
 INSERT INTO conversation_sessions(id,user_id)VALUES(x'11111111111111111111111111111111',x'00000000000000000000000000000007');
 INSERT INTO conversation_turns(id,user_id,session_id,turn_number,user_message,ai_response,user_message_tokens,ai_response_tokens,total_tokens)VALUES(x'a0000000000000000000000000000001',x'00000000000000000000000000000007',x'11111111111111111111111111111111',1,'My name is Alex and I''m working on a PhD in computational chemistry.','Nice to meet you, Alex.',15,7,22);
 INSERT INTO conversation_turns(id,user_id,session_id,turn_number,user_message,ai_response,user_message_tokens,ai_response_tokens,total_tokens)VALUES

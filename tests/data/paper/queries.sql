@@ -1,4 +1,4 @@
--- What the tiers' access patterns ask of those tables. Each has rows behind inserts.sql, in a file of ours as in theirs.
+-- Queries of the tiers' access patterns on those tables. After inserts.sql, each returns rows, in a file of ours as in theirs.
 SELECT id,user_message,ai_response FROM conversation_turns WHERE memory_tier='hot';
 SELECT user_message,ai_response,timestamp FROM conversation_turns WHERE session_id=x'11111111111111111111111111111111' ORDER BY turn_number DESC LIMIT 5;
 SELECT sum(total_tokens) FROM conversation_turns WHERE session_id=x'11111111111111111111111111111111' AND memory_tier='hot';

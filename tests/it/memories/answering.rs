@@ -1,4 +1,4 @@
-//! Use through answered contexts: a turn that answers a context that showed memories uses each of them, once.
+//! A turn that answers a context uses each memory that the context showed, once.
 
 use thermocline::{
     ContextItem, ContextOptions, Episode, EpisodeFilter, EpisodeRole, ErrorKind, ItemKind, MemoryId,
@@ -36,7 +36,7 @@ fn context(session: &Session, ids: &[MemoryId]) -> ReceiptId {
 #[track_caller]
 fn answer(known: &Known, session: &Session, turn: NewTurn) {
     session.record(turn).unwrap();
-    known.file.user("alex").unwrap().receipts(1).unwrap(); // What is written behind is written by then.
+    known.file.user("alex").unwrap().receipts(1).unwrap(); // Waits until everything that follows the answer is written.
 }
 
 fn uses(known: &Known) -> Vec<Episode> {

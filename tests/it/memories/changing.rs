@@ -26,7 +26,7 @@ const WHAT: [&str; 10] = [
     "certificate issuer",
 ];
 
-/// No value says that it is the newer one.
+/// Returns the text of a fact. No value shows that it is the newer one.
 fn text(number: usize, changes: usize) -> String {
     let (of, what) = (OF[number % OF.len()], WHAT[number / OF.len()]);
     format!("The {what} of {of} is v{}.", (number * 7 + changes * 31) % 1_000)
@@ -98,7 +98,7 @@ fn what_tools_and_documents_say_stays_below_what_is_known_however_often_it_is_sa
             let report = Use::of(Outcome::Success)
                 .session(sessions[number % 3])
                 .project(["north", "south"][number % 2]);
-            // Twenty of them are used often enough for what consolidates.
+            // Twenty of them are used often enough to consolidate.
             known.memories.used(ids[number % 20], report).unwrap();
         }
         known.fixture.clock.advance(TimeDelta::days(1));

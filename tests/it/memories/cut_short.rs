@@ -1,4 +1,4 @@
-//! If it is interrupted at any statement, an operation is done entirely or not at all, and can be repeated.
+//! An operation that is interrupted at any statement is done entirely or not at all, and can be repeated.
 
 use thermocline::{
     Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, QuarantineSource,
@@ -54,7 +54,7 @@ fn check(
         let (file, memories) = open(&copy);
         cut.after(times, &statement);
         let answer = act(&file, &memories);
-        // What runs at every opening may have run before.
+        // A statement that runs at every opening may have run before.
         let Err(error) = answer else { continue };
         cut.mend();
         assert_ne!(error.kind(), ErrorKind::Internal, "{what}: {statement}");

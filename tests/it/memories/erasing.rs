@@ -255,7 +255,7 @@ fn what_jobs_made_of_an_erased_memory_goes_with_it() {
         made_of("by hand of a", "a"),
         made_of("merged of a and b", "a"),
         made_of("merged of a and b", "b"),
-        // A ring: what goes is looked at once.
+        // Memories made of each other: an erased one is examined only once.
         made_of("a", "insight of that"),
     ];
     rewrite(&path, &script.concat());
@@ -307,7 +307,7 @@ fn fill_with_canaries(path: &std::path::Path, words: &mut Words) -> Vec<String> 
             "BLOB" => format!("CAST('{canary}' AS BLOB)"),
             _ => format!("'\"{canary}\"'"), // JSON, where that is needed.
         };
-        // What is held to some words, or names a row, takes none.
+        // A column that accepts only some words, or names a row, takes no canary.
         let update =
             format!("UPDATE {table} SET {name} = {value} WHERE rowid = (SELECT max(rowid) FROM {table})");
         let update_all = format!("UPDATE {table} SET {name} = {value}");

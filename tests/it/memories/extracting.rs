@@ -1,4 +1,4 @@
-//! What is extracted from ended sessions: once, in their own words, and no more than they prove.
+//! Memories are extracted from ended sessions: once, in the sessions' own words, and no more than they prove.
 
 use std::{
     fmt,
@@ -381,7 +381,7 @@ fn an_echo_alone_two_echoes_or_words_that_come_late_rate_nothing() {
 fn what_a_caller_rated_stays_as_it_is() {
     let known = known(Extract::Rules);
     let (session, ids) = answered(&known, REPLY);
-    known.file.user("alex").unwrap().receipts(1).unwrap(); // What is written behind is written by then.
+    known.file.user("alex").unwrap().receipts(1).unwrap(); // Waits until everything that follows the answer is written.
     let receipt = known.file.user("alex").unwrap().receipts(1).unwrap()[0].id;
     known.memories.used(ids[0], Use::of(Outcome::Failure).receipt(receipt)).unwrap();
     session.record(NewTurn::new("That worked!", "I see.")).unwrap();
@@ -575,7 +575,8 @@ fn of_200_texts_of_tools_and_documents_none_is_trusted_settles_or_tells_who_some
     for n in 0..200 {
         let origin = if n % 2 == 0 { Origin::Tool } else { Origin::Document };
         let text = planted(n);
-        // Who pastes a page's claim of a name into a message of their own claims it; that is no side of a tool.
+        // A user who pastes a page's claim of a name into their own message makes the claim, so this text is never a tool's
+        // side.
         let turns = match if n % 4 == 3 { n % 2 } else { n % 3 } {
             0 => vec![NewTurn::new(&text, "Noted.").user_origin(origin), says("That worked!")],
             1 => {

@@ -15,7 +15,7 @@ use crate::{
 fn check_not_found<T: std::fmt::Debug>(what: &str, answer: Result<T>, told: &mut Option<String>) {
     let error = answer.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{what}: {error}");
-    // What is somebody else's is told from what is nobody's by nothing.
+    // The error does not tell whether something belongs to somebody else or does not exist.
     let told = told.get_or_insert_with(|| error.to_string());
     assert_eq!(*told, error.to_string(), "{what}");
 }

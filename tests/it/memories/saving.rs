@@ -101,7 +101,7 @@ fn what_was_archived_or_forgotten_holds_again_and_what_was_superseded_is_new() {
     let SaveOutcome::Waits(review) = waiting.outcome else { panic!("{waiting:?}") };
     assert_eq!(waiting.memory.status, MemoryStatus::Archived);
     assert_eq!(known.outcome(port(9000)), SaveOutcome::Waits(review), "it waits still");
-    // What it waits for has gone.
+    // The memory that holds the slot is forgotten, so nothing has to be waited for.
     known.memories.forget(again.memory.id).unwrap();
     let restored = known.memories.save(port(9000)).unwrap();
     assert_eq!((restored.outcome, restored.memory.id), (SaveOutcome::Restored, waiting.memory.id));

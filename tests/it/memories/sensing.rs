@@ -23,7 +23,7 @@ use crate::{
     transfer::{export, import},
 };
 
-/// Never fully waited for.
+/// A timeout that is never fully waited for.
 const PATIENT: Duration = Duration::from_mins(1);
 
 /// The port as the host reports it; `None` if it cannot tell now.
@@ -150,7 +150,7 @@ fn what_passes_is_checked_and_what_fails_waits_for_a_person_and_is_minded() {
     assert_eq!(memory.standing.stale, [StaleReason::Weak]);
     assert!(memory.standing.unverified);
     assert_eq!(memory.state.validation_count, 1);
-    // Nothing was seen that was not seen before: it is no falser.
+    // The sensor sees the same as before, so the numbers do not fall again.
     assert_eq!((memory.confidence, memory.reliability), (0.4, Some(0.3)));
     port_of.set(Some(81));
     assert_eq!(known.look(id)[0].confidence, Some(0.2), "this is new");
@@ -252,7 +252,7 @@ fn a_pass_gives_its_sensors_window_to_what_grows_stale_and_makes_nothing_staler(
     let lasting = known.watched(port(8443).project("x"), "month").id;
     known.look(lasting);
     assert_eq!(known.get(lasting).validity_window, None, "it does not grow stale");
-    // Of ten thousand years no window is, neither a memory's nor a sensor's.
+    // A window of ten thousand years is refused, for a memory and for a sensor.
     let long = Duration::from_hours(10_000 * 366 * 24);
     let refused = known.memories.save(port(1).validity_window(long)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
@@ -308,7 +308,7 @@ fn offline_no_sensor_can_tell() {
     let known = with_sensors(vec![
         Arc::new(FsSensor::new().root("ops", &gone).unwrap()),
         Arc::new(CommandSensor::new().command("test", gone.join("make"), ["test"], &gone).unwrap()),
-        // Nobody listens there; and the name of nobody.
+        // Nothing listens at this address.
         Arc::new(HttpSensor::new().private_url("api", "http://127.0.0.1:1/").unwrap()),
         port.sensor("runtime", 0.9),
     ]);
@@ -348,7 +348,7 @@ fn only_what_the_configuration_has_is_watched_and_looked_at() {
     assert_eq!(known.memories.unwatch(id, "human", None).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(known.memories.sensors(id).unwrap().len(), 1);
 
-    // A file that is opened without the sensor keeps what it is to look at, and looks at nothing.
+    // A file that is opened without the sensor keeps the assignment, and checks nothing.
     known.file.close().unwrap();
     let mut fixture = known.fixture;
     fixture.config.sensors = Vec::new();

@@ -30,7 +30,7 @@ impl Story {
         Self { known, port: said, memory, session }
     }
 
-    /// With the sensor `runtime`, which checks it.
+    /// Creates the story with the sensor `runtime`, which checks the memory.
     fn watched() -> Self {
         let story = Self::new(|port| vec![port.sensor("runtime", 0.8)]);
         story.known.memories.watch(story.memory.id, is_8443("runtime")).unwrap();
@@ -43,7 +43,7 @@ impl Story {
         let context =
             self.session.context("On which port does the API run?", ContextOptions::default()).unwrap();
         assert!(context.text.contains("port 8443"), "{}", context.text);
-        // Which waits for the receipt.
+        // Reading receipts waits until this one is written.
         let alex = self.known.file.user("alex").unwrap();
         assert_eq!(alex.receipts(1).unwrap()[0].id, context.receipt);
         self.queued()

@@ -14,7 +14,7 @@ use crate::{
     transfer::export,
 };
 
-/// All of it: names and texts.
+/// Returns the whole state: names and texts.
 #[track_caller]
 fn kept(session: &Session) -> Vec<(String, String)> {
     session.state().unwrap().into_iter().map(|state| (state.name, state.text)).collect()

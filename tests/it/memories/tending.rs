@@ -196,7 +196,7 @@ fn a_person_is_asked_once_and_again_only_behind_a_rest_and_with_news() {
                    decided_by = 'alex'";
     let known = known.rewritten(decided);
     known.fixture.clock.advance(TimeDelta::days(40));
-    // These uses are of another clock, and so are news.
+    // The ids of these uses are from a later clock, so the uses count as news.
     assert_eq!(known.tend().moved.reviews, 1);
     let known = known.rewritten(&format!(
         "{decided}; UPDATE memory_episodes SET id = CAST(x'000000000001' || randomblob(10) AS BLOB)"
@@ -217,7 +217,8 @@ fn what_helps_settles_over_days_and_what_fails_falls_back_and_needs_a_success_of
     assert_eq!(frequencies(), [Frequency::Mid, Frequency::High], "one step a day");
     known.next_day();
     known.tend();
-    // Its uses are of a later clock, so it has helped since; what fell back rises by that, and falls again.
+    // The ids of its uses are from a later clock, so it has helped since. A memory that fell back rises by that, and falls
+    // again.
     assert_eq!(frequencies()[0], Frequency::Low);
     let known = known.rewritten(
         "UPDATE memory_episodes SET id = CAST(x'000000000001' || randomblob(10) AS BLOB) WHERE role = 'use'",
@@ -263,7 +264,7 @@ fn uses_that_nobody_rated_go_after_a_week_and_old_edits_keep_no_text() {
     known.check_sound();
 }
 
-/// Generated memories and their standing day by day for a year: none returns to an earlier state.
+/// Tends generated memories day by day for a year: none returns to an earlier state.
 fn a_year_of_days(count: usize) {
     let mut known = Known::new();
     let origins = [Origin::User, Origin::Assistant, Origin::Tool];
@@ -304,7 +305,7 @@ fn a_year_of_days(count: usize) {
             );
         }
     }
-    // All uses were before.
+    // Gives all uses early ids, so that they count as earlier than everything else.
     script +=
         "UPDATE memory_episodes SET id = CAST(x'000000000001' || randomblob(10) AS BLOB) WHERE role = 'use';";
     known = known.rewritten(&script);

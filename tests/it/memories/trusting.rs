@@ -41,7 +41,7 @@ fn what_a_tool_or_a_document_says_changes_nothing_that_is_trusted_more() {
         assert!(matches!(waiting.outcome, SaveOutcome::Waits(_)), "{waiting:?}");
         tool.relate(other.id, NewEdge::new(EdgeType::Solves).origin(origin), users.id).unwrap();
 
-        // Its own it may change, and what an assistant said it may not.
+        // A tool may change its own memory, but not what an assistant said.
         tool.edit(other.id, Edit::default().importance(0.9)).unwrap();
         let assistants = known.memories.save(fix("Assistant")).unwrap().memory;
         assert_eq!(tool.forget(assistants.id).unwrap_err().kind(), ErrorKind::Conflict);

@@ -175,7 +175,7 @@ fn a_text_that_an_embedder_refuses_is_a_gap_is_tried_again_and_filled() {
         ask::<u32>(&fixture.path(), "SELECT min(embedded_seq) FROM user_spaces WHERE space_no = 2"),
         160
     );
-    // Two bytes a block, then two and 32 a vector.
+    // A block has two bytes, and two and 32 more for each vector.
     let vectors = "SELECT (sum(length(body)) - 2 * count(*)) / 34 FROM vector_blocks
         WHERE space_no = (SELECT space_no FROM embedding_spaces WHERE dims = 32)";
     let vectors = || ask::<u32>(&fixture.path(), vectors);

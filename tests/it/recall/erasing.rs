@@ -37,7 +37,7 @@ fn told(fixture: &Fixture, user: &User, is_ended: bool) -> Session {
         secret.end().unwrap();
     }
     memory.run_jobs(RunJobs::default()).unwrap();
-    // Asked, and used.
+    // A canary is asked for, and used.
     let session = user.session_named("open").unwrap();
     let context = session.context(CANARIES[0], ContextOptions::default()).unwrap();
     session.record(story(200).answering(context.receipt)).unwrap();
@@ -82,7 +82,7 @@ fn check_bytes(fixture: &Fixture) {
     }
 }
 
-/// Checks that a file that never contained the canaries has the same words.
+/// Returns the words of the index, for comparison with a file that never contained the canaries.
 fn words(fixture: &Fixture) -> Vec<(u32, u32)> {
     let conn = reader(&fixture.path());
     let mut stmt =
@@ -140,7 +140,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
         );
         let diagnosis = memory.doctor().unwrap();
         assert!(diagnosis.is_healthy(), "{diagnosis:?}");
-        // What is left is what a file has that never knew it.
+        // What is left is the same as in a file that never contained the session.
         let left = "SELECT count(*) FROM unit_uses WHERE seq NOT IN (SELECT seq FROM recall_units)";
         assert_eq!(ask::<u32>(&fixture.path(), left), 0);
         let bare = bare(&fixture);
@@ -148,7 +148,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
     }
 }
 
-/// The same without the secret: as many turns before and after the index.
+/// Returns a file without the canaries that has as many turns before and after the index.
 fn bare(fixture: &Fixture) -> Fixture {
     let mut other = Fixture::new();
     other.config.originals = fixture.config.originals;

@@ -332,7 +332,7 @@ fn memories_have_their_place_in_every_profile() {
         let memory = recall.items.iter().find(|item| item.memory().is_some()).expect("it is found");
         assert_eq!(memory.score, memory.parts.score(&profile), "{profile:?}");
     }
-    // What names a time and nothing else is answered by what was said then.
+    // A query that names only a time is answered by what was said then.
     let recall = ask(&alex, "2026-03-01", RecallOptions::default());
     assert!(names(&recall).contains(&"Lamp".to_owned()), "{:?}", names(&recall));
     let other = RecallOptions::default().filter(Filter::default().until(asked_at() - TimeDelta::days(4_000)));

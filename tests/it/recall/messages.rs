@@ -119,7 +119,7 @@ fn how_sure_it_is_does_not_depend_on_how_much_is_wanted() {
     let (_fixture, alex) = told();
     let sure = |k| alex.recall("What must Fips not eat?", RecallOptions::default().k(k)).unwrap().confidence;
     assert_eq!((sure(1), sure(10)), (sure(100), sure(3)));
-    // Words of one question and the meaning of another are no answer together.
+    // Words of one question and the meaning of another are not an answer together.
     let both = "Who gave me the samovar? What is the boiling point of ethanol?";
     let found = alex.recall(both, RecallOptions::default()).unwrap();
     let one = alex.recall("Who gave me the samovar?", RecallOptions::default()).unwrap();

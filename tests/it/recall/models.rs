@@ -65,7 +65,7 @@ fn after_a_change_of_the_model_vectors_are_made_anew_and_never_mixed() {
         assert!(compared.is_some() && found[0] == "s18", "{other:?}: the built-in one carries it");
         assert!(missing[0].contains("embedded yet"), "{other:?}: {missing:?}");
 
-        // Nothing has to be asked for.
+        // No call is needed: the job makes the new vectors.
         fixture.clock.advance(TimeDelta::minutes(1));
         memory.run_jobs(RunJobs::default()).unwrap();
         let (compared, found, missing) = model(&alex);
@@ -310,7 +310,7 @@ fn an_embedder_is_asked_for_what_is_looked_for_by_words_dates_and_turns_before_i
     let alex = fixture.alex();
     let session = alex.session_named("porto").unwrap();
     session.record(NewTurn::new("The Riverside in Porto was a fine place.", "It was.")).unwrap();
-    // One word that means anything: it is understood by the turn before it.
+    // Only one word of the message names a topic, so the message is understood with the turn before it.
     let now = ContextOptions::default().now(super::asked_at());
     let context = session.context("What about the hotel on 14 July 2023?", now).unwrap();
     let receipt = alex.receipt(context.receipt).unwrap();
@@ -338,7 +338,7 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
     let path = fixture.path();
     let (mut chance, mut in_the_middle) = (11_u64, 0);
     for kill in 0..kills {
-        // So that each child has all of it before it.
+        // So that each child has all the work before it.
         let forget = "UPDATE user_spaces SET embedded_seq = 0
              WHERE space_no IN (SELECT space_no FROM embedding_spaces WHERE model <> 'a');
              UPDATE user_scopes SET epoch = epoch + 1";
@@ -349,7 +349,7 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
         let now = fixture.clock.now().to_rfc3339();
         let mut child = children::start("embed", &[path.to_str().unwrap(), &now]);
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The built-in embedder comes first, and asks nobody.
+        // The built-in embedder comes first, and asks no model.
         while child.line().unwrap() != "asked" {}
         for _ in 0..(chance >> 61) % 5 {
             assert_ne!(child.line().unwrap(), "done");
@@ -377,7 +377,7 @@ fn killed_while_vectors_are_made_anew_nothing_is_lost_and_the_end_is_the_same() 
     undisturbed.open().rebuild_vectors().unwrap();
     undisturbed.open().run_jobs(RunJobs::default()).unwrap();
     let numbers = |mut dump: crate::dump::Dump| {
-        // The spaces' numbers are drawn.
+        // The numbers of spaces are random.
         for rows in dump.values_mut() {
             for row in rows.iter_mut() {
                 let cells = row.split(' ').filter(|cell| !cell.starts_with("space_no="));

@@ -228,7 +228,7 @@ fn a_time_of_the_plan_lifts_and_hides_nothing() {
     let outside = |item: &&thermocline::ReceiptItem| item.parts.time == 0.0 && item.packed_as.is_some();
     assert!(alex.receipt(planned.receipt).unwrap().items.iter().any(|item| outside(&item)));
 
-    // Where the message names a time, or asks for one, its own reading holds.
+    // If the message names a time, or asks for one, our own reading of the message is followed instead of the plan.
     for question in [
         "What did we talk about last week?",
         "What did my sister do in October?",
@@ -249,7 +249,7 @@ fn where_nothing_older_is_needed_nothing_is_recalled_but_what_is_asked_for_or_su
         let older = context.items.iter().filter(|item| item.section == Section::EarlierConversations);
         older.count()
     };
-    // What is told, and not asked.
+    // A message that tells something and asks nothing.
     let told = "The soup and the weather by the harbour were a joy for all of us.";
     let (shown_before, planned) = (context(&before, told), context(&alex, told));
     assert!(plan(&alex, &planned).unwrap().only_if_sure);
@@ -258,7 +258,7 @@ fn where_nothing_older_is_needed_nothing_is_recalled_but_what_is_asked_for_or_su
     assert_eq!((recalled(&planned), planned.missing.len()), (0, 0), "{}", planned.text);
     let receipt = alex.receipt(planned.receipt).unwrap();
     assert!(receipt.explain().contains("nothing older is needed"), "{}", receipt.explain());
-    // What asks, in whatever words, or points back, is answered whatever a plan says.
+    // A message that asks or points back is answered, whatever the plan says.
     for message in [
         "Who carried the violin in Porto?",
         "Remind me of the violin in Porto",
@@ -270,7 +270,7 @@ fn where_nothing_older_is_needed_nothing_is_recalled_but_what_is_asked_for_or_su
         assert_eq!(shown(&planned), shown(&plain), "{message}");
         assert!(!plan(&alex, &planned).unwrap().only_if_sure, "{message}");
     }
-    // What is sure to answer is shown, for nobody can tell in every language whether it was asked for.
+    // A result that is sure to answer is shown, because it cannot be told in every language whether a message asks.
     let sure = "I like soup with pepper.";
     let planned = context(&alex, sure);
     assert!(

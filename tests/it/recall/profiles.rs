@@ -1,4 +1,4 @@
-//! How profiles rank: exactly, and so that anybody can recompute it.
+//! Profiles rank exactly, and anybody can recompute a rank.
 
 use chrono::TimeDelta;
 use thermocline::{ErrorKind, NewTurn, Profile, RecallOptions, RunJobs, Weights, blocking::User};
@@ -84,7 +84,7 @@ fn lambda_says_how_fast_the_papers_formula_forgets() {
             assert!((recalled.parts.recency - (-lambda * days).exp()).abs() < 1e-6, "{lambda}: {recalled:?}");
         }
         assert_eq!(alex.receipt(recall.receipt).unwrap().profile, profile, "as its receipt says");
-        // One of an older version has no number.
+        // A receipt of an older version has no weights.
         meddle(&fixture.path(), "UPDATE recall_receipts SET weights = 'null', row_check = x'00000000'");
     }
     let refused = |lambda| {
@@ -92,7 +92,7 @@ fn lambda_says_how_fast_the_papers_formula_forgets() {
         assert_eq!(asked.unwrap_err().kind(), ErrorKind::InvalidInput, "{lambda}");
     };
     [-0.1, 10.1, f64::NAN, f64::INFINITY].into_iter().for_each(refused);
-    // As it was written when the paper's lambda was the only one, and as it is.
+    // The profile as it was written when the paper's lambda was the only one, and as it is written now.
     let read = |text: &str| serde_json::from_str::<Profile>(text).unwrap();
     assert_eq!(read("\"paper\""), Profile::Paper { lambda: 0.1 });
     for profile in

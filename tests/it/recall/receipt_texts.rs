@@ -1,4 +1,4 @@
-//! People read a receipt with the names of its items and how they begin.
+//! A receipt can be read with the names of its items and the beginnings of their texts.
 
 use thermocline::{
     Attribute, ContextOptions, ErrorKind, ItemKind, MemoryKind, NewMemory, NewTurn, Origin, RunJobs,
@@ -53,7 +53,7 @@ fn a_receipt_with_texts_says_where_each_item_is_when_it_was_said_and_how_it_begi
     let blake = memory.user("blake").unwrap();
     assert_eq!(blake.receipt_with_texts(context.receipt).unwrap_err().kind(), ErrorKind::NotFound);
 
-    // What is not shown any more leaves a gap, and so does what is damaged.
+    // An item that is not shown any more leaves a gap, and so does a damaged one.
     memory.close().unwrap();
     meddle(&fixture.path(), "UPDATE conversation_turns SET user_message = 'something else'");
     meddle(&fixture.path(), "UPDATE user_memories SET title = 'something else'");

@@ -106,7 +106,7 @@ fn a_contexts_receipt_names_what_became_of_each() {
         for item in &context.items {
             let [line] = of(*item.turn_id.unwrap().as_uuid())[..] else { panic!("{item:?}") };
             assert_eq!((line.outcome, line.tokens), (ItemOutcome::Packed, item.tokens));
-            // What is shown for its place may fit as well.
+            // A turn that is shown for its place may also be a result with a score.
             assert!(item.score.is_none_or(|score| (score - line.score).abs() < 1e-7));
         }
         for item in receipt.items.iter().filter(|item| item.packed_as.is_none()) {
@@ -121,7 +121,7 @@ fn a_contexts_receipt_names_what_became_of_each() {
         outcomes.extend(receipt.items.into_iter().map(|item| item.outcome.as_str()));
     }
     assert_eq!(outcomes.into_iter().collect::<Vec<_>>(), ["below_floor", "no_room", "packed"]);
-    // What hot and warm show is no candidate for the recalled part.
+    // A turn that hot and warm show is not a candidate for the recalled part.
     let context = session
         .context(
             "Grandfather lost the kayak, number 155 on the list",

@@ -1,4 +1,5 @@
-//! A reranker orders the best results; if it does not answer, recall's order stands byte for byte, and the answer says so.
+//! A reranker orders the best results. If it does not answer, recall's order stays the same byte for byte, and the answer
+//! says so.
 
 use std::{
     fmt,
@@ -305,7 +306,7 @@ fn where_it_does_not_answer_the_order_of_recall_stands_to_the_byte_and_it_rests(
         let heard = Arc::clone(&events);
         fixture.config.on_event = OnEvent::new(move |event| heard.lock().unwrap().push(event.clone()));
         let alex = fixture.alex();
-        // How often it was asked: if it has only 5 ms, they may be over before its thread is there.
+        // Counts the failures that were reported. Calls do not count: within 5 ms the reranker's thread may not even start.
         let tries = || {
             let told = events.lock().unwrap();
             let of_it = told.iter().filter(|event| match event {

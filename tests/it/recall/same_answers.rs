@@ -43,7 +43,7 @@ fn with_and_without_the_index_the_answers_are_the_same() {
     assert_eq!(extent(&fixture), (256, 300));
     assert_eq!(answers(&alex), before, "by the handle that had all in memory");
     assert_eq!(answers(&fixture.alex()), before, "by a handle that reads the index");
-    // And a few more behind it.
+    // A few more stories come after the index.
     super::tell(&alex.session_named("more").unwrap(), STORIES..STORIES + 10);
     let more = answers(&alex);
     assert_ne!(more, before);

@@ -24,7 +24,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// Long enough to be summarized, and unrelated to anything else in these tests.
+/// Returns a turn that is long enough to be summarized, and unrelated to anything else in these tests.
 fn long(text: &str, n: usize) -> NewTurn {
     let (user, reply) = long_texts(n);
     NewTurn::new(format!("{text} {user}"), reply)
@@ -155,7 +155,7 @@ fn a_rule_whose_turns_were_of_no_use_in_two_hundred_chances_stops_keeping() {
     let blake = memory.user("blake").unwrap();
     assert_eq!(kept_in(&memory, &blake, "of another", wish())[0], Ok(Some(FirstTurn)), "users are scopes");
 
-    // One use of what it kept, and it keeps again.
+    // After one use of a turn that it kept, the rule keeps turns again.
     let said = old.turn(1).unwrap().unwrap().said.user_message;
     answer(&now, &said);
     let (_, taken, stopped) = record();

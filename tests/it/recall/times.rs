@@ -72,7 +72,7 @@ fn a_month_that_is_named_lifts_what_was_said_in_it() {
     }
 }
 
-/// Turns said on days of January 2024, of which the 15th is a Monday: their texts are their callers' ids.
+/// Records turns said on days of January 2024, whose 15th day is a Monday. The text of each is also its caller's id.
 fn told(fixture: &Fixture, turns: &[(u32, String)]) -> User {
     let alex = fixture.open().user("alex").unwrap();
     let session = alex.session_named("talk").unwrap();

@@ -62,7 +62,7 @@ fn moves(alex: &User, caller_id: &str) -> usize {
 fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_session_ends() {
     let (fixture, memory, alex, session) = told();
     let options = ContextOptions::default().now(asked_at());
-    // So few that all of them are at hand afterwards.
+    // So few turns are shown that all of them are at hand afterwards.
     let context = session.context("number 33 on the list", options.clone().budget_tokens(500)).unwrap();
     let shown: Vec<String> = context.items.iter().filter_map(|item| item.caller_id.clone()).collect();
     assert!(shown.contains(&"s33".to_owned()) && shown.contains(&"hello".to_owned()), "{shown:?}");
@@ -103,11 +103,11 @@ fn what_a_context_showed_is_counted_once_and_cold_turns_are_warm_until_the_sessi
     assert_eq!(moves(&alex, "s33"), moved, "it stays where it is");
     let diagnosis = memory.doctor().unwrap();
     assert!(diagnosis.is_healthy(), "{diagnosis:?}");
-    // It is at hand, whatever is asked.
+    // The turn is at hand for any question.
     let other = session.context("Thank you!", options.clone()).unwrap();
     let at_hand = other.items.iter().find(|item| item.caller_id.as_deref() == Some("s33")).unwrap();
     assert_eq!(at_hand.section, Section::EarlierConversations);
-    // For what it was, which counts no second time.
+    // It is shown because it was of use before, which does not count a second time.
     let receipt = alex.receipt(other.receipt).unwrap();
     let item =
         receipt.items.iter().find(|item| item.owner_id == *at_hand.turn_id.unwrap().as_uuid()).unwrap();
@@ -185,7 +185,7 @@ fn use_changes_no_rank() {
     let before = super::answers(&alex);
     for _ in 0..5 {
         let context = session.context("number 33 on the list", ContextOptions::default()).unwrap();
-        // Recorded by somebody whose words nobody asks for.
+        // Records a turn without words, so that no question finds it.
         session.record(NewTurn::new(".", "").answering(context.receipt)).unwrap();
     }
     let only = |answers: Vec<(String, Vec<String>)>| -> Vec<Vec<String>> {

@@ -1,4 +1,4 @@
-//! A sync that is interrupted: whatever was written by then, nothing known changes, and nothing is forgotten.
+//! If a sync is interrupted, no known memory changes and none is forgotten, whatever was written before.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -140,7 +140,7 @@ fn a_file_that_was_torn_while_it_was_written_is_no_edit() {
         let (steps, faults) = Steps::new();
         let kept = prepared.copy(faults);
         let before = kept.tree();
-        // All but the state of the end is done.
+        // Everything is done except the last write of the state.
         steps.allow(1_000);
         undisturbed_steps(&prepared, &steps);
         let cut = kept.vault(VaultOptions::default()).sync();
@@ -207,7 +207,7 @@ fn what_cannot_be_looked_at_is_not_gone() {
     let decision =
         kept.known.save(thermocline::NewMemory::new(thermocline::MemoryKind::Decision, "Go", "It is Go.")).id;
     kept.sync();
-    // One is moved and cannot be read, the folder of another has become a file; the third is taken away.
+    // One file is moved and cannot be read, the folder of another has become a file, and the third is deleted.
     let path = kept.path(ids[0]);
     let text = kept.text(&path).replace("type: fix", "type: [fix");
     fs::remove_file(kept.folder.join(&path)).unwrap();

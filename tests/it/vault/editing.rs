@@ -110,7 +110,7 @@ fn of_two_edits_both_are_taken_unless_they_are_of_the_same() {
     assert!(kept.text(&path.replace(".md", ".conflict.md")).contains("Typed here."));
     kept.check_quiet();
 
-    // A checkout of an old commit: what it says was, and comes back into nothing.
+    // A checkout of an old commit: what it says is outdated, and changes nothing.
     let old = kept.text(&path);
     kept.known.fixture.clock.advance(TimeDelta::seconds(2));
     kept.known.memories.edit(id, saying("Said later.")).unwrap();
@@ -142,7 +142,7 @@ fn a_file_that_is_gone_is_written_again_unless_its_memory_is_to_be_forgotten() {
     assert_eq!(kept.vault(deletes().max_deletes(4)).sync().unwrap().forgotten.len(), 4);
     assert_eq!(kept.known.get(ids[0]).status, MemoryStatus::Forgotten);
     kept.check_quiet();
-    // What is forgotten, hidden or erased elsewhere leaves the folder.
+    // The files of memories that are forgotten, hidden or erased elsewhere leave the folder.
     kept.known.memories.forget(ids[5]).unwrap();
     kept.known.memories.erase(ids[6]).unwrap();
     let report = kept.sync();

@@ -34,7 +34,7 @@ fn line_ends_and_marks_of_other_systems_are_no_edits() {
     kept.check_quiet();
     assert_eq!(kept.known.get(id).revision, revision);
     assert_eq!(kept.text(&kept.path(id)), bent(&before[&kept.path(id)]), "they are left as they are");
-    // What changes here is written all the same, and what is typed there is taken.
+    // Changes of a memory are still written, and edits of its file are still taken.
     kept.known.fixture.clock.advance(TimeDelta::seconds(2));
     kept.known.memories.edit(id, saying("Said here.\nAnd there.")).unwrap();
     let report = kept.sync();

@@ -30,7 +30,7 @@ fn nothing_outside_of_the_folder_is_read_or_written_and_nothing_hostile_is_taken
     let report = kept.sync();
     assert_eq!((report.saved.len(), report.refused.len()), (0, 6), "{report:?}");
     assert_eq!(kept.known.memories.list(MemoryFilter::default(), None, 9).unwrap().len(), 1);
-    // A memory whose folder became a link is written nowhere.
+    // A memory whose folder became a link is not written.
     kept.known.memories.edit(id, thermocline::Edit::default().kind(MemoryKind::Workflow)).unwrap();
     assert_eq!(kept.vault(VaultOptions::default()).sync().unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);

@@ -100,8 +100,9 @@ fn killed_at_random_moments_of_a_sync_nothing_is_lost_and_nothing_forgotten() {
         let state = StateFile::of(&kept.folder);
         let mut child = children::start("sync_vault", &[path.to_str().unwrap(), &folder, &now]);
         assert_eq!(child.line().unwrap(), "begins");
-        // A linear congruential generator (Knuth's MMIX). Of ten one ends in peace, by which it is known how long one takes;
-        // three are killed anywhere, the others once the folder is written to, which takes a small part of the time.
+        // A linear congruential generator (Knuth's MMIX). Of ten children, one ends undisturbed, which shows how long a sync
+        // takes; three are killed at any moment, and the others once the folder is written to, which takes a small part of
+        // the time.
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let share = f64::from(u32::try_from(chance >> 40 & 0x3ff).unwrap()) / 1_024.0;
         let (begun, mut ended) = (Instant::now(), None);

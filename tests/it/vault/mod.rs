@@ -115,7 +115,7 @@ impl Kept {
         path
     }
 
-    /// Everything that git would keep, by path.
+    /// Returns everything that git would keep, by path.
     fn tree(&self) -> BTreeMap<String, String> {
         fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
             for entry in fs::read_dir(folder).unwrap() {

@@ -49,7 +49,7 @@ fn an_edge_that_is_edited_in_a_file_keeps_its_text() {
     assert_eq!((edge.strength, edge.context.as_str()), (0.9, "in June"));
     assert_eq!(edge.description, "Since then it holds.");
     kept.check_quiet();
-    // Another type, and another way: the text goes along.
+    // The type and the direction change, and the edge keeps its text.
     kept.replace(from, "type: SOLVES\n    direction: outgoing", "type: CAUSES\n    direction: incoming");
     kept.sync();
     let [edge] = &edges(&kept, from)[..] else { panic!("{:?}", edges(&kept, from)) };
@@ -93,7 +93,7 @@ fn what_holds_both_ways_stands_at_both_ends_and_is_one_edge() {
         assert_eq!(kept.text(&kept.path(id)).matches("ALTERNATIVE_TO").count(), 1);
     }
     kept.check_quiet();
-    // Whichever way it is said at an end, it says the same.
+    // The direction that either file states makes no difference for this edge.
     let incoming =
         [one, other].into_iter().find(|id| kept.text(&kept.path(*id)).contains("incoming")).unwrap();
     kept.replace(incoming, "direction: incoming", "direction: outgoing");
@@ -129,14 +129,14 @@ fn a_relation_to_what_is_not_known_is_kept_and_tied_when_that_comes() {
         text.contains("target: note-7\n    type: SOLVES\n") && !text.contains("unknown_relations"),
         "{text}"
     );
-    // An edit of something else, and a lost state, leave them.
+    // An edit of something else, and a lost state, leave the unknown relations as they are.
     kept.replace(id, "Keepalive is", "It is");
     assert!(kept.sync().conflicts.is_empty());
     fs::remove_file(kept.folder.join("_sync.json")).unwrap();
     assert!(kept.sync().conflicts.is_empty());
     kept.check_quiet();
     assert_eq!(edges(&kept, id), []);
-    // The one comes as a file, with its own relation to what nobody knows.
+    // One of the unknown memories comes as a file, with a relation to another unknown memory.
     kept.put(
         "graph/problems/drops.md",
         "---\nid: note-7\nrelations:\n  - target: note-8\n    type: FOLLOWS\n---\nIt drops.\n",
@@ -149,7 +149,7 @@ fn a_relation_to_what_is_not_known_is_kept_and_tied_when_that_comes() {
     let drops = kept.known.memories.by_caller_id("note-7").unwrap();
     assert_eq!(drops.extra["unknown_relations"][0]["target"], json!("note-8"));
     kept.check_quiet();
-    // The other is not waited for any more.
+    // The relation to the other unknown memory is removed from the file.
     let text = kept.text(&kept.path(id));
     let begins = text.find("  - target: \"no one").unwrap();
     let ends = begins + text[begins..].find("context").unwrap();

@@ -55,7 +55,7 @@ fn steps_are_proved_each_and_only_a_procedure_has_them() {
     assert_eq!(with(MemoryKind::Fix, &["The new washer behind the valve"]), 0);
 }
 
-/// The good proposal with one thing wrong.
+/// Returns variants of the good proposal, each with one thing wrong, which the name says.
 fn bad() -> Vec<(&'static str, Proposal)> {
     let turns = turns();
     let of = |change: &dyn Fn(&mut Proposal)| {

@@ -1,4 +1,4 @@
-//! Anchors that LLM#1 found: which of them their turn proves.
+//! Tests which of the anchors that LLM#1 found are proved by their turn.
 
 use super::*;
 use crate::{
@@ -38,7 +38,7 @@ fn an_anchor_is_proven_by_the_speakers_own_words() {
     check_anchor(&turn, "user", "Lisbon", "", false);
     check_anchor(&turn, "user", "Lisbon", " ", false);
     check_anchor(&turn, "user", "Porto", "I live in Lisbon now", false); // not what the quote says
-    check_anchor(&turn, "user", "Lisbon", "my sister Anna", false); // said, but not there
+    check_anchor(&turn, "user", "Lisbon", "my sister Anna", false); // said, but not in the quote
     check_anchor(&turn, "user", "11 lessons", "ten lessons", false);
     check_anchor(&turn, "user", "Lisbon", "ve in Lisbon", false); // half a word
     check_anchor(&turn, "user", "relaxing pottery", "Pottery is relaxing", false); // the reply
