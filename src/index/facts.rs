@@ -1,4 +1,5 @@
-//! What ranking needs to know about a unit in addition to its words and vectors: where and when it was said, and its length.
+//! The facts that ranking needs about a unit in addition to its words and vectors: where and when it was said, its length,
+//! its traits, and the time of the event that it speaks of.
 
 use crate::{
     index::{BLOCK_UNITS, block_of},
@@ -7,28 +8,28 @@ use crate::{
     times::EventDays,
 };
 
-/// A unit, as ranking sees it.
+/// The facts about one unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnitFacts {
-    /// Its place in the user's recording order.
+    /// The unit's place in the user's order of recording.
     pub(crate) seq: u32,
-    /// Its session; `-seq` if it is not a turn, so that each such unit is alone.
+    /// The number of the turn's session. `-seq` if the unit is not a turn, so that each such unit is in a session by itself.
     pub(crate) session_no: i64,
-    /// Its number in the session; 0 if it is not a turn.
+    /// The turn's number in its session. 0 if the unit is not a turn.
     pub(crate) turn_number: u32,
-    /// When it was said, in milliseconds since 1970.
+    /// When the unit was said, in milliseconds since 1970.
     pub(crate) said_at_ms: i64,
-    /// The number of words in its head, without stop words.
+    /// The number of words in the unit's head, without stop words, at most 65,535.
     pub(crate) head_len: u16,
-    /// The number of all other words; more than 65,535 count as 65,535.
+    /// The number of all other words, at most 65,535.
     pub(crate) rest_len: u16,
     pub(crate) traits: TurnTraits,
-    /// When that happens which its user's side speaks of.
+    /// The days of the event that the user's side of the turn speaks of. `None` if none is known.
     pub(crate) event: Option<EventDays>,
 }
 
 impl UnitFacts {
-    /// The facts of a unit before its words are known.
+    /// Returns the facts of a unit whose words are not known yet.
     pub(crate) fn new(seq: u32, owner: Owner, said_at_ms: i64) -> Self {
         let (session_no, turn_number) = match owner {
             Owner::Turn(place) => (place.session.0, place.turn_number),
@@ -37,7 +38,7 @@ impl UnitFacts {
         Self { seq, session_no, turn_number, said_at_ms, ..Self::default() }
     }
 
-    /// What the unit represents.
+    /// Returns what the unit stands for.
     pub(crate) fn owner(&self) -> Owner {
         if self.session_no < 0 {
             return Owner::Memory;
@@ -45,7 +46,7 @@ impl UnitFacts {
         Owner::Turn(Place { session: SessionNo(self.session_no), turn_number: self.turn_number })
     }
 
-    /// Adds what the words of the unit say about it.
+    /// Adds the facts that come with the unit's words: lengths and traits.
     pub(crate) fn with_words(self, words: EncodedWords<'_>) -> Self {
         let clamped = |len: u32| u16::try_from(len).unwrap_or(u16::MAX);
         Self {
@@ -57,13 +58,15 @@ impl UnitFacts {
     }
 }
 
-/// Bytes of one unit in a block, without its event.
+/// The size of one unit in a block, in bytes, without its event.
 const ENTRY: usize = 26;
-/// The bit in the last byte, which also contains the traits, that says that an event follows.
+/// The bit in an entry's last byte that is set if an event follows. The other bits are the traits.
 const HAS_EVENT: u8 = 1 << 7;
 
-/// One block's units as stored in one row. For each: its place in the block (a byte), then session, turn, time, the two
-/// lengths, and its traits, little-endian; then its event, if it has one, which most have not.
+/// Encodes the units of one block for one row.
+///
+/// Each entry has, in little-endian order: the unit's place in the block (one byte), its session, turn number, time, the two
+/// lengths, and its traits (one byte). The event follows if there is one, which most units do not have.
 pub(crate) fn encode(facts: &[UnitFacts]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity((ENTRY + EventDays::BYTES) * facts.len());
     for unit in facts {
@@ -79,7 +82,7 @@ pub(crate) fn encode(facts: &[UnitFacts]) -> Vec<u8> {
     bytes
 }
 
-/// The units of a block; `None` if these bytes are not a valid block.
+/// Decodes the units of a block. `None` if the bytes are not a valid block.
 pub(crate) fn decode(block: u32, mut bytes: &[u8]) -> Option<Vec<UnitFacts>> {
     let mut units = Vec::with_capacity(bytes.len() / ENTRY);
     while let Some((entry, rest)) = bytes.split_first_chunk::<ENTRY>() {

@@ -1,23 +1,25 @@
 //! The postings of one word of one user: which units contain it, and how often in each field.
 //!
-//! A chunk is one row, small enough for one page of the file. Each entry is the gap to the previous unit and, in two bits,
-//! the field that has the word once; if that is not sufficient, two bytes with the counts follow.
+//! A chunk is one row, small enough for one page of the file. An entry begins with a variable-length integer: the gap to the
+//! previous unit and, in the lowest two bits, a code. The code names the only field that has the word, once, or says that
+//! two bytes with the counts follow.
 
 use crate::text::words::FieldCounts;
 
-/// Keeps a row on its page: SQLite moves values larger than about a quarter of a 4 KiB page elsewhere.
+/// The maximum size of a chunk's data, in bytes. It keeps a row on its page: SQLite moves values larger than about a quarter
+/// of a 4 KiB page elsewhere.
 const MAX_CHUNK_BYTES: usize = 892;
-/// The longest entry: five bytes of gap, two of counts.
+/// The maximum size of an entry: five bytes of gap and code, two of counts.
 const MAX_ENTRY_BYTES: usize = 7;
 
 const NONE: FieldCounts = FieldCounts { name: false, head: 0, rest: 0 };
-/// The most common counts: once in one field.
+/// The most common counts, by code: once in one field.
 const ONCE: [FieldCounts; 3] =
     [FieldCounts { head: 1, ..NONE }, FieldCounts { rest: 1, ..NONE }, FieldCounts { name: true, ..NONE }];
 /// The code for all other counts.
 const EXPLICIT: usize = ONCE.len();
 
-/// A word in one unit.
+/// How often a word occurs in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Posting {
     pub(crate) seq: u32,
@@ -33,7 +35,7 @@ pub(crate) struct PostingsChunk {
     pub(crate) data: Vec<u8>,
 }
 
-/// Packs postings, ascending by unit, into as few rows as possible.
+/// Packs postings, which must be ascending by unit, into chunks.
 pub(crate) fn encode(postings: &[Posting]) -> Vec<PostingsChunk> {
     let mut chunks: Vec<PostingsChunk> = Vec::new();
     for posting in postings {
@@ -66,7 +68,8 @@ fn push(data: &mut Vec<u8>, gap: u32, counts: FieldCounts) {
     }
 }
 
-/// Calls `each` with every posting of a chunk. Returns false if these bytes are not a valid chunk that begins there.
+/// Calls `each` with every posting of a chunk that begins with unit `first`. Returns `false` if the bytes are not a valid
+/// chunk.
 pub(crate) fn for_each(first: u32, data: &[u8], mut each: impl FnMut(u32, FieldCounts)) -> bool {
     let (mut seq, mut bytes) = (first, data.iter());
     while !bytes.as_slice().is_empty() {
@@ -98,7 +101,7 @@ pub(crate) fn for_each(first: u32, data: &[u8], mut each: impl FnMut(u32, FieldC
     true
 }
 
-/// All postings of a chunk; `None` if these bytes are not a valid chunk.
+/// Returns all postings of a chunk that begins with unit `first`. `None` if the bytes are not a valid chunk.
 pub(crate) fn decode(first: u32, data: &[u8]) -> Option<Vec<Posting>> {
     let mut postings = Vec::new();
     for_each(first, data, |seq, counts| postings.push(Posting { seq, counts })).then_some(postings)

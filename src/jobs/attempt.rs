@@ -1,4 +1,4 @@
-//! One try at a job of any kind.
+//! One try at a job of any kind, and what becomes of the job afterwards.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Works on one job. A failure is recorded on the job's row; this process goes on with the next job.
+/// Works on one job. Records a failure in the job's row instead of returning it, so that the run continues with other jobs.
 pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let (lease, worked) = (Arc::new(lease), &Worked::default());
     let job = lease.job();
@@ -30,7 +30,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     if worked.fallbacks() > 0 {
         emit(Event::JobFellBack { job, summaries: worked.fallbacks() });
     }
-    // For a job that will be tried again: the reason, whether it is given up, and until when it waits if this was not a try.
+    // If the job is not done: the reason, whether it is given up, and until when it waits if this try does not count.
     let (why, is_given_up, waits_until) = match ended {
         Ok(JobEnd::Done) => {
             run.end_job(worked, |report| report.done += 1);
@@ -45,7 +45,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
             if let Some(scope) = lease.scope
                 && error.kind() == ErrorKind::Corrupt
             {
-                run.store.mend(&scope); // The index may be damaged; the next try may find it mended.
+                run.store.mend(&scope); // The index may be damaged. The next try may find it repaired.
             }
             (Some(error), false, None)
         }
@@ -57,17 +57,17 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let until = instant::clamped(until);
     let (next_run_at, reason) = ((!is_last).then_some(until), why.as_ref().map(reason));
     let unfinished = Unfinished { next_run_at, reason, interrupted };
-    // If this fails too, the lease expires and the job is taken up again.
+    // If this write fails too, the lease expires and another run takes the job.
     let given = run.store.write_background(move |tx| tx.give_back(&lease, &unfinished)).await;
     if matches!(given, Ok(false)) {
-        return run.end_job(worked, |_| ()); // The job is gone, or another process holds it and reports on it.
+        return run.end_job(worked, |_| ()); // The job is gone, or another process holds it and will report on it.
     }
     run.end_job(worked, |report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
     let why = why.map_or(ErrorKind::Closed, |why| why.kind());
     emit(if is_last { Event::JobFailed { job, why } } else { Event::JobWaiting { job, until, why } });
 }
 
-/// The reason as the job's row stores it.
+/// Returns the reason as the job's row stores it. A prefix identifies a misconfigured provider.
 fn reason(why: &Error) -> String {
     if why.is_misconfiguration() { format!("{FOR_CONFIGURATION}{why}") } else { why.to_string() }
 }

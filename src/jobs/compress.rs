@@ -1,6 +1,6 @@
 //! Compresses one ended session, chunk by chunk.
 //!
-//! Judging, summarizing and packing happen outside any transaction; a swap only moves rows. Turns without a good verdict
+//! Judging, summarizing and packing happen outside any transaction. A swap only moves rows. Turns without a good verdict
 //! from the summarizer stay as they are and are tried again later. After a few tries the built-in summarizer takes over.
 
 use std::{collections::HashMap, sync::Arc};
@@ -36,10 +36,11 @@ use crate::{
     },
 };
 
-/// A chunk with fewer than `CHUNK_TURNS` turns has at least this many bytes.
+/// The size in bytes at which a chunk ends, even if it has fewer than `CHUNK_TURNS` turns.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// How often to check whether memories have been extracted from the session, before its originals are deleted.
+/// How long the job waits before it checks again whether memories have been extracted from the session. It waits for that
+/// only if originals are deleted.
 const BETWEEN_LOOKS: TimeDelta = TimeDelta::minutes(1);
 
 /// Compresses the rest of the session.
@@ -53,7 +54,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     if config.extract != Extract::Off {
         let waits = job.slice(move |tx| tx.hear_before_compression(&scope, session_id)).await?;
         if waits && config.originals == Originals::Delete {
-            // Deleted originals can no longer be extracted from.
+            // Memories cannot be extracted from deleted originals.
             let why = Error::new(ErrorKind::Busy, "the session has not been searched for memories yet");
             return Ok(JobEnd::Waits(now(store) + BETWEEN_LOOKS, why));
         }
@@ -94,7 +95,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
                 Ok(None) => return Ok(JobEnd::Stopped),
                 Err(SliceError::Failed(error)) => {
                     if error.is_misconfiguration() {
-                        // A misconfiguration is no reason to go on without the summarizer.
+                        // A misconfiguration can be corrected, so the built-in summarizer does not take over.
                         return Ok(JobEnd::Waits(until_configured(now(store)), error));
                     }
                     if built_in.is_none() {
@@ -115,7 +116,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             return Ok(JobEnd::Stopped);
         }
     }
-    // Other failures are ignored: recall computes missing vectors in passing.
+    // Other failures are ignored, because recall computes missing vectors itself.
     if let Err(SliceError::Lost) = embed::catch_up(job).await {
         return Err(SliceError::Lost);
     }
@@ -124,10 +125,10 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     Ok(if is_done { JobEnd::Done } else { JobEnd::Later(trouble.unwrap_or_else(left)) })
 }
 
-/// The next turns, and what is known about them.
+/// The turns to compress next, and what is known about them.
 struct CompressionChunk {
     read: ReadTurns,
-    /// The backend's state before the first of them.
+    /// The backend's state at the turn before the first of these turns.
     previous: Option<SnapshotId>,
     learned: LearnedCriticality,
 }
@@ -152,7 +153,7 @@ fn read_chunk(store: &Store, scope: &Scope, session: &SessionRow, after: u32) ->
     Ok(CompressionChunk { read, previous, learned })
 }
 
-/// Asks LLM#1 about the turns and checks its answer. `None` if told to stop.
+/// Asks LLM#1 about the turns and checks its answer. `None` if the run is told to stop.
 async fn ask(
     job: &Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,
@@ -167,14 +168,14 @@ fn good(sorted: Sorted) -> HashMap<TurnId, Verdict> {
     sorted.turns.into_iter().filter_map(|(id, verdict)| Some((id, verdict.ok()?))).collect()
 }
 
-/// Reports how many turns have no good verdict, and the flaw of the first. Contains nothing that the turns say.
+/// Returns an error that says how many turns have no good verdict, with the first flaw. It contains no text of the turns.
 fn what_is_wrong(sorted: &Sorted) -> Option<Error> {
     let (_, flaw) = sorted.flawed().next()?;
     let (bad, all) = (sorted.flawed().count(), sorted.turns.len());
     Some(Error::provider(format!("the summarizer gave no usable verdict for {bad} of {all} turns: {flaw}")))
 }
 
-/// Swaps the turns of a chunk, slice by slice. Returns `false` if told to stop.
+/// Swaps the turns of a chunk, slice by slice. Returns `false` if the run is told to stop.
 async fn swap_all(job: &Job<'_, '_>, session: &SessionRow, mut fates: Vec<Fate>) -> Result<bool> {
     let sizes: Vec<usize> = fates.iter().map(|fate| fate.turn.kept_bytes()).collect();
     for slice in plan::slices(&sizes) {

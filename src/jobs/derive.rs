@@ -6,7 +6,7 @@ use crate::{
     store::slice_error::{SliceError, SliceResult},
 };
 
-/// How often the derivation restarts at once while an older version keeps recording.
+/// How many times one try at the job may begin the derivation, if an older build keeps recording meanwhile.
 const BEGINNINGS: u32 = 3;
 
 pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
@@ -39,10 +39,10 @@ pub(super) async fn derive(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
             job.advance(count as usize);
         }
         if job.slice(move |tx| tx.end_deriving(&scope, begun)).await?.is_none() {
-            damaged.clear(); // An older version derived something in the meantime: start over.
+            damaged.clear(); // An older build has derived something in the meantime, so start over.
             continue;
         }
-        // Everything is by this build's rules now, except what cannot be read.
+        // This build's rules have now derived everything, except what cannot be read.
         return match damaged.first() {
             None => job.finish().await,
             Some(first) => Ok(JobEnd::GivenUp(Error::new(
@@ -73,7 +73,7 @@ mod tests {
         store::{Store, acts::derive::Rederived, rows::jobs::Lease, scope::Scope, sql::Sql},
     };
 
-    /// Two blocks of the index and a few turns more.
+    /// The turns of the session: two blocks of the index and a few more.
     const TURNS: usize = 150;
 
     fn config() -> Config {
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A file with one ended session, compressed but not indexed.
+    /// Creates a file with one ended session, compressed but not indexed.
     async fn tell(path: &Path) {
         let memory = open(path).await;
         let session = memory.user("alex").await.unwrap().session().await.unwrap();
@@ -121,7 +121,7 @@ mod tests {
         jobs::run(store, RunJobs::default(), watch::channel(false).1).await.unwrap();
     }
 
-    /// What removed rules derived, and what they did not.
+    /// Adds an anchor that only older rules derive, and removes one that they do not derive.
     const ANCHORS: &[&str] = &[
         "INSERT INTO identity_anchors
            (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from)
@@ -142,20 +142,20 @@ mod tests {
         "UPDATE conversation_turns SET is_identity_critical = 0, critical_rule = NULL WHERE turn_number = 2",
         "UPDATE conversation_turns SET is_identity_critical = 1, critical_rule = 'emotion' WHERE turn_number = 3",
     ];
-    /// Many turns say what only one of them said.
+    /// Adds evidence for the added anchor to many turns.
     const MANY_ANCHORS: &[&str] = &["INSERT INTO derivations
            (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
          SELECT user_id, 'anchor', x'11111111111111111111111111111111', 'turn', original_turn_id, 'holds', seq,
                 timestamp, 'extractive', 'nuts', 'nuts'
          FROM conversation_summaries WHERE turn_number > 9"];
-    /// One turn has the words of another, in its row and in the index.
+    /// Gives one turn the words of another, in its row and so in the index.
     const WORDS: &[&str] = &["UPDATE conversation_turns
          SET words = (SELECT b.words FROM conversation_turns AS b WHERE b.turn_number = 2) WHERE turn_number = 3"];
-    /// The index lacks words of many turns.
+    /// Removes words of many turns from the index.
     const OLD_INDEX: &[&str] = &["DELETE FROM postings WHERE word % 3 = 0"];
     const OLD: &[&str] = &["UPDATE user_scopes SET words_rules = 0, critical_rules = 0, anchor_rules = 0"];
 
-    /// Everything that can be asked of the memory, except randomly drawn ids.
+    /// Returns the results of recalls, the anchors, the turns' rules and the summaries, without random ids.
     async fn told(path: &Path) -> Vec<String> {
         let memory = open(path).await;
         let user = memory.user("alex").await.unwrap();
@@ -203,13 +203,14 @@ mod tests {
         )
     }
 
-    /// This build's rules, as `rules` shows them.
+    /// Returns this build's rule versions in the format of `rules`.
     fn rules_now() -> String {
         let RuleVersions { words, critical, anchors } = RuleVersions::NOW;
         format!("{words} {critical} {anchors}")
     }
 
-    /// A file as removed rules left it, and what it would answer if this build's rules had made it.
+    /// Creates a file as older rules would have left it, and returns its path, with what `told` returns for the same turns
+    /// by this build's rules.
     async fn aged(folder: &Path, planted: &[&'static [&'static str]]) -> (std::path::PathBuf, Vec<String>) {
         let (path, anew) = (folder.join("old.db"), folder.join("new.db"));
         tell(&path).await;
@@ -281,7 +282,7 @@ mod tests {
         same(&told(&path).await, &expected, "cut short");
     }
 
-    /// Begins a derivation by hand, and reads the first units.
+    /// Begins a derivation without a run of jobs, and reads the first units.
     async fn first(store: &Store) -> (Arc<Lease>, Scope, Rederived) {
         store.write(|tx| tx.queue_stale_rules()).await.unwrap();
         let lease = store.take_job(&JobKinds::only(Some(JobKind::Derive))).await.unwrap().unwrap();

@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// Approximate number of texts embedded at once. Bounds how much a slow embedder is asked for before its answers are stored.
+/// The approximate number of texts per batch. It bounds what a slow embedder is asked for before its answers are stored.
 const BATCH_TEXTS: usize = 64;
-/// Maximum number of units per batch.
+/// The maximum number of units per batch.
 const BATCH_UNITS: u32 = BLOCK_UNITS;
-/// How often a text that an embedder refuses is tried, including later runs.
+/// How many times a text that an embedder refuses is tried, including later runs.
 const MAX_TRIES: u32 = 3;
 
-/// What computes the vectors of a space.
+/// The embedder that computes the vectors of a space.
 enum Maker<'a> {
     BuiltIn(BuiltIn),
     Own(&'a Arc<dyn Embedder>, Provider<'a>),
@@ -59,7 +59,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// One vector for each text.
+    /// Returns one vector for each text.
     async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let (embedder, provider) = match self {
             Self::BuiltIn(built_in) => return built_in.embed(texts, EmbeddingPurpose::Document).await,
@@ -74,7 +74,8 @@ impl<'a> Maker<'a> {
         provider.ask(asking).await
     }
 
-    /// For each text, its vector or why the embedder refuses it.
+    /// Returns, for each text, its vector or the error with which the embedder refuses it. If the embedder refuses all texts
+    /// together, asks for each by itself.
     async fn vectors_or_refusals(&self, texts: &[String]) -> Result<Vec<Result<Vec<f32>>>> {
         match self.vectors(texts).await {
             Ok(vectors) => return Ok(vectors.into_iter().map(Ok).collect()),
@@ -93,7 +94,8 @@ impl<'a> Maker<'a> {
         Ok(answers)
     }
 
-    /// Asks for something that an embedder refuses only if the key is wrong. If even that is refused, no text is to blame.
+    /// Asks for the vector of a harmless text. If the embedder refuses even that, the cause is not a text but the
+    /// configuration, such as a wrong key.
     async fn check_key(&self) -> Result<()> {
         let refused = match (self.vectors(&["A text.".to_owned()]).await, self) {
             (Ok(_), _) => return Ok(()),
@@ -108,7 +110,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Embeds until nothing is left. The built-in embedder comes first, because it never fails.
+/// Embeds the user's units in every space until none is left. The built-in embedder comes first, because it never fails.
 pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let own = store.config().embedders.iter().zip(&store.cooldowns().embedders);
@@ -143,15 +145,15 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     }
 }
 
-/// Computes the built-in embedder's missing vectors as part of another job. The next conversation will ask about this one,
-/// and recall then need not compute them.
+/// Computes the built-in embedder's missing vectors as part of another job, so that recalls of the next conversation do not
+/// have to.
 pub(super) async fn catch_up(job: &Job<'_, '_>) -> SliceResult<()> {
     in_space(job, &Maker::BuiltIn(BuiltIn::default()), false).await.map(drop)
 }
 
-/// Embeds what one space lacks, and returns the space. `None` if the run was told to stop.
+/// Embeds the units that lack vectors in one space, and returns the space. `None` if the run is told to stop.
 ///
-/// `counts` means that these units are the job's actual work and count as its progress. Units of gaps were counted before.
+/// `counts` says whether these units count as the job's progress. Units of gaps do not, because they were counted before.
 async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceResult<Option<Space>> {
     let wanted = maker.space();
     wanted.check()?;
@@ -165,7 +167,7 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
         let units = batch.until - batch.after;
         match write(job, maker, space, EmbedBatch { counts, ..batch }).await {
             Ok(true) if counts => job.advance(units as usize),
-            Ok(true) | Err(SliceError::Changed) => {} // What has changed is read again.
+            Ok(true) | Err(SliceError::Changed) => {} // Units that have changed are read again.
             Ok(false) => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -177,19 +179,19 @@ async fn in_space(job: &Job<'_, '_>, maker: &Maker<'_>, counts: bool) -> SliceRe
         }
         let batch = gap(&store.snapshot()?, &scope, seq)?;
         match write(job, maker, space, batch).await {
-            Ok(true) | Err(SliceError::Changed) => {} // What has changed is still a gap.
+            Ok(true) | Err(SliceError::Changed) => {} // A unit that has changed remains a gap.
             Ok(false) => return Ok(None),
             Err(error) => return Err(error),
         }
     }
     if !gaps.is_empty() {
-        // Readers that cached the blocks lack the new vectors in them.
+        // Readers have cached blocks without the new vectors.
         job.slice(move |tx| tx.void_cached_vectors(&scope)).await?;
     }
     Ok(Some(space))
 }
 
-/// A few neighbouring units, and their texts.
+/// Consecutive units, and the texts to embed for them.
 struct EmbedBatch {
     epoch: i64,
     after: u32,
@@ -197,13 +199,13 @@ struct EmbedBatch {
     /// The unit and piece of each text.
     places: Vec<(u32, u8)>,
     texts: Vec<String>,
-    /// Whether the unit was refused before.
+    /// Whether the batch is one unit that the embedder refused before.
     is_gap: bool,
     /// Whether these units count as the job's progress.
     counts: bool,
 }
 
-/// The next units without vectors.
+/// Reads the next units without vectors. `None` if there are none.
 fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<EmbedBatch>> {
     let snapshot = store.snapshot()?;
     let extent = snapshot.extent(scope)?;
@@ -219,7 +221,7 @@ fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Embed
     Ok((until > after).then_some(batch))
 }
 
-/// A unit that was refused before.
+/// Reads a unit that the embedder refused before.
 fn gap(snapshot: &Snapshot<'_>, scope: &Scope, seq: u32) -> Result<EmbedBatch> {
     let epoch = snapshot.extent(scope)?.epoch;
     let pieces = pieces_of(snapshot, scope, &mut snapshot.originals(scope), seq)?;
@@ -238,8 +240,8 @@ fn pieces_of(
     Ok(pieces.into_iter().map(|piece| ((seq, piece.number), piece.text)).collect())
 }
 
-/// Embeds a batch and writes its vectors. A text that the embedder refuses, while it accepts others, is recorded as a gap.
-/// Returns `false` if told to stop; nothing was written then.
+/// Embeds a batch and writes its vectors. Records a gap for a text that the embedder refuses although it accepts others.
+/// Returns `false` if the run is told to stop, and writes nothing then.
 async fn write(job: &Job<'_, '_>, maker: &Maker<'_>, space: Space, batch: EmbedBatch) -> SliceResult<bool> {
     let EmbedBatch { epoch, after, until, places, texts, is_gap, counts } = batch;
     let Some(answers) = job.holding(maker.vectors_or_refusals(&texts)).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Erases slice by slice until nothing is left, then scrubs the file.
+//! Erases sessions, users, turns and memories, then scrubs the file.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,14 +19,16 @@ use crate::{
     },
 };
 
-/// This process's reads end within milliseconds. If the log is held for longer, another process or a long read holds it.
+/// How many times to try to empty the log. Most reads of this process end within milliseconds. A log that cannot be emptied
+/// for longer is held by another process or by a long read.
 const LOOKS: u32 = 20;
+/// The time between two tries.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Erases a session or everything of a user, while the caller waits.
+/// Erases a session, or a whole user if `session` is `None`, while the caller waits.
 pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
     let (begun, lease) = store.write(move |tx| tx.begin_erase(&scope, session)).await?;
-    // Only the caller's runtime can stop this run.
+    // The run is never told to stop. It ends early only if the caller drops the future.
     let (_stop, stopped) = watch::channel(false);
     let run = Run::new(store, stopped);
     let (lease, worked) = (Arc::new(lease), &Worked::default());
@@ -38,7 +40,7 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
 /// Erases one turn, while the caller waits.
 pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Result<Erased> {
     let erased = loop {
-        // Outside the transaction: packing a frame takes as long as recording several turns.
+        // Done outside the transaction, because packing a frame takes as long as recording several turns.
         let repacked = store.snapshot()?.repacked_without(&scope, id)?;
         if let Some(erased) = store.write(move |tx| tx.erase_turn(&scope, id, repacked)).await? {
             break erased;
@@ -55,7 +57,7 @@ pub(crate) async fn erase_memory(store: &Store, scope: Scope, id: MemoryId) -> R
     Ok(Erased { is_pending, ..erased })
 }
 
-/// Erases the rest of the job's data.
+/// Erases the rest of the job's session or user, slice by slice.
 pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
     let (mut erased, scope) = (Erased::default(), job.scope);
     loop {
@@ -69,7 +71,7 @@ pub(super) async fn go_on(job: &Job<'_, '_>) -> SliceResult<Erased> {
     }
 }
 
-/// The job of an erase that could not scrub the file itself.
+/// Works on a scrub job, which an erase leaves if it could not scrub the file itself.
 pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResult<JobEnd> {
     run.store.write_slice(lease, |_| Ok(())).await?;
     Ok(if scrub(run.store).await? {
@@ -79,11 +81,11 @@ pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResul
     })
 }
 
-/// Overwrites what erased rows left in the file, empties the log, and ends the scrub job. Returns `false` if that is left to
-/// the job.
+/// Empties the log, overwrites the copies that erased rows left in the file, and ends the scrub job. Returns `false` if this
+/// is left to the job.
 ///
-/// The job is ended only if it is the one that was owed when the pages were listed: rows erased since then may lie in other
-/// pages, and the process that erased them may have been killed before its scrub.
+/// Ends the job only if no other erase has been added to it since the pages were listed. Rows that were erased later may be
+/// in other pages, and the process that erased them may have been killed before its scrub.
 async fn scrub(store: &Store) -> Result<bool> {
     // If no scrub is owed, another process has scrubbed the file since these rows were deleted.
     let Some((owed, pages)) = store.pages_to_scrub()? else { return Ok(true) };
@@ -97,7 +99,7 @@ async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> 
             return Ok(false);
         }
     }
-    // What is in the log now was written afterwards, from clean pages.
+    // The pages in the log now were written after the scrub, from pages without erased rows.
     store.write(move |tx| tx.finish_scrub(owed)).await?;
     Ok(true)
 }
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
     use crate::{config::Config, model::job::JobKind, store::scope::UserKey};
 
-    /// Erases a user but leaves the scrub owed, as a process does that is killed before its scrub.
+    /// Erases a user but does not scrub, like a process that is killed before its scrub.
     async fn erase_but_for_the_scrub(store: &Store, name: &str) {
         let key = UserKey::Name(name.to_owned());
         let scope = store.write(move |tx| tx.add_user(&key)).await.unwrap();

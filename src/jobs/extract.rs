@@ -1,8 +1,8 @@
-//! Extracts from one ended session what is worth knowing later: first uses of memories that the user's own words rate, then
-//! memories, by rules and, if configured, by LLM#1.
+//! Extracts from one ended session: first ratings of the memories that it used, from the user's own words, then new
+//! memories, found by rules and, if configured, proposed by LLM#1.
 //!
-//! Reading the session happens outside any transaction. Ratings are written one by one, each once. All memories are written
-//! in the slice that marks the session as extracted and ends the job.
+//! The session is read outside any transaction. Ratings are written one by one, each once. All memories are written in the
+//! slice that marks the session as extracted and ends the job.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -33,7 +33,7 @@ use crate::{
     text::words,
 };
 
-/// Extracts from the session.
+/// Extracts ratings and memories from the job's session.
 pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let Some(session_id) = job.lease.session_id else { return job.finish().await };
     let (store, scope) = (job.store(), job.scope);
@@ -53,7 +53,7 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         if let Some(found) = unknown(store, &scope, found)? {
             let of = (session_id, session.info.project.as_deref());
             match Harvest::of(found, of, by.as_deref()) {
-                Err(error) if error.kind() == ErrorKind::InvalidInput => {} // It exceeds a bound.
+                Err(error) if error.kind() == ErrorKind::InvalidInput => {} // The memory exceeds a bound.
                 measured => harvest.push(measured?),
             }
         }
@@ -63,15 +63,15 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     Ok(JobEnd::Done)
 }
 
-/// The result of listening.
+/// The result of [`listen`].
 enum ListenOutcome {
-    /// What should be kept, and who proposed it. `None` if the rules found it.
+    /// All findings to keep, each with the name of the summarizer that proposed it, or `None` if rules found it.
     All(Vec<(Finding, Option<String>)>),
-    /// The session was not heard to its end.
+    /// Not all turns were read. The job ends in this way.
     Not(JobEnd),
 }
 
-/// Hears all turns in order, by rules and by LLM#1, whose proposals get the room that the rules leave.
+/// Finds what all turns teach, in order, by rules and by LLM#1. The proposals of LLM#1 get the places that the rules leave.
 async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOutcome> {
     let (store, scope, config) = (job.store(), job.scope, job.store().config());
     let mut asked = config.summarizer.as_ref().filter(|_| config.extract == Extract::Llm);
@@ -101,7 +101,7 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOu
             Err(SliceError::Failed(error)) if error.is_misconfiguration() => {
                 return Ok(ListenOutcome::Not(JobEnd::Waits(until_configured(now(store)), error)));
             }
-            // On the last try, what was found so far is enough.
+            // On the last try, the job continues without LLM#1.
             Err(SliceError::Failed(_)) if job.lease.attempts >= config.summarizer_tries => asked = None,
             Err(SliceError::Failed(error)) => return Ok(ListenOutcome::Not(JobEnd::Later(error))),
             Err(error) => return Err(error),
@@ -115,7 +115,7 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOu
     Ok(ListenOutcome::All(by_rules.chain(more.into_iter().map(|found| (found, name.clone()))).collect()))
 }
 
-/// LLM#1's proposal, with the turns' own words as proof.
+/// Converts a proposal of LLM#1 to a finding, with the turns' own words as proof.
 fn learned(proven: Proven, hearing: &Hearing) -> Finding {
     let proof = |(turn, said_by, quote): (Turn, _, String)| Proof {
         turn_id: turn.id,
@@ -128,8 +128,8 @@ fn learned(proven: Proven, hearing: &Hearing) -> Finding {
     Finding { learned: Learned::proposed(proven.new, proofs), solves: None }
 }
 
-/// Drops what is already known. A finding is dropped if it says about the same as an active, forgotten or quarantined
-/// memory; for a known problem only the fix is kept.
+/// Returns the finding if it is new. `None` if it says about the same as an active, forgotten or quarantined memory, or
+/// repeats an anchor that its turns state. If only the problem that it solves is known, returns the fix without the problem.
 fn unknown(store: &Store, scope: &Scope, found: Finding) -> Result<Option<Finding>> {
     if is_known(store, scope, &found.learned)? {
         return Ok(None);
@@ -167,8 +167,8 @@ fn is_known(store: &Store, scope: &Scope, learned: &Learned) -> Result<bool> {
     Ok(false)
 }
 
-/// Applies the ratings in the user's own words to the session's uses, removes unrated uses, and returns how many it rated.
-/// `None` if told to stop.
+/// Rates the session's uses of memories by the user's own words, deletes the unrated ones, and returns how many it rated.
+/// `None` if the run is told to stop.
 async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Option<u64>> {
     let (scope, session_id, mut rated) = (job.scope, session.info.id, 0);
     let mut by_turn: BTreeMap<u32, Vec<NotedUse>> = BTreeMap::new();
@@ -191,14 +191,15 @@ async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Option<u64
     Ok(None)
 }
 
-/// The rating of one memory that a context showed, from what the user said after the reply.
+/// Returns the rating of a memory that the context of one turn showed, from what the user said after the reply. `None` if
+/// there is no rating, or if it is not clear which memory it is about.
 fn heard_rating(
     store: &Store,
     scope: &Scope,
     session: &SessionRow,
     uses: &[NotedUse],
 ) -> Result<Option<Rating>> {
-    /// The maximum text about a use, in bytes: room for a sentence.
+    /// The maximum length of the quote that is stored with a use, in bytes: room for a sentence.
     const MOST_BYTES: usize = 1_024;
     let Some(first) = uses.first() else { return Ok(None) };
     let snapshot = store.snapshot()?;

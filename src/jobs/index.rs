@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// Words per slice. A slice holds the writer for about 3 ms.
+/// The number of words per slice. A slice occupies the writer for about 3 ms.
 const SLICE_WORDS: usize = 192;
 
-/// Flushes whole blocks until none are left.
+/// Writes whole blocks of units into the index until none are left, then sweeps the index and computes missing vectors.
 pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let mut may_be_more = store.snapshot()?.is_index_begun_anew(&scope)?;
@@ -38,13 +38,13 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         match flush(job, batch).await {
             Ok(true) => job.advance(units),
             Ok(false) => return Ok(JobEnd::Stopped),
-            // One of the user's sessions was compressed or erased in the meantime: read again.
+            // One of the user's sessions was compressed or erased in the meantime, so the batch is read again.
             Err(SliceError::Changed) => {}
             Err(error) => return Err(error),
         }
     }
     sweep::sweep_if_due(job).await?;
-    // A job that asks the caller's embedders also computes these vectors, but may have to wait for the embedders.
+    // The job `embed` computes the built-in embedder's vectors too, but may have to wait for the caller's embedders.
     if !store.config().embedders.is_empty()
         && let Err(SliceError::Lost) = embed::catch_up(job).await
     {
@@ -53,7 +53,7 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     job.finish().await
 }
 
-/// Returns `false` if the run was told to stop.
+/// Writes a batch, slice by slice. Returns `false` if the run is told to stop.
 async fn flush(job: &Job<'_, '_>, batch: FlushBatch) -> SliceResult<bool> {
     let (batch, scope) = (Arc::new(batch), job.scope);
     for start in (0..batch.len()).step_by(SLICE_WORDS) {

@@ -1,4 +1,4 @@
-//! A run of jobs, and a job it works on.
+//! A run of jobs, its options and its report, and the jobs that it holds.
 
 use std::{
     cell::Cell,
@@ -32,14 +32,16 @@ use crate::{
     },
 };
 
-/// While others write, a job writes for only one part in this many of the time.
+/// While others write, a job writes for one part in this many of the time.
 const SHARE_BESIDE_OTHERS: u32 = 20;
-/// The maximum rest: the slice may have taken long only because it waited for another process's lock.
+/// The maximum duration of a rest. A slice may have taken long only because it waited for another process's lock.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
 type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
-/// How to run jobs. By default, all that are due.
+/// Options for running jobs.
+///
+/// By default, a run works on all jobs that are due, of every kind and every user.
 #[derive(Default)]
 #[must_use]
 pub struct RunJobs {
@@ -60,7 +62,7 @@ impl fmt::Debug for RunJobs {
 }
 
 impl RunJobs {
-    /// Stops after this many jobs.
+    /// Stops after this many jobs. By default, there is no limit.
     pub fn max_jobs(mut self, jobs: u64) -> Self {
         self.max_jobs = Some(jobs);
         self
@@ -78,7 +80,7 @@ impl RunJobs {
         self
     }
 
-    /// Calls `tell` after every slice of work.
+    /// Calls `tell` with the progress after every slice of work and after every job.
     pub fn on_progress(mut self, tell: impl FnMut(&JobProgress) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
@@ -90,15 +92,16 @@ impl RunJobs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// Jobs that were due when the run began or became due since.
+    /// Jobs that were due when the run began or have become due since.
     pub jobs_due: u64,
-    /// Jobs that ended, with whatever result.
+    /// Jobs that have ended, with any result.
     pub jobs_ended: u64,
-    /// Turns compressed, erased, indexed or embedded. A turn with several jobs counts once for each.
+    /// Turns compressed, erased, indexed, embedded, searched for memories or derived anew. A turn with several jobs counts
+    /// once for each.
     pub turns: u64,
 }
 
-/// What a run of jobs did.
+/// The results of a run of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -111,14 +114,15 @@ pub struct JobsReport {
     pub later: u64,
     /// Jobs that were given up. Their rows say why.
     pub failed: u64,
-    /// Turns compressed or erased.
+    /// Turns compressed, erased, indexed, embedded, searched for memories or derived anew. A turn with several jobs counts
+    /// once for each.
     pub turns: u64,
     /// Summaries by the configured summarizer.
     pub summaries: u64,
     /// Summaries by the built-in summarizer.
     pub built_in_summaries: u64,
-    /// How many of these the configured summarizer should have written but did not.
-    /// [`Session::compress_again`](crate::Session::compress_again) asks it again.
+    /// Number of these that the built-in summarizer wrote because the configured one failed or gave no usable answer.
+    /// [`Session::compress_again`](crate::Session::compress_again) asks the configured one again.
     pub fallbacks: u64,
     /// Memories extracted from ended sessions.
     pub memories: u64,
@@ -126,7 +130,7 @@ pub struct JobsReport {
     pub rated_uses: u64,
 }
 
-/// What one try at a job did.
+/// The counts of what one try at a job has done.
 #[derive(Debug, Default)]
 pub(crate) struct Worked {
     turns: Cell<u64>,
@@ -164,7 +168,7 @@ impl Worked {
     }
 }
 
-/// Adds up what two successive runs did.
+/// Adds the report of another run.
 impl AddAssign for JobsReport {
     fn add_assign(&mut self, other: Self) {
         let Self { ended_sessions, done, later, failed, turns, .. } = other;
@@ -185,9 +189,9 @@ impl AddAssign for JobsReport {
 #[derive(Debug)]
 pub(crate) enum JobEnd {
     Done,
-    /// Should be tried again, for this reason.
+    /// The job should be tried again, for this reason.
     Later(Error),
-    /// Must wait for a provider until this time, for this reason. Does not count as a try.
+    /// The job must wait until this time, for this reason. This does not count as a try.
     Waits(DateTime<Utc>, Error),
     /// Another try would not help, for this reason.
     GivenUp(Error),
@@ -206,12 +210,12 @@ pub(crate) struct Run<'a> {
     tally: Mutex<JobTally>,
 }
 
-/// What a run has done, and the callback to report it to.
+/// The counts of what a run has done, and the callback that is told of them.
 #[derive(Default)]
 struct JobTally {
     tell: Option<ProgressFn>,
     progress: JobProgress,
-    /// Jobs that the run has begun, including those still being worked on.
+    /// How many jobs the run has begun, including those it still works on.
     begun: u64,
     report: JobsReport,
 }
@@ -237,10 +241,10 @@ impl<'a> Run<'a> {
         self.tally.lock().expect("a panic while it is held ends the run")
     }
 
-    /// Counts a job that is about to be taken. Returns `false` if the run may begin no more.
+    /// Counts a job that is about to be taken. Returns `false` if the run must not begin another job.
     ///
-    /// Due jobs are counted again only once as many jobs have begun as were counted: counting 100,000 jobs before each one
-    /// would take longer than the work. They are counted only if there is a callback.
+    /// Due jobs are counted only if there is a callback, and again only once as many jobs have begun as were counted.
+    /// Counting 100,000 jobs before each of them would take longer than the work.
     pub(super) fn begin_job(&self) -> Result<bool> {
         let mut tally = self.tally();
         if self.max_jobs.is_some_and(|max| tally.begun >= max) {
@@ -259,12 +263,12 @@ impl<'a> Run<'a> {
         self.tally().begun -= 1;
     }
 
-    /// How many jobs the run has begun.
+    /// Returns how many jobs the run has begun.
     pub(super) fn begun(&self) -> u64 {
         self.tally().begun
     }
 
-    /// Counts a job that has ended, and what this try did.
+    /// Counts a job that has ended, and adds what this try has done to the report.
     pub(super) fn end_job(&self, worked: &Worked, count: impl FnOnce(&mut JobsReport)) {
         let mut tally = self.tally();
         tally.progress.jobs_ended += 1;
@@ -282,7 +286,7 @@ impl<'a> Run<'a> {
         JobsReport { turns: tally.progress.turns, ..tally.report }
     }
 
-    /// Rests after a slice that took this long, if others wrote in the meantime, so that they find the writer free.
+    /// Rests after a slice that took this long, if callers wrote in the meantime, so that the writer is free for them.
     pub(super) async fn rest(&self, took: Duration, foreground_before: u64) {
         if self.store.foreground_writes() != foreground_before {
             let rest = (took * (SHARE_BESIDE_OTHERS - 1)).min(LONGEST_REST);
@@ -306,16 +310,16 @@ impl<'a> Run<'a> {
         *self.stop.borrow()
     }
 
-    /// Returns when the run is told to stop, otherwise never.
+    /// Completes when the run is told to stop, otherwise never.
     pub(crate) async fn stopped(&self) {
         let mut stop = self.stop.clone();
         if stop.wait_for(|stop| *stop).await.is_err() {
-            std::future::pending::<()>().await; // Nobody can tell it to stop any more.
+            std::future::pending::<()>().await; // The sender is gone, so the run cannot be told to stop.
         }
     }
 }
 
-/// A user's job, held by this run. Every write first extends the job's lease, in the same transaction.
+/// A user's job, held by this run. Every write first renews the job's lease, in the same transaction.
 pub(crate) struct Job<'j, 's> {
     pub(crate) run: &'j Run<'s>,
     pub(crate) lease: Arc<Lease>,
@@ -334,7 +338,7 @@ impl<'s> Job<'_, 's> {
         self.run.advance(turns);
     }
 
-    /// Writes a slice. If others write too, rests afterwards so that they find the writer free.
+    /// Writes a slice. If callers write too, rests afterwards, so that the writer is free for them.
     pub(crate) async fn slice<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut JobTx<'_, '_>) -> SliceResult<T> + Send + 'static,
@@ -346,10 +350,11 @@ impl<'s> Job<'_, 's> {
         Ok(done)
     }
 
-    /// Waits for an answer that may take longer than a lease, and keeps holding the job. `None` if told to stop.
+    /// Waits for an answer that may take longer than a lease, and renews the lease meanwhile. `None` if the run is told to
+    /// stop.
     ///
-    /// Errors: the job is lost. Other failures to renew the lease do not discard the answer, because writing it renews the
-    /// lease again.
+    /// Fails only if the job is lost. Other failures to renew the lease do not discard the answer, because writing the
+    /// answer renews the lease again.
     pub(crate) async fn holding<T>(&self, answer: impl Future<Output = T>) -> SliceResult<Option<T>> {
         let mut answer = pin!(answer);
         let renewal = self.store().config().lease / 3;
@@ -368,7 +373,7 @@ impl<'s> Job<'_, 's> {
         }
     }
 
-    /// Ends the job: its work is done, or there is none.
+    /// Ends the job, because its work is done or there is none.
     pub(crate) async fn finish(&self) -> SliceResult<JobEnd> {
         self.slice(|tx| tx.finish()).await?;
         Ok(JobEnd::Done)
@@ -384,7 +389,7 @@ pub(super) fn timed<T, E>(
     Ok((done, watch.elapsed()))
 }
 
-/// The time by the system clock.
+/// Returns the current time of the configured clock.
 pub(super) fn now(store: &Store) -> DateTime<Utc> {
     instant::clamped(store.config().clock.now())
 }

@@ -19,10 +19,10 @@ use crate::{
     store::{Store, rows::jobs::Lease},
 };
 
-/// The minimum time between two looks for a job, so that a due job that cannot be taken does not make a lane spin.
+/// The minimum time between two searches for a job, so that a due job that cannot be taken does not make a lane spin.
 const SHORTEST_REST: Duration = Duration::from_millis(50);
 
-/// What a lane's jobs wait for in addition to the file.
+/// A lane, by what its jobs wait for in addition to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Nothing else.
@@ -45,17 +45,17 @@ impl Lane {
         }
     }
 
-    /// The kinds of the lane's jobs, or only the requested kind if it is one of them.
+    /// Returns the kinds of the lane's jobs. If `only` is given, returns none of the others.
     fn kinds(self, config: &Config, only: Option<JobKind>) -> JobKinds {
         let is_asked_for = |kind: &JobKind| only.is_none_or(|only| only == *kind);
-        // A process that does not extract leaves these jobs to one that does.
+        // A process that does not extract leaves `extract` jobs to one that does.
         let is_done_here = |kind: &JobKind| *kind != JobKind::Extract || config.extract != Extract::Off;
         let every = JobKind::EVERY.into_iter().filter(is_asked_for).filter(is_done_here);
         JobKinds::of(every.filter(|kind| Self::of(*kind, config) == self))
     }
 }
 
-/// When a lane that finds no job should end.
+/// When a lane that finds no due job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
     /// When all other lanes are idle too, because a job that ends may queue work for another lane.
@@ -64,7 +64,7 @@ pub(super) enum Until {
     Stopped,
 }
 
-/// Works on the jobs of all lanes.
+/// Works on the jobs of all lanes concurrently.
 pub(super) async fn work(run: &Run<'_>, until: Until) -> Result<()> {
     let busy = &watch::Sender::new(4);
     let lane = |lane: Lane| {
@@ -107,7 +107,7 @@ impl LaneRun<'_, '_> {
                 }
                 Ok(None) if std::mem::take(&mut has_worked) => self.shrink().await,
                 Err(error) if self.until == Until::AllAreIdle => return Err(error),
-                Ok(None) | Err(_) => {} // What fails here will fail again where somebody checks.
+                Ok(None) | Err(_) => {} // Ignored, because the error occurs again in calls of the library.
             }
             if !self.idle().await {
                 break;
@@ -128,9 +128,10 @@ impl LaneRun<'_, '_> {
         taken
     }
 
-    /// Returns pages that jobs have freed to the file system, a few at a time, resting in between as jobs do between slices.
-    /// Runs only when no job is left, because moved pages are read more slowly from a disk. What fails is tried again after
-    /// the next job.
+    /// Shrinks the file, a few pages at a time, and rests in between as jobs do between slices.
+    ///
+    /// Called only when no job is left, because moved pages are read more slowly from a disk. A failure ends it until the
+    /// lane has worked on another job.
     async fn shrink(&self) {
         while !self.run.is_stopped() {
             let (before, watch) = (self.run.store.foreground_writes(), Stopwatch::start());
@@ -158,7 +159,8 @@ impl LaneRun<'_, '_> {
     }
 }
 
-/// The time until the next job of these kinds is due, or another process may have queued one.
+/// Returns the time until the next job of these kinds is due, at most the interval at which to check for jobs that other
+/// processes have queued.
 fn until_due(store: &Store, kinds: &JobKinds) -> Duration {
     let interval = store.config().worker_interval;
     let due = store.snapshot().and_then(|snapshot| snapshot.due_jobs(kinds));

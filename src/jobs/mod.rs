@@ -1,4 +1,4 @@
-//! Running jobs: take one, work on it in slices, give it back or end it.
+//! Runs jobs: takes a due job, works on it in slices, and ends it or gives it back.
 
 mod attempt;
 mod compress;
@@ -38,9 +38,9 @@ use crate::{
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     store.check_writable()?;
     let run = Run::with(store, stop, options);
-    store.flush().await?; // Uses are counted before anything is moved.
+    store.flush().await?; // Uses must be counted before sessions are compressed.
     if !store.config().embedders.is_empty() || store.snapshot()?.has_stale_rules()? {
-        // Jobs that opening the file queued for a new model or new rules.
+        // Waits until the jobs are queued that opening the file has posted for a new model or new rules.
         store.write_background(|_| Ok(())).await?;
     }
     store.take_over_inserted().await?;
@@ -62,6 +62,6 @@ pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<b
 /// Runs jobs as they become due, and ends sessions that have ended by silence, until told to stop.
 async fn serve(store: &Store, stop: watch::Receiver<bool>) {
     let run = Run::new(store, stop);
-    // Failures are recorded on the job's row or will happen again where somebody checks. Nobody listens here.
+    // No caller waits here. Failed jobs have the reason in their rows, and other errors occur again in calls of the library.
     let _ = tokio::join!(lanes::work(&run, Until::Stopped), silence::watch(&run));
 }

@@ -1,4 +1,5 @@
-//! Asks LLM#1 or an embedder on behalf of a job: on its own thread, for a bounded time, and not during its cooldown.
+//! Asks LLM#1 or an embedder on behalf of a job: on a thread for this call, for a bounded time, and not during the
+//! provider's cooldown.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -13,11 +14,11 @@ use crate::{
     store::{Store, slice_error::SliceResult},
 };
 
-/// How a provider is asked.
+/// A provider as jobs ask it.
 pub(super) struct Provider<'a> {
-    /// The name used in messages.
+    /// What error messages call the provider.
     pub(super) who: &'static str,
-    /// The role used in events.
+    /// What events call the provider.
     pub(super) role: ProviderRole,
     pub(super) name: String,
     pub(super) on_event: &'a OnEvent,
@@ -28,7 +29,7 @@ pub(super) struct Provider<'a> {
 }
 
 impl<'a> Provider<'a> {
-    /// LLM#1 as a provider.
+    /// Returns LLM#1 as a provider.
     fn summarizer(store: &'a Store, summarizer: &dyn Summarizer) -> Self {
         let config = store.config();
         Self {
@@ -44,8 +45,8 @@ impl<'a> Provider<'a> {
 }
 
 impl Provider<'_> {
-    /// Asks the provider. One that fails or times out goes into cooldown. One that panics does not, since one job's texts
-    /// may be the cause; neither does one that refuses texts: see [`rest`](Self::rest).
+    /// Asks the provider. Starts its cooldown if it fails or times out, but not if it panics or refuses texts, because the
+    /// texts of this job may be the cause. Callers can start a cooldown by [`rest`](Self::rest).
     pub(super) async fn ask<T: Send + 'static, F: Future<Output = Result<T>>>(
         &self,
         asking: impl FnOnce() -> F + Send + 'static,
@@ -77,15 +78,15 @@ impl Provider<'_> {
         Err(failed)
     }
 
-    /// Starts its cooldown because of this error.
+    /// Starts the provider's cooldown because of this error.
     pub(super) fn rest(&self, failed: &Error) {
         self.cooldown.begin(self.clock.now(), failed);
     }
 }
 
-/// Asks LLM#1 while holding the job. `None` if told to stop.
+/// Asks LLM#1 while holding the job. `None` if the run is told to stop.
 ///
-/// A refusal also starts a cooldown, because it may concern more than the given turns, whatever the error is called.
+/// A refusal starts a cooldown too, because it may concern more than these turns, even though its kind is `ProviderRefused`.
 pub(super) async fn ask_summarizer<T: Send + 'static, F: Future<Output = Result<T>>>(
     job: &Job<'_, '_>,
     summarizer: &Arc<dyn Summarizer>,

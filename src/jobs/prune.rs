@@ -1,4 +1,4 @@
-//! Removes what older versions kept of one user for ever: promotions among the transitions between tiers.
+//! Removes one user's promotions from the transitions between tiers, where older builds kept them for ever.
 
 use crate::{
     jobs::job::{Job, JobEnd},

@@ -1,4 +1,5 @@
-//! Ends sessions that have ended by silence, and takes over what other programs have inserted.
+//! Records the end of sessions that have ended by silence, and, at intervals, takes over turns that other programs have
+//! inserted.
 
 use chrono::TimeDelta;
 
@@ -12,14 +13,14 @@ use crate::{
     store::write_tx::WriteTx,
 };
 
-/// How many silent sessions are read at once.
+/// How many silent sessions one snapshot reads.
 const SILENT_AT_ONCE: u32 = 64;
 
-/// Checks for them at intervals, until the run is told to stop.
+/// Checks at intervals for inserted turns, silent sessions and memories to tend, until the run is told to stop.
 pub(super) async fn watch(run: &Run<'_>) {
     let interval = run.store.config().worker_interval;
     while !run.is_stopped() {
-        // What fails here will fail again where somebody checks.
+        // Errors are ignored, because they occur again in calls of the library.
         let _ = run.store.take_over_inserted().await;
         let _ = end_silent(run).await;
         let _ = tend::queue_due(run).await;
@@ -30,7 +31,7 @@ pub(super) async fn watch(run: &Run<'_>) {
     }
 }
 
-/// Ends the silent sessions, and returns how many they were.
+/// Ends the silent sessions, and returns how many it has ended.
 pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
     let store = run.store;
     let timeout = TimeDelta::from_std(store.config().session_timeout).ok();
@@ -43,7 +44,7 @@ pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
         let Some((last, _, _)) = silent.last() else { break };
         after = *last;
         for (_, scope, session) in silent {
-            // A session that cannot be read keeps neither the others from ending nor jobs from running; doctor reports it.
+            // A session that cannot be read is skipped, so that other sessions end and jobs run. Doctor reports it.
             let before = store.foreground_writes();
             let end = move |tx: &mut WriteTx<'_>| timed(|| tx.end_if_silent(&scope, session));
             if let Ok((is_ended, took)) = store.write_background(end).await {

@@ -1,5 +1,5 @@
-//! Tends all of one user's memories, once a day as a job, or by hand. What should move is determined first, then moved a few
-//! memories at a time.
+//! Tends all of one user's memories, once a day as a job, or by hand: first finds which memories should move, then moves a
+//! few of them at a time.
 
 use chrono::{DateTime, Utc};
 
@@ -20,12 +20,12 @@ use crate::{
     },
 };
 
-/// How many users are read at once.
+/// How many users one snapshot reads.
 const USERS_AT_ONCE: u32 = 64;
-/// From this many memories on, a look that would archive or lower more than half of them is rejected.
+/// From this many memories on, a plan that would archive or lower more than half of them is rejected.
 const MANY: u64 = 100;
 
-/// Queues a tend job for each user whose day it is.
+/// Queues a `tend` job for each user who is due today.
 pub(super) async fn queue_due(run: &Run<'_>) -> Result<()> {
     let (store, today) = (run.store, now(run.store).date_naive());
     let mut last = None;
@@ -45,7 +45,7 @@ pub(super) async fn queue_due(run: &Run<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What should happen to all of a user's memories.
+/// The moves for which a user's memories are due.
 struct TendPlan {
     tending: Tending,
     seen: u64,
@@ -53,7 +53,7 @@ struct TendPlan {
 }
 
 impl TendPlan {
-    /// Looks at all of the user's memories. `None` if told to stop.
+    /// Looks at all of the user's memories. `None` if the run is told to stop.
     async fn of(
         store: &Store,
         scope: &Scope,
@@ -66,7 +66,7 @@ impl TendPlan {
             if is_stopped() {
                 return Ok(None);
             }
-            // No snapshot is held in between, so that others can work.
+            // Each portion has its own snapshot, so that others can work in between.
             let looked = store.snapshot()?.look_at_some(scope, now, after)?;
             plan.seen += looked.seen;
             plan.found.extend(looked.found);
@@ -76,7 +76,7 @@ impl TendPlan {
         Ok(Some(plan))
     }
 
-    /// Rejects an unlikely plan: a clock that jumped ahead makes everything old at once.
+    /// Rejects an implausible plan: a clock that has jumped ahead makes everything old at once.
     fn check_is_likely(&self) -> Result<()> {
         let count =
             |is_it: fn(Move) -> bool| self.found.iter().filter(|each| is_it(each.what)).count() as u64;
@@ -97,7 +97,7 @@ impl TendPlan {
     }
 }
 
-/// Works on a tend job.
+/// Works on a `tend` job.
 pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let now = now(store);
@@ -106,7 +106,7 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     };
     let (run, day) = (plan.tending, plan.tending.day());
     if let Err(why) = plan.check_is_likely() {
-        // The day is done; the next look is due on the next day.
+        // The user counts as tended today, so the next look is due tomorrow.
         job.slice(move |tx| tx.end_tending(&scope, day)).await?;
         return Ok(JobEnd::GivenUp(why));
     }
@@ -137,7 +137,7 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     Ok(JobEnd::Done)
 }
 
-/// Tends while the caller waits, however much would be archived.
+/// Tends a user's memories while the caller waits, even if it archives more than half of them.
 pub(crate) async fn tend_by_hand(store: &Store, scope: Scope, options: TendOptions) -> Result<Tended> {
     let now = now(store);
     let plan = TendPlan::of(store, &scope, now, || false).await?.expect("nobody stops it");
@@ -168,7 +168,7 @@ pub(crate) async fn tend_by_hand(store: &Store, scope: Scope, options: TendOptio
     }
     store.write(move |tx| tx.end_tending(&scope, day)).await?;
     let counts = TendCounts::of(&moves);
-    // A question is not a change of a memory.
+    // Moves that only open a review change no memory, so they have no group.
     let has_group = counts.consolidated + counts.downgraded + counts.archived > 0;
     let group = has_group.then_some(run.group);
     Ok(Tended { group, dry_run: false, memories, moved: counts, moves, dropped_uses, forgotten_edits })

@@ -27,10 +27,10 @@ use crate::{
     },
 };
 
-/// A sensor that was late this often is not asked again in the same run: each time may cost a thread.
+/// After this many late answers, a sensor is not asked again in the same run, because each of them may cost a thread.
 const MOST_LATE: u32 = 3;
 
-/// Checks memories while the caller waits.
+/// Checks memories while the caller waits, and returns the results.
 pub(crate) async fn validate(store: &Store, scope: Scope, which: ToCheck) -> Result<Vec<MemoryCheck>> {
     store.check_writable()?;
     let mut looks = Looks::new(store.config());
@@ -96,16 +96,16 @@ pub(super) async fn validate_due(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
 
 /// The result of asking a sensor.
 enum SensorOutcome {
-    /// The sensor looked, or a person should.
+    /// A result to store: the sensor was asked, or a person is to be asked.
     Kept(SensorFinding),
-    /// The sensor was not asked, so there is nothing to record.
+    /// A result that is not stored, because the sensor was not asked.
     Told(SensorFinding),
 }
 
-/// The checks of one run.
+/// Asks sensors, and counts their late answers during one run.
 struct Looks<'c> {
     config: &'c Config,
-    /// How often each sensor was late.
+    /// How often each sensor was late, by its name.
     late: HashMap<String, u32>,
 }
 
@@ -114,7 +114,7 @@ impl<'c> Looks<'c> {
         Self { config, late: HashMap::new() }
     }
 
-    /// Has one sensor look at a memory.
+    /// Asks one sensor whether a memory still holds.
     async fn look(&mut self, memory: &ToLook, what: &NewSensor) -> SensorOutcome {
         let looked = |verdict, reliability, window| SensorFinding {
             memory: memory.memory,
@@ -137,7 +137,7 @@ impl<'c> Looks<'c> {
         let limit = self.config.sensor_timeout;
         let (asked, subject, expect) = (Arc::clone(sensor), what.subject.clone(), what.expect.clone());
         let deadline = Deadline::after(limit).instant();
-        // Without a runtime: a host's sensor may have its own.
+        // The thread has no async runtime, because the host's sensor may have its own.
         let look = move || {
             let look = || asked.check(&subject, &expect, deadline);
             let verdict = panic::catch_unwind(AssertUnwindSafe(look));

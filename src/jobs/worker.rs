@@ -18,7 +18,7 @@ use crate::{
 /// The pause between a panic and the next run.
 const REST: Duration = Duration::from_millis(50);
 
-/// The running worker. Dropping it tells it to stop and waits, for a bounded time, until it has stopped.
+/// The handle of the running worker. Dropping it stops the worker, as `stop` does.
 #[derive(Debug)]
 pub(crate) struct Worker {
     stop: watch::Sender<bool>,
@@ -39,7 +39,7 @@ impl Worker {
                 let _alive: mpsc::Sender<()> = alive; // Dropped last.
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let Ok(runtime) = runtime else { return };
-                // A panic leaves a lease that expires and a try that counts; the other jobs go on.
+                // After a panic, the job's lease expires and the try counts. Other jobs are worked on.
                 let mut work = || runtime.block_on(jobs::serve(&store, stopped.clone()));
                 while panic::catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
                     thread::sleep(REST);
@@ -49,7 +49,8 @@ impl Worker {
         Ok(Self { stop, thread: Mutex::new(Some(thread)), ended: Mutex::new(ended), timeout })
     }
 
-    /// Tells the worker to stop, and waits until it has: at the end of the slice being written.
+    /// Tells the worker to stop, which it does at the end of the slice that it is writing. Waits for that, at most for
+    /// `Config::close_timeout`.
     pub(crate) fn stop(&self) {
         let _ = self.stop.send(true);
         let ended = self.ended.lock().map(|ended| ended.recv_timeout(self.timeout));

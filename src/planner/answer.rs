@@ -1,4 +1,4 @@
-//! Reads and verifies LLM#1's answer: a plan of the search, or nothing at all. One invalid part invalidates the whole.
+//! Parses and checks a planner's answer: a search plan. One invalid part makes the whole answer unusable.
 
 use std::{fmt, ops::Range};
 
@@ -10,27 +10,29 @@ use crate::{
     text::{llm_json, render},
 };
 
-/// A plan has about 1 kB, and some models think aloud before it. A longer answer is not parsed.
+/// The maximum size of an answer, in bytes. A longer one is not parsed. A plan has about 1 kB, but some models write their
+/// thoughts before it.
 const MAX_ANSWER_BYTES: usize = 64 << 10;
-/// Each is a search of its own.
+/// The maximum number of queries. Each is a separate search.
 const MAX_QUERIES: usize = 8;
-/// A query is a sentence or two; anything longer is a text.
+/// The maximum length of a query, in bytes. A query is a sentence or two.
 const MAX_QUERY_BYTES: usize = 300;
 
-/// What LLM#1 says a message needs.
+/// What a message needs, according to LLM#1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SearchPlan {
-    /// What to search for in addition to the message: trimmed, not blank, without duplicates.
+    /// The queries to search for in addition to the message: trimmed, not blank, without duplicates.
     pub(crate) queries: Vec<String>,
-    /// When it was said, or happened: never empty, within the years 1 to 9999.
+    /// The time in which the sought things were said or happened, within the years 1 to 9999. Never an empty range. `None`
+    /// if the answer names no time.
     pub(crate) time: Option<Range<DateTime<Utc>>>,
-    /// Whether more than the last turns is needed. Always true for a plan that names something to search for.
+    /// Whether anything older than the last turns is needed. Always true for a plan with a query or a time.
     pub(crate) needs_older: bool,
-    /// Which of the wishes it was shown apply, by their numbers from 1; `None` if it did not say.
+    /// The numbers, from 1, of the shown wishes that apply. `None` if the answer does not say.
     pub(crate) wishes: Option<Vec<usize>>,
 }
 
-/// Why an answer is not a plan. Its text reveals nothing of the answer.
+/// The reason why an answer is not a plan. Its message contains nothing of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnusablePlan {
     TooLarge,
@@ -66,14 +68,14 @@ struct PlanJson {
     wishes: Option<Vec<usize>>,
 }
 
-/// Reads an answer from a model that was shown this many wishes; removes a surrounding code fence and any thoughts before
-/// it.
+/// Parses the answer of a model that was shown `wish_count` wishes. Removes a surrounding code fence, and any thoughts
+/// before the plan.
 pub(crate) fn read(text: &str, wish_count: usize) -> Result<SearchPlan, UnusablePlan> {
     if text.len() > MAX_ANSWER_BYTES {
         return Err(UnusablePlan::TooLarge);
     }
-    // Only an object: a list could be taken for the fields in their order. Anything nested elsewhere is skipped without
-    // recursion.
+    // Accepts only an object, because a list could be taken for the fields in their order. Unknown fields are skipped
+    // without recursion, so nesting in them does no harm.
     let text =
         Some(llm_json::bare(text)).filter(|text| text.starts_with('{')).ok_or(UnusablePlan::NotAPlan)?;
     let answer: PlanJson = serde_json::from_str(text).map_err(|_| UnusablePlan::NotAPlan)?;
@@ -107,7 +109,7 @@ fn queries(given: &[String]) -> Result<Vec<String>, UnusablePlan> {
     Ok(queries)
 }
 
-/// The days from the first to the last; `None` if neither is given.
+/// Returns the range from the first day to the end of the last. `None` if neither day is given.
 fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime<Utc>>>, UnusablePlan> {
     let named = [first, last].map(|day| day.map(str::trim).filter(|day| !day.is_empty()));
     let [Some(first), Some(last)] = named else {
@@ -122,7 +124,7 @@ fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime
     }
 }
 
-/// `2026-02-01`, and no other form: chrono accepts signs and years of any length.
+/// Parses a day such as `2026-02-01`. Rejects every other form, because chrono accepts signs and years of any length.
 fn day(text: &str) -> Option<NaiveDate> {
     let has_form = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     has_form.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten()
@@ -167,7 +169,7 @@ mod tests {
             "<think>{boat?}</think>\n```json\n{\"queries\":[\"boat\"]}\n```",
             Ok(&plan(&["boat"], None, true)),
         );
-        // Searching for something and needing nothing contradict each other.
+        // A plan with a query needs older memory, even if it says that it does not.
         check(r#"{"queries":["boat"],"older_memory":false}"#, Ok(&plan(&["boat"], None, true)));
     }
 

@@ -1,4 +1,4 @@
-//! A chat model whose name is fixed: asked once, when the file is opened.
+//! A planner whose name is fixed: the model is asked for it once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// A planner that keeps the name that its model had at first, cut to the trait's limit.
+/// A planner that keeps the first name that its model returned, cut to the trait's limit.
 #[derive(Debug)]
 pub(crate) struct KnownPlanner {
     name: String,
@@ -18,7 +18,7 @@ pub(crate) struct KnownPlanner {
 }
 
 impl KnownPlanner {
-    /// Asks for the name; a panic is an error.
+    /// Asks the model for its name. Fails if the model panics.
     pub(crate) fn of(model: Arc<dyn ChatModel>) -> Result<Arc<dyn ChatModel>> {
         const MAX_NAME_BYTES: usize = 100;
         let mut name = panic::catch_unwind(AssertUnwindSafe(|| model.name().to_owned()))

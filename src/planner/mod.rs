@@ -1,5 +1,5 @@
-//! LLM#1 as planner: what it is asked about a message, and which parts of its answer are a plan of the search. Pure:
-//! `recall` decides who asks it, for how long and how often.
+//! LLM#1 as planner: the prompt about a message, and the search plan in the answer. Pure functions: `recall` asks LLM#1, and
+//! decides when and for how long.
 
 mod answer;
 pub(crate) mod known;
@@ -10,5 +10,5 @@ pub(crate) use prompt::{MOST_WISHES, prompt};
 
 use std::time::Duration;
 
-/// How long a context waits for a plan by default: the reply cannot start before.
+/// How long a context waits for a plan by default. The reply to the user cannot start before that.
 pub(crate) const TIMEOUT: Duration = Duration::from_millis(1_500);

@@ -1,5 +1,5 @@
-//! What LLM#1 is asked about a message: instructions, and the message with the last turns as JSON strings, which cannot
-//! forge their surroundings.
+//! The prompt that asks LLM#1 for a plan: instructions, and the message with the last turns. These are JSON strings, so that
+//! no text can forge the JSON around it.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,12 @@ use crate::{
     text::llm_json,
 };
 
-/// The few turns before a message are enough to understand it; more would cost time in which somebody waits.
+/// The maximum number of turns that are shown before the message. A few are enough to understand it, and more would take
+/// longer while a user waits.
 const LAST_TURNS: usize = 4;
-/// How much is shown of each of their sides.
+/// The maximum number of bytes that are shown of each side of these turns.
 const SIDE_BYTES: usize = 600;
-/// How much is shown of the message.
+/// The maximum number of bytes that are shown of the message.
 const MESSAGE_BYTES: usize = 4_000;
 
 const SYSTEM: &str = "You prepare a search in the memory of a conversation. You are given today's date, the last turns of \
@@ -40,14 +41,14 @@ const OF_WISHES: &str = "
 The data also has wishes: what the user wished for good, numbered from 1. Add to the object \"wishes\": [1, 3], the numbers of \
 those that apply to the message; [] if none does.";
 
-/// The maximum number of wishes shown.
+/// The maximum number of wishes that are shown.
 pub(crate) const MOST_WISHES: usize = 8;
 
-/// The form of the answer.
+/// The JSON schema of the answer.
 const SCHEMA: &str = r#"{"type":"object","properties":{"queries":{"type":"array","items":{"type":"string"}},"first_day":{"type":"string"},"last_day":{"type":"string"},"older_memory":{"type":"boolean"}},"required":["queries","first_day","last_day","older_memory"],"additionalProperties":false}"#;
 
-/// The prompt for a message after these turns, oldest first. The same message on the same day after the same turns gives the
-/// same prompt.
+/// Returns the prompt for a message after `last_turns`, oldest first. The same message on the same day after the same turns,
+/// with the same wishes, gives the same prompt.
 pub(crate) fn prompt(message: &str, last_turns: &[&Turn], wishes: &[&str], now: DateTime<Utc>) -> ChatPrompt {
     let shown = &last_turns[last_turns.len().saturating_sub(LAST_TURNS)..];
     let turns = shown.iter().map(|turn| PlannerTurn::of(turn)).collect();
@@ -61,7 +62,7 @@ pub(crate) fn prompt(message: &str, last_turns: &[&Turn], wishes: &[&str], now: 
     ChatPrompt { answer_schema: schema_with_wishes(), ..ChatPrompt::text(&system, user) }
 }
 
-/// The schema with the numbers of wishes.
+/// Returns the schema of an answer that also has the numbers of wishes.
 fn schema_with_wishes() -> String {
     let wishes = r#""wishes":{"type":"array","items":{"type":"integer"}}},"required":["wishes","#;
     SCHEMA.replace(r#"},"required":["#, &[",", wishes].concat())
@@ -76,7 +77,7 @@ struct PlannerPromptData<'a> {
     message: Cow<'a, str>,
 }
 
-/// A turn as LLM#1 sees it. What tools and documents say is not shown, since it may be anything.
+/// A turn as LLM#1 sees it, without what tools and documents said, because that may be anything.
 #[derive(Serialize)]
 struct PlannerTurn<'a> {
     said_on: String,
@@ -100,7 +101,8 @@ impl<'a> PlannerTurn<'a> {
     }
 }
 
-/// The first two thirds and the last third of the allowed size: questions are usually at an end.
+/// Cuts a text that is longer than `bytes`: keeps two thirds of that size from its beginning and one third from its end,
+/// because a question is usually at one of its ends.
 fn cut(text: &str, bytes: usize) -> Cow<'_, str> {
     if text.len() <= bytes {
         return Cow::Borrowed(text);

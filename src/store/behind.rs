@@ -1,23 +1,24 @@
-//! Follow-up writes that may wait: they are written after the acknowledgement, many at once.
+//! Writes that may wait: they are queued after a caller got its answer, and written in groups.
 
 use crate::{
     model::{place::Seq, receipt::Receipt},
     store::{rows::memories::uses::AnsweringTurn, scope::Scope},
 };
 
-/// Something to write after the acknowledgement.
+/// A write that is queued after a caller got its answer.
 #[derive(Debug)]
 pub(crate) enum WriteBehind {
     Receipt(Scope, Box<NewReceipt>),
-    /// A turn reports that it answers a receipt's context.
+    /// A turn's report that it answers the context of a receipt.
     Use(Scope, AnsweringTurn),
 }
 
-/// A receipt to keep, and the user's epoch at the recall.
+/// A receipt to store.
 #[derive(Debug)]
 pub(crate) struct NewReceipt {
     pub(crate) receipt: Receipt,
-    /// Units that become promoted in the session once its context was of use, best first.
+    /// The units that are promoted in the session if a turn answers this context, best first.
     pub(crate) at_hand: Vec<Seq>,
+    /// The user's epoch at the time of the recall.
     pub(crate) epoch: i64,
 }

@@ -123,7 +123,7 @@ macro_rules! number_value {
 
 number_value!(UserNo, SessionNo, MemoryNo, Seq);
 
-/// Stored as its number, 1 to 4.
+/// Stores trust as its number, 1 to 4.
 impl ToColumn for Trust {
     fn to_column(&self) -> SqlValue<'_> {
         SqlValue::Integer(self.number().into())
@@ -136,7 +136,7 @@ impl FromColumn for Trust {
     }
 }
 
-/// Stored as `turn_key`.
+/// Stores a place as a `turn_key`.
 impl ToColumn for Place {
     fn to_column(&self) -> SqlValue<'_> {
         SqlValue::Integer(self.key())

@@ -1,4 +1,4 @@
-//! Reads for the job that extracts from an ended session: its turns in any tier, what it used, what is known.
+//! Reads for the `extract` job of an ended session: its turns in any tier, the memories it used, and what is known already.
 
 use crate::{
     error::{ErrorKind, Result, sound},
@@ -17,18 +17,18 @@ use crate::{
     },
 };
 
-/// How many turns are read at once, and how many bytes of them.
+/// The maximum number of turns that one call reads, and the number of bytes after which it stops.
 const TURNS: usize = 16;
 const BYTES: usize = 1 << 20;
 
 impl Snapshot<'_> {
-    /// Whether a session has been extracted.
+    /// Returns whether the `extract` job has finished for a session.
     pub(crate) fn is_extracted(&self, scope: &Scope, session: &SessionRow) -> Result<bool> {
         self.ask(|sql| extracted::is_extracted(sql, scope, session.session_no))
     }
 
-    /// The next turns of a session from a number on, at most 16, and the number after them. Turns that are damaged or have
-    /// no original any more are omitted.
+    /// Reads at most [`TURNS`] turns of a session, from turn number `first` on. Also returns the number to continue at.
+    /// Omits turns that are damaged or no longer have their original.
     pub(crate) fn turns_from(
         &self,
         scope: &Scope,
@@ -53,7 +53,7 @@ impl Snapshot<'_> {
         Ok((turns, next))
     }
 
-    /// One turn of a session, if its original can be read.
+    /// Returns one turn of a session. `None` if its original is gone or damaged.
     pub(crate) fn turn_heard(
         &self,
         scope: &Scope,
@@ -63,12 +63,12 @@ impl Snapshot<'_> {
         sound(self.originals(scope).turn_at(session.place(number)))
     }
 
-    /// The uses of memories that were noted in a session, in the order of its turns.
+    /// Returns the uses of memories that were recorded in a session, in the order of its turns.
     pub(crate) fn noted_uses(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<NotedUse>> {
         self.ask(|sql| extracted::noted_uses(sql, scope, session.session_no))
     }
 
-    /// The whole text of a memory, if it can be read.
+    /// Returns the title, content and steps of a memory as one text. `None` if the memory is gone or damaged.
     pub(crate) fn said_by_memory(&self, scope: &Scope, memory_no: MemoryNo) -> Result<Option<String>> {
         let row = sound(self.ask(|sql| find::by_no(sql, scope, memory_no)))?;
         Ok(row.map(|row| {
@@ -77,12 +77,12 @@ impl Snapshot<'_> {
         }))
     }
 
-    /// The texts of memories that have one of these words: active, forgotten and quarantined ones.
+    /// Returns the texts of active, forgotten and quarantined memories that contain at least one of these words.
     pub(crate) fn memories_with(&self, scope: &Scope, words: [&str; 3]) -> Result<Vec<String>> {
         self.ask(|sql| extracted::with_words(sql, scope, words))
     }
 
-    /// The anchors that this turn states.
+    /// Returns the statements about anchors that were found in a turn.
     pub(crate) fn stated_by(&self, scope: &Scope, turn: TurnId) -> Result<Vec<FoundAnchor>> {
         let stated = self.ask(|sql| anchors::stated_by(sql, scope, turn))?;
         Ok(stated.into_iter().map(|stated| stated.found).collect())

@@ -8,14 +8,15 @@ use crate::store::{
     write_tx::WriteTx,
 };
 
-/// What a job writes through. Only the holder of the job can get one.
+/// The transaction through which a job writes. Only the holder of the job can get one.
 pub(crate) struct JobTx<'t, 'a> {
     pub(crate) tx: &'t mut WriteTx<'a>,
     pub(crate) lease: &'t Lease,
 }
 
 impl<'t, 'a> JobTx<'t, 'a> {
-    /// Extends the job's lease, or reports that the job is lost. Locks the user's row first, as every act on a user does.
+    /// Renews the job's lease. Returns [`SliceError::Lost`] if another process holds the job or the job is gone. Locks the
+    /// user's row first, as every act on a user does.
     pub(crate) fn hold(tx: &'t mut WriteTx<'a>, lease: &'t Lease) -> SliceResult<Self> {
         if let Some(scope) = lease.scope {
             tx.sql.lock_user(scope.user_no)?;
@@ -24,7 +25,7 @@ impl<'t, 'a> JobTx<'t, 'a> {
         Ok(Self { tx, lease })
     }
 
-    /// Locks the user's row. If the user is gone, the job is lost.
+    /// Locks the user's row. Returns [`SliceError::Lost`] if the user is gone.
     pub(crate) fn lock(&self, scope: &Scope) -> SliceResult<UserRow> {
         self.tx.try_lock(scope)?.ok_or(SliceError::Lost)
     }

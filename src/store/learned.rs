@@ -1,4 +1,4 @@
-//! What use has taught about a user, as of one moment.
+//! Reads what the uses of a user's turns have taught.
 
 use crate::{
     compress::learned::LearnedCriticality,
@@ -7,7 +7,8 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// What was learned about the user's rules, and about the turns between two places in the order of recording.
+    /// Returns which rules have stopped for this user, and which turns between two places in the order of recording were
+    /// used often enough to be kept verbatim.
     pub(crate) fn learned(&self, scope: &Scope, places: (i64, i64)) -> Result<LearnedCriticality> {
         self.ask(|sql| uses::learned(sql, scope, places))
     }

@@ -1,8 +1,8 @@
 //! The hot tiers of live sessions, in memory: a cache of the file, never the truth.
 //!
-//! Any process may write to the file, so an entry is trusted only after a check: a [`Mark`] changes with every commit by
-//! anybody (3.5 microseconds). If it changed, the session's version is read (one row); if that changed too, the hot rows are
-//! read.
+//! Any process may write to the file, so each lookup first takes a [`Mark`] (3.5 microseconds), which changes with every
+//! commit by any process. If the mark has changed, the session's version is read (one row). If the version has changed too,
+//! the hot rows are read.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -20,11 +20,12 @@ use crate::{
 struct LiveSession {
     hot: Arc<HotTier>,
     version: Version,
-    /// When `version` was last seen to be current. `None` if it has not been seen yet.
+    /// The mark at which `version` was last known to be current. `None` if that is not known for any mark yet.
     seen_at: Option<Mark>,
 }
 
-/// The cache. It evicts the least recently used session when it holds too many sessions or too many bytes of text.
+/// The cache of hot tiers. It drops the least recently used session when it holds too many sessions or too many bytes of
+/// text.
 #[derive(Debug)]
 pub(crate) struct Live {
     cache: Mutex<LiveCache>,
@@ -40,9 +41,10 @@ struct LiveCache {
 
 /// The result of a cache lookup.
 pub(crate) enum Look {
-    /// The session is open, and the file has not changed since the entry was last seen to be valid.
+    /// The session is open, and nobody has committed since the entry was last known to be valid.
     Fresh(Arc<HotTier>),
-    /// The file has changed. The caller must read the session's version to find out whether the entry is still valid.
+    /// The entry may be outdated, or there is none (`known` is `None`). The caller must read the session's version and
+    /// compare it.
     Unsure { known: Option<(Arc<HotTier>, Version)> },
 }
 
@@ -57,7 +59,7 @@ impl Live {
         Self { cache: Mutex::new(cache) }
     }
 
-    /// The cached state of a session, and whether it can be trusted at `now`.
+    /// Looks up the cached state of a session, and whether it is valid at `now`.
     pub(crate) fn look(&self, session: SessionId, now: Mark) -> Look {
         let entry = self.lock().entries.get(&session).cloned();
         match entry {
@@ -66,17 +68,18 @@ impl Live {
         }
     }
 
-    /// The cached state of a session; the caller compares it with the version it has read.
+    /// Returns the cached state of a session. The caller must compare the version with the one in the file.
     pub(crate) fn known(&self, session: SessionId) -> Option<(Arc<HotTier>, Version)> {
         self.lock().entries.get(&session).map(|entry| (Arc::clone(&entry.hot), entry.version))
     }
 
-    /// Caches a hot tier that the file had at `version`.
+    /// Caches the hot tier that belongs to `version`. `seen_at` is the mark at which `version` is known to be current.
     pub(crate) fn put(&self, session: SessionId, hot: Arc<HotTier>, version: Version, seen_at: Option<Mark>) {
         self.lock().put(session, LiveSession { hot, version, seen_at });
     }
 
-    /// Marks entries as current: nothing cached has changed between these moments.
+    /// Marks the entries that were valid at `before` as valid at `now`. The caller knows that no cached session changed in
+    /// between.
     pub(crate) fn renew(&self, before: Mark, now: Mark) {
         for (_, entry) in &mut self.lock().entries {
             if entry.seen_at == Some(before) {
@@ -135,13 +138,13 @@ mod tests {
         Live::new(&config)
     }
 
-    /// A hot tier of one turn with this many bytes of text.
+    /// Returns a hot tier of one turn with this many bytes of text.
     fn hot(text_bytes: usize) -> Arc<HotTier> {
         let turn = Turn::sample(1, "x".repeat(text_bytes), 1);
         Arc::new(HotTier::from_rows(HotLimits { turns: 5, tokens: 1_500 }, [turn], Vec::new()))
     }
 
-    /// Caches the hot tiers of new sessions, each with this many bytes.
+    /// Caches the hot tiers of new sessions, each with this many bytes of text.
     fn put<const N: usize>(live: &Live, text_bytes: [usize; N]) -> [SessionId; N] {
         text_bytes.map(|bytes| {
             let session = SessionId::new(DateTime::UNIX_EPOCH);
@@ -152,7 +155,7 @@ mod tests {
 
     #[track_caller]
     fn check(live: &Live, sessions: &[SessionId], known: &[bool]) {
-        // Not through `known`, which would make the session the most recently used one.
+        // `known` would make the session the most recently used one.
         let found: Vec<bool> =
             sessions.iter().map(|session| live.lock().entries.peek(session).is_some()).collect();
         assert_eq!(found, known);

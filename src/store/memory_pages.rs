@@ -1,4 +1,4 @@
-//! Reads all of a user's memories at once: what matters most, common themes, similar memories.
+//! Reads that look at all of a user's memories: the core, the reflection page, and similar memories.
 
 use std::collections::HashMap;
 
@@ -37,11 +37,11 @@ use crate::{
     text::{memory::MemoryText, tokens::Tokenizer},
 };
 
-/// How many memories are compared with each other, pair by pair.
+/// How many of the newest memories are compared with each other, pair by pair.
 const COMPARED: u32 = 2_000;
 
 impl Snapshot<'_> {
-    /// The user's core: what matters most of the user's memories, as a text.
+    /// Builds the user's core: the memories that matter most, as a text.
     pub(crate) fn core(&self, scope: &Scope, options: &CoreOptions, tokenizer: Tokenizer) -> Result<Core> {
         let now = options.at.map_or(Ok(self.now()), instant::checked)?;
         let (head, sections) = self.ask(|sql| candidates(sql, scope, options, now))?;
@@ -55,14 +55,14 @@ impl Snapshot<'_> {
         Ok(Core { text, tokens, memories: entries.into_iter().map(|entry| entry.named.id).collect() })
     }
 
-    /// The themes of all of the user's memories, as a text.
+    /// Builds the reflection page of the user: themes, most used memories, insights and proposed merges, as a text.
     pub(crate) fn reflection(&self, scope: &Scope) -> Result<String> {
         let now = self.now();
         self.ask(|sql| reflection(sql, scope, now)).map(|page| page.text())
     }
 
-    /// Which of the user's memories are alike, by the vectors of a space. If the space is the built-in embedder's, missing
-    /// vectors are computed here.
+    /// Finds memories of the user that are alike, by their vectors in a space. Computes missing vectors if the space is the
+    /// built-in embedder's.
     pub(crate) fn likes(&self, scope: &Scope, space: &EmbeddingSpace) -> Result<Likes> {
         let now = self.now();
         let memories = self.ask(|sql| {
@@ -103,7 +103,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// A direction of length 1 for each memory that has a vector in the space: the mean of its pieces.
+    /// Returns a vector of length 1 for each memory that has vectors in the space: the mean direction of its pieces.
+    /// Computes missing vectors if the space is the built-in embedder's.
     #[cfg(feature = "files")]
     pub(crate) fn directions(
         &self,
@@ -130,7 +131,7 @@ impl Snapshot<'_> {
         Ok(memories.iter().zip(&seqs).filter_map(of_one).collect())
     }
 
-    /// The vectors of these units.
+    /// Reads the vectors of these units, by unit. The list of a unit without vectors is empty.
     fn vectors_of(
         &self,
         scope: &Scope,
@@ -153,10 +154,13 @@ impl Snapshot<'_> {
 /// The result of a search for memories that are alike.
 #[derive(Debug)]
 pub(crate) struct Likes {
+    /// How many memories were compared.
     pub(crate) memories: u64,
+    /// How many of the compared memories have no vectors.
     pub(crate) without_vectors: u64,
-    /// The most similar first.
+    /// Pairs to relate by an edge, the most similar first.
     pub(crate) edges: Vec<Like>,
+    /// Pairs to merge.
     pub(crate) merges: Vec<Like>,
 }
 
@@ -170,14 +174,14 @@ pub(crate) struct Like {
     pub(crate) shared_terms: usize,
 }
 
-/// Where a memory is in the list.
+/// A memory's number and its current unit.
 #[derive(Clone, Copy, Debug)]
 struct MemoryPosition {
     memory_no: MemoryNo,
     seq: Seq,
 }
 
-/// A complete memory. One that cannot be read is omitted; doctor reports it.
+/// Reads a whole memory. `None` if it is gone or damaged; doctor reports damage.
 fn seen(
     sql: &dyn Sql,
     scope: &Scope,
@@ -192,13 +196,13 @@ fn seen(
     sound(read())
 }
 
-/// The built-in embedder's vectors of a memory.
+/// Computes the built-in embedder's vectors of a memory.
 fn embedded(memory: &Memory, built_in: BuiltIn) -> Vec<Vector> {
     let texts = pieces(&text_of(memory).said());
     texts.iter().filter_map(|piece| built_in.embed_text(&piece.text)).collect()
 }
 
-/// The mean direction of vectors, of length 1. `None` if there is none.
+/// Returns the mean direction of vectors, with length 1. `None` if there are no vectors or they cancel out.
 #[cfg(feature = "files")]
 fn mean(vectors: &[Vector]) -> Option<Vec<f64>> {
     let mut sum = vec![0.0; vectors.first()?.dims()];
@@ -216,7 +220,7 @@ fn text_of(memory: &Memory) -> MemoryText<'_> {
     MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
 }
 
-/// Whether a memory is fresh, trusted and uncontested.
+/// Returns whether a memory is neither contested nor stale.
 fn is_to_be_compared(memory: &Memory) -> bool {
     !memory.contested && !memory.standing.is_stale()
 }
@@ -228,7 +232,7 @@ fn named(memory: &Memory) -> LineNames {
 /// Candidates for a section, best first.
 type Candidates = (CoreSection, Vec<ScoredMemory>);
 
-/// How many memories there are, and the candidates for each section, best first.
+/// Counts the memories, and collects the candidates for each section, best first.
 fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
@@ -255,7 +259,7 @@ fn candidates(
     Ok((head, sections.into()))
 }
 
-/// The best uncontested memories of a section.
+/// Reads at most `most` memories of a section, best first, and skips contested ones.
 fn best(
     sql: &dyn Sql,
     scope: &Scope,

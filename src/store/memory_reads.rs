@@ -1,4 +1,4 @@
-//! Reads memories and their neighbours.
+//! Reads memories with their history, sources and edges, and a user's terms and episodes.
 
 #[cfg(feature = "files")]
 use crate::store::rows::memories::erased::{self, IdHash};
@@ -42,11 +42,11 @@ use crate::{
     },
 };
 
-/// After all memories.
+/// A number above those of all memories, for the first page of a list that starts with the newest.
 const NEWEST: MemoryNo = MemoryNo(i64::MAX);
 
 impl Snapshot<'_> {
-    /// The memory with this id.
+    /// Returns the memory with this id, or a `NotFound` error.
     pub(crate) fn memory(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         let now = self.now();
         self.ask(|sql| {
@@ -55,7 +55,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The memory with the caller's id.
+    /// Returns the memory with this caller's id, or a `NotFound` error.
     pub(crate) fn memory_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Memory> {
         let now = self.now();
         self.ask(|sql| {
@@ -64,7 +64,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The ids, at most two, of the memories between these.
+    /// Returns the ids of at most two memories within these bounds (inclusive). Two are enough to see that a prefix is
+    /// ambiguous.
     pub(crate) fn memories_between(
         &self,
         scope: &Scope,
@@ -73,17 +74,17 @@ impl Snapshot<'_> {
         self.ask(|sql| find::between(sql, scope, bounds))
     }
 
-    /// The ids, at most two, of the memories whose ids end with these digits.
+    /// Returns the ids of at most two memories whose ids end with these hex digits.
     pub(crate) fn memories_ending(&self, scope: &Scope, digits: &str) -> Result<Vec<MemoryId>> {
         self.ask(|sql| find::ending(sql, scope, digits))
     }
 
-    /// Whether anything that can be recalled is filed under a project.
+    /// Returns whether any active or archived memory is filed under a project.
     pub(crate) fn has_memory_of_project(&self, scope: &Scope, project: &str) -> Result<bool> {
         self.ask(|sql| find::is_any_of_project(sql, scope, project))
     }
 
-    /// A page of the user's memories that pass a filter, newest first. Damaged ones are omitted.
+    /// Returns a page of the user's memories that pass a filter, newest first. Omits damaged ones.
     pub(crate) fn memories(
         &self,
         scope: &Scope,
@@ -110,7 +111,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// A page of the user's tags or entities, in the order in which they are compared.
+    /// Returns a page of the user's tags or entities, ordered by their folded form.
     pub(crate) fn terms(
         &self,
         scope: &Scope,
@@ -120,7 +121,7 @@ impl Snapshot<'_> {
         self.ask(|sql| terms::page(sql, scope, kind, (after, limit)))
     }
 
-    /// A page of a memory's changes, newest first.
+    /// Returns a page of a memory's changes, newest first.
     pub(crate) fn memory_changes(
         &self,
         scope: &Scope,
@@ -133,7 +134,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// What a memory was made from, by kind.
+    /// Returns the sources from which a memory was made, ordered by kind.
     pub(crate) fn memory_sources(&self, scope: &Scope, id: MemoryId) -> Result<Vec<MemorySource>> {
         self.ask(|sql| {
             let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
@@ -141,13 +142,13 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The edge with this id.
+    /// Returns the edge with this id, or a `NotFound` error.
     pub(crate) fn edge(&self, scope: &Scope, id: EdgeId) -> Result<Edge> {
         let found = self.ask(|sql| edges::by_id(sql, scope, id))?;
         Ok(found.ok_or_else(|| Error::not_found("this user has no such edge"))?.edge)
     }
 
-    /// A page of a memory's neighbours, strongest edges first.
+    /// Returns a page of a memory's neighbours, strongest edges first.
     pub(crate) fn neighbours(
         &self,
         scope: &Scope,
@@ -168,7 +169,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// All of the user's edges between memories that stay, in the order they were added.
+    /// Returns all of the user's edges between non-volatile memories, in the order they were added.
     #[cfg(feature = "files")]
     pub(crate) fn edges(&self, scope: &Scope) -> Result<Vec<Edge>> {
         self.ask(|sql| {
@@ -182,13 +183,14 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The hashes that remain of the ids of erased memories.
+    /// Returns the hashes of the ids of the user's erased memories.
     #[cfg(feature = "files")]
     pub(crate) fn erased_memories(&self, scope: &Scope) -> Result<Vec<IdHash>> {
         self.ask(|sql| erased::all(sql, scope))
     }
 
-    /// A page of the user's episodes of these roles within a time range, newest first. Damaged ones are omitted.
+    /// Returns a page of the user's episodes of these roles within a time range, newest first. No roles means all. Omits
+    /// damaged ones.
     pub(crate) fn episodes(
         &self,
         scope: &Scope,
@@ -212,16 +214,16 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The turns that a memory will be made from, each with the side whose words prove it.
+    /// Resolves the sources of a new memory: its turns, each with the origin of the side whose words prove the memory.
     pub(crate) fn sources_of(&self, scope: &Scope, memory: &NewMemory) -> Result<Vec<SourceRow>> {
         let (sources, origin) = (&memory.sources, memory.origin);
         self.ask(|sql| sources.iter().map(|source| source_of(sql, scope, (source, origin))).collect())
     }
 
-    /// Whose words a memory saved from a session repeats: a tool's or a document's, if one of the newest turns there has
-    /// them and the user did not say them.
+    /// Returns the origin of the words that a memory repeats: a tool or a document that said them in one of the newest turns
+    /// of the session from which the memory is saved. `None` if there is no such turn, or if the user said the words too.
     pub(crate) fn copied_from(&self, scope: &Scope, memory: &NewMemory) -> Result<Option<Origin>> {
-        /// Nobody saves text verbatim from further back than this.
+        /// The newest turns that are searched, in turns and in bytes. Text is hardly ever saved verbatim from further back.
         const TURNS: usize = 64;
         const BYTES: usize = 1 << 20;
         let Some(session) = memory.birth.session_id else { return Ok(None) };
@@ -241,17 +243,18 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Whether the index holds so many texts that memories no longer have that they should be swept.
+    /// Returns whether the index holds so many former texts of memories that they should be swept.
     pub(crate) fn is_sweep_due(&self, scope: &Scope) -> Result<bool> {
-        /// Fewer than this, or a smaller share, is not worth a sweep.
+        /// A sweep is worthwhile only for more former texts than this.
         const LEAST: u64 = 64;
+        /// A sweep is worthwhile only if more than one in this many texts is a former one.
         const SHARE: u64 = 10;
         let (all, stale) = self.ask(|sql| units::counts(sql, scope))?;
         Ok(stale > LEAST && stale * SHARE > all)
     }
 }
 
-/// The error for a memory that does not exist or belongs to another user.
+/// Returns the error for a memory that does not exist or belongs to another user.
 pub(super) fn no_memory() -> Error {
     Error::not_found("this user has no such memory")
 }
@@ -281,7 +284,7 @@ fn source_of(
         let said_by = said_by.ok_or_else(|| Error::invalid("the quote is not in its turn"))?;
         return Ok(source(Seq::of(turn.seq)?, turn.timestamp, said_by));
     }
-    // If a turn's original was deleted, nobody knows what it said.
+    // If a turn's original was deleted, a quote cannot be checked, so only a source without a quote is accepted.
     let deleted = summaries::of_turn(sql, scope, *turn_id)?.filter(|_| quote.is_empty());
     match (deleted, erase::one_turn(sql, scope, *turn_id)?) {
         (Some(summary), Some(turn)) => Ok(source(turn.doomed.seq, summary.timestamp, origin)),
@@ -291,8 +294,10 @@ fn source_of(
     }
 }
 
-/// Whose words prove what a memory says. With a quote: the side that contains it, the user's first. Without: the side that
-/// has the memory's own origin, or the less trusted one. `None` if neither side contains the quote.
+/// Returns the origin of the side of a turn whose words prove a memory.
+///
+/// With a quote, this is the side that contains the quote; the user's side is tried first. Without one, it is the side that
+/// has the memory's origin, otherwise the less trusted side. `None` if neither side contains the quote.
 fn whose_words(said: &Said, quote: &str, origin: Origin) -> Option<Origin> {
     let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
     let mut with_text = sides.into_iter().filter(|(text, _)| !text.is_empty());

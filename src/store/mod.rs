@@ -1,4 +1,4 @@
-//! The only code that speaks to SQLite: opening, migrations, the writer, the readers, and the statements.
+//! The only code that uses SQLite: it opens and migrates the file, and has the writer, the readers and the statements.
 
 pub(crate) mod acts;
 pub(crate) mod behind;
@@ -72,7 +72,7 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// One open file.
+/// One open database file, with its writer, its readers and its caches.
 #[derive(Debug)]
 pub(crate) struct Store {
     file: Arc<DbFile>,
@@ -83,16 +83,16 @@ pub(crate) struct Store {
     live: Arc<Live>,
     /// Signalled when a job is queued.
     work: watch::Sender<()>,
-    /// Number of writes so far that a caller waited for.
+    /// The number of writes so far that a caller waited for.
     foreground: AtomicU64,
-    /// `None` if the file is open read-only. Dropped last: the last connection that may write removes the files next to the
-    /// database.
+    /// `None` if the file is open read-only. The last field, so that it is dropped last: only a connection that may write
+    /// can remove the log and its index when the last connection closes.
     writer: Option<Writer>,
 }
 
 impl Store {
-    /// Opens the file read-write (creating it if needed) or read-only. Every refusal happens before the first byte is
-    /// written.
+    /// Opens the file read-write (creating it if needed) or read-only. Everything that can refuse the file is checked before
+    /// the first byte is written.
     pub(crate) fn open(path: &Path, config: Config) -> Result<Self> {
         config.validate()?;
         let (file, conn) = if config.read_only {
@@ -131,54 +131,52 @@ impl Store {
         &self.config
     }
 
-    /// The providers in cooldown after a failure.
+    /// Returns which providers are in cooldown after a failure.
     pub(crate) fn cooldowns(&self) -> &Cooldowns {
         &self.cooldowns
     }
 
-    /// Takes a snapshot: one moment of the file, read with a deadline.
+    /// Takes a snapshot: a read transaction, which sees one moment of the file and has a deadline.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
         self.told(self.readers.begin()).map(|reading| Snapshot::new(self.source(), reading))
     }
 
-    /// Takes a snapshot after checking whether anybody has committed. A hot tier that it finds valid is trusted as of that
-    /// check.
+    /// Takes a [`Mark`], then a snapshot. A hot tier that is valid in the snapshot is cached as valid at that mark.
     pub(crate) fn marked_snapshot(&self) -> Result<Snapshot<'_>> {
         let mark = self.watch.mark()?;
         Ok(self.snapshot()?.marked(mark))
     }
 
-    /// Takes a snapshot on its own connection and without a deadline, for reading all of something.
+    /// Takes a snapshot on a new connection and without a deadline, for reads of everything, which take long.
     pub(crate) fn snapshot_at_leisure(&self) -> Result<Snapshot<'_>> {
         self.told(ReadTransaction::at_leisure(&self.file))
             .map(|reading| Snapshot::new(self.source(), reading))
     }
 
-    /// Queues a job that checks the user's index, in which damage was found, and rebuilds the damaged parts.
+    /// Queues a job that checks the user's index and rebuilds its damaged parts. Called when damage was found there.
     pub(crate) fn mend(&self, scope: &Scope) {
         let scope = *scope;
         self.try_post(move |tx| tx.queue_mending(&scope));
     }
 
-    /// Queues a derivation for every user who has something derived by older rules. Writes nothing if there is no such user.
+    /// Queues a `derive` job for every user with data that older rules derived. Writes nothing if there is no such user.
     pub(crate) fn queue_stale_rules(&self) {
-        // If this cannot be read, the next opening checks again.
+        // If the snapshot cannot be read, the next opening checks again.
         if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_stale_rules()) {
             self.try_post(|tx| tx.queue_stale_rules());
         }
     }
 
-    /// Makes the jobs of these kinds that wait for a provider's configuration to change due at once. Writes nothing if there
-    /// are none.
+    /// Makes jobs of these kinds due now if they wait for a provider's configuration to change. Writes nothing if there are
+    /// none.
     pub(crate) fn retry_misconfigured(&self, kinds: JobKinds) {
-        // If this cannot be read, they are tried when they are next due.
+        // If the snapshot cannot be read, the jobs are tried when they are next due.
         if let Ok(true) = self.snapshot().and_then(|snapshot| snapshot.has_misconfigured(&kinds)) {
             self.try_post(move |tx| tx.retry_misconfigured(&kinds).map(drop));
         }
     }
 
-    /// Takes over everything that other programs have inserted, in portions. Writes nothing if there is nothing to take
-    /// over.
+    /// Takes over all turns that other programs have inserted, in portions. Writes nothing if there are none.
     pub(crate) async fn take_over_inserted(&self) -> Result<()> {
         loop {
             let Some(scope) = self.snapshot()?.user_with_inserted()? else { return Ok(()) };
@@ -186,14 +184,14 @@ impl Store {
         }
     }
 
-    /// Queues only the first portion, behind any other writes, so that opening a file does not wait for it.
+    /// Queues taking over a first portion of inserted turns. Does not wait for it, so that opening a file stays fast.
     pub(crate) fn begin_taking_over(&self) {
         if let Ok(Some(scope)) = self.snapshot().and_then(|snapshot| snapshot.user_with_inserted()) {
             self.try_post(move |tx| tx.take_over_some(&scope));
         }
     }
 
-    /// Queues `work` for the writer and waits until it is durable.
+    /// Queues `work` for the writer and waits until its transaction is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
@@ -201,7 +199,7 @@ impl Store {
         self.write_sized(0, work).await
     }
 
-    /// Like `write`, for work that holds this many bytes of text.
+    /// Like `write`, for work that holds `bytes` bytes of text. The queue is bounded in bytes too.
     pub(crate) async fn write_sized<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -211,7 +209,7 @@ impl Store {
         self.told(self.writer()?.write_sized(bytes, work).await)
     }
 
-    /// Errors: the file is open read-only.
+    /// Returns an error if the file is open read-only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.writer().map(drop)
     }
@@ -223,7 +221,7 @@ impl Store {
         })
     }
 
-    /// Returns once everything posted so far is in the file: receipts and uses.
+    /// Waits until all receipts and uses posted so far are in the file.
     pub(crate) async fn flush(&self) -> Result<()> {
         match &self.writer {
             Some(writer) => self.told(writer.flush().await),
@@ -239,7 +237,7 @@ impl Store {
         self.told(self.writer()?.write_sized(0, work).await)
     }
 
-    /// Like `write_background`, for a slice of a job's work; it holds the job.
+    /// Like `write_background`, for a slice of a job's work. The transaction first renews the job's lease.
     pub(crate) async fn write_slice<T: Send + 'static>(
         &self,
         lease: Arc<Lease>,
@@ -263,36 +261,37 @@ impl Store {
         }
     }
 
-    /// Queues work that nobody waits for. It is dropped if the queue is full or the file is open read-only.
+    /// Queues `work` without waiting for it. Drops it if the queue is full or the file is open read-only.
     pub(crate) fn try_post(&self, work: impl FnOnce(&mut WriteTx<'_>) -> Result<()> + Send + 'static) {
         if let Some(writer) = &self.writer {
             writer.try_post(work);
         }
     }
 
-    /// Writes a receipt after the answer, if receipts are kept. Nobody waits for it.
+    /// Queues a receipt to be written after the answer, if receipts are kept. Does not wait for it.
     pub(crate) fn keep_receipt(&self, scope: Scope, receipt: NewReceipt) {
         if let Some(writer) = self.writer.as_ref().filter(|_| self.config.receipts > 0) {
             writer.post_behind(WriteBehind::Receipt(scope, Box::new(receipt)));
         }
     }
 
-    /// How many writes a caller has waited for. If it grows, somebody is being kept waiting.
+    /// Returns how many writes a caller has waited for so far. If the number grows, callers are writing now.
     pub(crate) fn foreground_writes(&self) -> u64 {
         self.foreground.load(Ordering::Relaxed)
     }
 
-    /// Changes whenever a job is queued by this process.
+    /// Returns a receiver that is notified whenever this process queues a job.
     pub(crate) fn work_queued(&self) -> watch::Receiver<()> {
         self.work.subscribe()
     }
 
-    /// The scrub that is owed, and the pages in which erased rows may have left copies. `None` if no scrub is owed.
+    /// Returns the scrub that is owed, and the pages in which erased rows may have left copies. `None` if no scrub is owed.
     pub(crate) fn pages_to_scrub(&self) -> Result<Option<(Owed, Vec<u32>)>> {
         self.told(scrub::pages(&self.file))
     }
 
-    /// Empties the write-ahead log and overwrites the gaps of these pages. Returns `false` if a reader holds the log.
+    /// Empties the write-ahead log and overwrites the gaps in these pages. Returns `false` if a reader keeps the log from
+    /// being emptied.
     pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
         self.told(self.writer()?.scrub(owed, pages).await)
     }
@@ -307,7 +306,7 @@ impl Store {
         self.live.forget_all();
     }
 
-    /// Closes the store: everything queued is durable once this returns, and later writes fail. Blocks.
+    /// Closes the store. Blocks until everything queued is durable; later writes fail.
     pub(crate) fn close(&self) -> Result<()> {
         match &self.writer {
             Some(writer) => self.told(writer.close().and_then(|()| self.file.noticed())),
@@ -319,7 +318,7 @@ impl Store {
         SnapshotSource { config: &self.config, file: &self.file, live: &self.live, hearer: self }
     }
 
-    /// Passes an answer on; if it is an error, checks whether the file is lost.
+    /// Returns `answer`. If it is an error, first checks whether the file is lost, and if so closes the connections.
     fn told<T>(&self, answer: Result<T>) -> Result<T> {
         answer.inspect_err(|_| self.let_go_if_lost())
     }
@@ -328,8 +327,8 @@ impl Store {
         self.look(|sql| stats::stats(sql, FileFacts::read(&self.file, sql.held())?))
     }
 
-    /// Whether the file can be read and written now. Fails if this cannot be found out within the time limit of a health
-    /// check.
+    /// Returns the health of the file: whether it can be read and written now. Fails if the file cannot be read within
+    /// [`health::BOUND`].
     pub(crate) fn health(&self) -> Result<Health> {
         let reading = self.file.check().and_then(|()| self.readers.begin_within(health::BOUND));
         let facts = reading.and_then(|reading| {
@@ -348,7 +347,7 @@ impl Store {
         })
     }
 
-    /// A number that changes whenever anybody commits.
+    /// Returns a number that changes whenever any process commits.
     pub(crate) fn data_version(&self) -> Result<u64> {
         self.told(self.watch.mark().map(Mark::number))
     }
@@ -361,7 +360,7 @@ impl Store {
         self.look(|sql| transfer::export::export(sql, scope, to))
     }
 
-    /// Reads all of something at one moment, on its own connection and without a deadline.
+    /// Runs `look` in a read transaction on a new connection and without a deadline.
     fn look<T>(&self, look: impl FnOnce(&Sqlite<'_, ReadTransaction>) -> Result<T>) -> Result<T> {
         self.told(ReadTransaction::at_leisure(&self.file).and_then(|reading| {
             let answer = look(&Sqlite::held_by(reading, &*self.config.clock));
@@ -374,13 +373,13 @@ impl Store {
         self.told(self.file.to_copy().and_then(backup))
     }
 
-    /// Whether the cached hot tier would be trusted now, without reading a row.
+    /// Returns whether the cached hot tier is valid now without reading a row.
     #[cfg(test)]
     pub(crate) fn is_hot_fresh(&self, session: SessionId) -> bool {
         matches!(self.live.look(session, self.watch.mark().unwrap()), Look::Fresh(_))
     }
 
-    /// The cached hot tier, if it is still valid. Reads at most one row from the file, so async code may call it.
+    /// Returns the cached hot tier if it is still valid. Reads at most one row from the file, so async code may call it.
     pub(crate) fn hot_in_memory(&self, scope: &Scope, session: SessionId) -> Result<Option<Arc<HotTier>>> {
         let now = self.watch.mark()?;
         let (hot, known_version) = match self.live.look(session, now) {
@@ -391,7 +390,7 @@ impl Store {
         let version = self.watch.version(scope, session)?;
         if version != Some(known_version) {
             if version.is_none() {
-                self.live.forget(session); // It was erased.
+                self.live.forget(session); // The session was erased.
             }
             return Ok(None);
         }
@@ -401,8 +400,8 @@ impl Store {
 }
 
 impl Hearer for Store {
-    /// POSIX locks belong to the process: if a connection stayed open, the next opening of whatever file is at this path now
-    /// would share its locks and the memory of `-shm`.
+    /// Closes all connections if the file is lost. POSIX locks belong to the process: if a connection stayed open, this
+    /// process would share that connection's locks and its `-shm` memory when it opens the file that is at this path now.
     fn let_go_if_lost(&self) {
         if self.file.noticed().is_err() {
             self.readers.let_go();

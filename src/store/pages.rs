@@ -1,4 +1,4 @@
-//! Reads lists: pages of what a snapshot has.
+//! Reads pages of lists from a snapshot: sessions, users, turns, summaries, anchors, receipts, jobs.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -29,7 +29,7 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// A page of a user's sessions, newest first.
+    /// Returns a page of a user's sessions, newest first.
     pub(crate) fn sessions(
         &self,
         scope: &Scope,
@@ -39,17 +39,17 @@ impl Snapshot<'_> {
         self.ask(|sql| sessions::page(sql, scope, after, limit))
     }
 
-    /// A page of all users, in the order in which they were added.
+    /// Returns a page of all users, in the order in which they were added.
     pub(crate) fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
         self.ask(|sql| all_users::page(sql, after, limit))
     }
 
-    /// How much is stored for a user. `None` if the user was erased in the meantime.
+    /// Returns how much is stored for a user. `None` if the user was erased in the meantime.
     pub(crate) fn user_info(&self, scope: &Scope) -> Result<Option<UserInfo>> {
         self.ask(|sql| all_users::one(sql, scope))
     }
 
-    /// A page of a session's history, ascending, counted with the tokenizer in use.
+    /// Returns a page of a session's history, in ascending order. Token counts are those of the configured tokenizer.
     pub(crate) fn history(
         &self,
         scope: &Scope,
@@ -65,7 +65,7 @@ impl Snapshot<'_> {
         Ok(page.into_iter().map(recounted).collect())
     }
 
-    /// A page of a session's summaries, in the session's order.
+    /// Returns a page of a session's summaries, in the order of its turns.
     pub(crate) fn summaries(
         &self,
         scope: &Scope,
@@ -76,7 +76,7 @@ impl Snapshot<'_> {
         self.ask(|sql| summaries::page(sql, scope, session.session_no, after, limit))
     }
 
-    /// A page of the transitions of a session's turns, by turn, then in each turn's order.
+    /// Returns a page of the transitions of a session's turns, ordered by turn, then by time.
     pub(crate) fn transitions(
         &self,
         scope: &Scope,
@@ -87,7 +87,8 @@ impl Snapshot<'_> {
         self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no), after, limit))
     }
 
-    /// At most `limit` cold turns of a user after `after`, newest first, wherever they are stored. Damaged ones are omitted.
+    /// Returns at most `limit` cold turns of a user after `after`, newest first, both from rows and from the archive. Omits
+    /// damaged ones.
     pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
         self.ask(|sql| {
             let behind = match after {
@@ -105,7 +106,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// At most `limit` summaries of a user after `after`, newest turn first. Damaged ones are omitted.
+    /// Returns at most `limit` summaries of a user after `after`, newest turn first. Omits damaged ones.
     pub(crate) fn summaries_by_time(
         &self,
         scope: &Scope,
@@ -128,28 +129,28 @@ impl Snapshot<'_> {
         })
     }
 
-    /// A page of the user's anchors, ordered by subject, attribute and value.
+    /// Returns a page of the user's anchors, ordered by subject, attribute and value.
     pub(crate) fn anchors(&self, scope: &Scope, after: Option<AnchorId>, limit: u32) -> Result<Vec<Anchor>> {
         self.ask(|sql| anchor_reads::page(sql, scope, after, limit))
     }
 
-    /// The anchor, if the user has it.
+    /// Returns the anchor with this id. `None` if the user has no such anchor.
     pub(crate) fn anchor(&self, scope: &Scope, id: AnchorId) -> Result<Option<Anchor>> {
         self.ask(|sql| anchor_reads::by_id(sql, scope, id))
     }
 
-    /// The newest receipts of a user, newest first, without their items.
+    /// Returns the newest receipts of a user, newest first, without their items.
     pub(crate) fn newest_receipts(&self, scope: &Scope, limit: u32) -> Result<Vec<Receipt>> {
         self.ask(|sql| receipts::newest(sql, scope, limit))
     }
 
-    /// A page of all jobs, by number.
+    /// Returns a page of all jobs, ordered by number.
     pub(crate) fn jobs(&self, after: i64, limit: u32) -> Result<Vec<JobInfo>> {
         self.ask(|sql| jobs::page(sql, after, limit))
     }
 }
 
-/// Reads the readable entries after a position until there are `limit`.
+/// Reads entries after the cursor `behind` until there are `limit` of them. Skips damaged ones.
 fn page_of<T>(
     mut behind: ColdCursor,
     limit: u32,

@@ -1,4 +1,4 @@
-//! Reads what waits for a person: reviews, and memories that are due to be shown again. Also reads a session's state.
+//! Reads reviews, memories that are due to be shown to a person again, and the state of a session.
 
 use chrono::NaiveDate;
 
@@ -31,13 +31,13 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// The review with this id.
+    /// Returns the review with this id, or a `NotFound` error.
     pub(crate) fn review(&self, scope: &Scope, id: ReviewId) -> Result<Review> {
         let found = self.ask(|sql| reviews::by_id(sql, scope, id))?;
         Ok(found.ok_or_else(reviews::no_review)?.review)
     }
 
-    /// A page of the user's reviews that pass a filter, oldest first. Damaged ones are omitted.
+    /// Returns a page of the user's reviews that pass a filter, oldest first. Omits damaged ones.
     pub(crate) fn reviews(
         &self,
         scope: &Scope,
@@ -57,7 +57,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The memories that are due on a day, those due the longest first. Damaged ones are omitted.
+    /// Returns the memories that are due to be shown again on or before a day, the earliest due date first. Omits damaged
+    /// ones.
     pub(crate) fn due(&self, scope: &Scope, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
         let mut due: Vec<(NaiveDate, MemoryNo)> = self
             .ask(|sql| due::candidates(sql, scope, LEAST_IMPORTANCE))?
@@ -80,7 +81,7 @@ impl Snapshot<'_> {
         Ok(found)
     }
 
-    /// A session's state, by name. Empty once the session has ended, even if that was not recorded yet.
+    /// Returns a session's state, ordered by name. Empty once the session has ended, even if the end is not recorded yet.
     pub(crate) fn session_state(
         &self,
         config: &Config,

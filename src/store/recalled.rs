@@ -1,4 +1,4 @@
-//! Reads memories for recall: questions to a snapshot about memories' units.
+//! Reads memories for recall, by their units.
 
 use std::collections::HashSet;
 
@@ -19,42 +19,43 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// The memories of these units, as far as ranking needs them. `None` if the unit is not a text of a memory.
+    /// Returns the memory of each of these units, with the columns that ranking needs. `None` if a unit is not a memory's.
     pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
         self.ask(|sql| recalled::of_units(sql, scope, units))
     }
 
-    /// The units with older texts of a memory.
+    /// Returns the units that hold older texts of a memory.
     pub(crate) fn older_units(&self, scope: &Scope, memory: &UnitMemory) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::older_units(sql, scope, memory))
     }
 
-    /// The units with the texts that these memory units replaced.
+    /// Returns the units that hold the texts which the texts of these units replaced.
     pub(crate) fn units_before(&self, scope: &Scope, units: &[u32]) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::units_before(sql, scope, units))
     }
 
-    /// The units with older texts of all of the user's memories.
+    /// Returns the units that hold older texts of any of the user's memories.
     pub(crate) fn all_older_units(&self, scope: &Scope) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::all_older_units(sql, scope))
     }
 
-    /// The words of these memory units, each once.
+    /// Returns the set of words of each of these units.
     pub(crate) fn words_of_memories(&self, scope: &Scope, units: &[u32]) -> Result<Vec<HashSet<Word>>> {
         self.ask(|sql| recalled::words_of_units(sql, scope, units))
     }
 
-    /// The units of the memories that pass a filter, ascending.
+    /// Returns the units of the memories that pass a filter, in ascending order.
     pub(crate) fn memories_passing(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<u32>> {
         self.ask(|sql| recalled::passing(sql, scope, filter))
     }
 
-    /// A memory's neighbours, strongest edges first.
+    /// Returns a memory's neighbours, strongest edges first.
     pub(crate) fn beside(&self, scope: &Scope, memory: MemoryNo, limit: u32) -> Result<Vec<RelatedUnit>> {
         self.ask(|sql| recalled::beside(sql, scope, memory, limit))
     }
 
-    /// The memory whose current text is this unit, at a moment. `None` if the unit holds an older text or none of a memory.
+    /// Returns the memory whose current text is this unit, with its standing at `now`. `None` if the unit holds an older
+    /// text or is not a memory's.
     pub(crate) fn recalled_memory(
         &self,
         scope: &Scope,

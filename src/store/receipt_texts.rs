@@ -12,11 +12,11 @@ use crate::{
     store::{scope::Scope, snapshot::Snapshot},
 };
 
-/// Cached names of sessions, so that each is looked up once.
+/// The names of sessions that were looked up already, so that each is read once.
 type SessionNameCache = BTreeMap<SessionId, Option<String>>;
 
 impl Snapshot<'_> {
-    /// The receipt with the texts of its items, where they exist and are undamaged.
+    /// Adds the texts of its items to a receipt. The text of an item that is gone or damaged is `None`.
     pub(crate) fn with_texts(&self, scope: &Scope, receipt: Receipt) -> Result<ReceiptWithTexts> {
         let mut names = SessionNameCache::new();
         let session = match receipt.session_id {
@@ -66,7 +66,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The session's key, otherwise its id. `None` if the session is gone.
+    /// Returns the caller's key of a session, or its id if it has no key. `None` if the session is gone.
     fn session_name(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! Reads which sensors look at memories, and which memories should be checked.
+//! Reads which sensors check a memory, and which memories are due for a check.
 
 use chrono::{DateTime, Utc};
 
@@ -30,29 +30,29 @@ use crate::{
 
 type Sensors = [std::sync::Arc<dyn crate::sensors::Sensor>];
 
-/// How many memories are examined in one snapshot.
+/// How many memories one snapshot examines.
 const AT_ONCE: u32 = 64;
 
-/// A memory that should be checked, as it is now.
+/// A memory to check, with the hash of the text that it has now.
 #[derive(Clone, Debug)]
 pub(crate) struct ToLook {
     pub(crate) memory: MemoryId,
     pub(crate) content_hash: ContentHash,
-    /// The sensors that look at it.
+    /// The sensors that check the memory.
     pub(crate) sensors: Vec<NewSensor>,
 }
 
 /// Which of the stale memories should be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// All that a configured sensor looks at.
+    /// All that have a configured sensor.
     All,
-    /// Of these, the ones that are not at rest after the last check.
+    /// All that have a configured sensor and are not at rest after the last check.
     Due,
 }
 
 impl Snapshot<'_> {
-    /// The sensors of a memory.
+    /// Returns the sensors of a memory.
     pub(crate) fn memory_sensors(
         &self,
         scope: &Scope,
@@ -72,7 +72,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// These memories, each with its sensors. Those that no longer hold are omitted.
+    /// Returns these memories, each with its sensors. Omits memories that are not recalled (neither active nor archived, or
+    /// volatile).
     pub(crate) fn to_look_at(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<ToLook>> {
         self.ask(|sql| {
             let mut found = Vec::with_capacity(ids.len());
@@ -88,8 +89,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Some stale memories after a number that should be checked, and where to continue. `None` if this was the last
-    /// portion. Damaged ones are omitted.
+    /// Returns stale memories to check from the next portion after memory number `after`, and the number after which to
+    /// continue. The number is `None` after the last portion. Omits damaged memories.
     pub(crate) fn stale_to_look_at(
         &self,
         scope: &Scope,
@@ -113,7 +114,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// The memory with its configured sensors, if it is stale and should be checked.
+/// Returns the memory with its configured sensors, if it is stale and to be checked according to `which`.
 fn stale(
     sql: &dyn Sql,
     scope: &Scope,
@@ -136,8 +137,8 @@ fn stale(
     Ok(is_stale.then_some(ToLook { memory: memory.id, content_hash, sensors }))
 }
 
-/// Whether a stale memory should be checked by a configured sensor: it is not at rest after the last check, or a person may
-/// be asked.
+/// Returns whether a memory is due for a check. With a configured sensor, it is due if it is not at rest after the last
+/// check. If only a person can check it, it is due if the person may be asked now.
 fn is_due(
     sql: &dyn Sql,
     scope: &Scope,
@@ -147,13 +148,12 @@ fn is_due(
     if watched.iter().any(|what| of_name(configured, &what.sensor).is_some()) {
         return Ok(!is_resting(&sensors::looks(sql, scope, memory_no)?, now));
     }
-    // Only a person can look.
+    // Only a person can check this memory.
     let of = (memory_no, None);
     Ok(reviews::question(sql, scope, ReviewKind::Check, of, (now, |_| Ok(true)))? == QuestionState::Free)
 }
 
-/// Whether a memory that a context showed as stale should be checked: it is stale by the system clock, and a configured
-/// sensor may look.
+/// Returns whether a memory that a context showed as stale is to be checked: it is stale by the system clock too, and due.
 pub(crate) fn is_to_look_at(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Why a slice of a job's work wrote nothing.
+//! The error of a slice of a job's work.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::error::{Error, ErrorKind};
 
 pub(crate) type SliceResult<T> = std::result::Result<T, SliceError>;
 
-/// Why a slice of a job's work wrote nothing.
+/// The reason why a slice of a job's work wrote nothing.
 ///
-/// Passes through the writer's queue as an [`Error`] and is converted back unchanged afterwards.
+/// It passes through the writer's queue as an [`Error`], and is converted back to the same variant afterwards.
 #[derive(Clone, Debug)]
 pub(crate) enum SliceError {
     /// Another process holds the job now, or the job is gone.
     Lost,
-    /// What the job works on has changed since it was read.
+    /// The rows that the job works on have changed since it read them.
     Changed,
     Failed(Error),
 }
@@ -47,7 +47,7 @@ impl From<SliceError> for Error {
     }
 }
 
-/// The cause that identifies a slice error inside an [`Error`].
+/// The source of an [`Error`] that a slice error was converted into. It identifies the variant.
 #[derive(Clone, Copy, Debug)]
 enum SliceErrorCause {
     Lost,

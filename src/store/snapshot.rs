@@ -1,6 +1,6 @@
-//! Reading: one read transaction, and the questions it can answer.
+//! Snapshots: a read transaction, and all reads that code outside the store can make.
 //!
-//! While a snapshot is held, wait for nothing but the file: a snapshot keeps the log from being emptied.
+//! Code that holds a snapshot must wait for nothing but the file, because a snapshot keeps the log from being emptied.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -58,17 +58,17 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// One moment of the file, as a read transaction.
+/// A read transaction, which sees one moment of the file.
 pub(crate) struct Snapshot<'s> {
     of: SnapshotSource<'s>,
     sql: Sqlite<'s, ReadTransaction>,
-    /// When the file was last checked for commits, before this moment.
+    /// The mark that was taken before the transaction began. `None` if none was taken.
     mark: Option<Mark>,
-    /// Whether several questions are being asked as one.
+    /// Whether [`Self::together`] is running, which checks the file once for several reads.
     is_together: Cell<bool>,
 }
 
-/// What a snapshot is taken of.
+/// The parts of a store that a snapshot needs.
 #[derive(Clone, Copy)]
 pub(super) struct SnapshotSource<'s> {
     pub(super) config: &'s Config,
@@ -77,7 +77,7 @@ pub(super) struct SnapshotSource<'s> {
     pub(super) hearer: &'s dyn Hearer,
 }
 
-/// Is notified when a read fails.
+/// The owner of the connections, which is notified when a read fails.
 pub(super) trait Hearer {
     /// Closes all connections if the file is lost.
     fn let_go_if_lost(&self);
@@ -93,20 +93,22 @@ impl<'s> Snapshot<'s> {
         }
     }
 
-    /// Attaches the mark of a check made before this snapshot.
+    /// Attaches a mark that was taken before this snapshot.
     pub(super) fn marked(self, mark: Mark) -> Self {
         Self { mark: Some(mark), ..self }
     }
 
-    /// Every question goes through here: failures are reported, and no answer counts if the file at this path is no longer
-    /// ours. Once another file is there, even a snapshot cannot be trusted, because that file's log may have replaced ours.
+    /// Runs a read. All reads of the snapshot go through this method.
+    ///
+    /// Reports a failure to the connection pool. Returns an error if the file at this path is no longer ours: once another
+    /// file is there, even a snapshot cannot be trusted, because that file's log may have replaced ours.
     pub(super) fn ask<T>(&self, ask: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         let answer = ask(&self.sql).inspect_err(|error: &Error| self.sql.held().heard(error));
         if self.is_together.get() { answer } else { self.checked(answer) }
     }
 
-    /// Asks several questions as one: whether the file is still ours is checked once, after the last of them. What was read
-    /// must leave `ask` only in its return value.
+    /// Runs several reads, and checks only once, after the last of them, that the file is still ours. What was read must
+    /// leave `ask` only in its return value.
     pub(crate) fn together<T>(&self, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         self.is_together.set(true);
         let answer = ask();
@@ -118,7 +120,7 @@ impl<'s> Snapshot<'s> {
         self.of.file.check_itself().and(answer).inspect_err(|_| self.of.hearer.let_go_if_lost())
     }
 
-    /// For tests that look at rows.
+    /// Runs statements of a test.
     #[cfg(test)]
     pub(crate) fn look<T>(&self, look: impl FnOnce(&dyn Sql) -> Result<T>) -> Result<T> {
         self.ask(look)
@@ -126,47 +128,48 @@ impl<'s> Snapshot<'s> {
 
     // Users and sessions.
 
-    /// The user, if it has a place here.
+    /// Returns the user. `None` if the file does not have this user.
     pub(crate) fn user(&self, key: &UserKey) -> Result<Option<Scope>> {
         self.ask(|sql| users::find(sql, key))
     }
 
-    /// How many times the user's rows have been written.
+    /// Returns the user's revision, which every write to the user's rows raises, except receipts and use counts.
     pub(crate) fn revision(&self, scope: &Scope) -> Result<u64> {
         self.ask(|sql| users::revision(sql, scope))
     }
 
-    /// The session. Errors: it does not exist.
+    /// Returns the session with this id, or a `NotFound` error.
     pub(crate) fn session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
         self.ask(|sql| sessions::existing(sql, scope, id))
     }
 
-    /// The session, if it is there.
+    /// Returns the session with this id. `None` if it does not exist.
     pub(crate) fn find_session(&self, scope: &Scope, id: SessionId) -> Result<Option<SessionRow>> {
         self.ask(|sql| sessions::by_id(sql, scope, id))
     }
 
-    /// The session in which the conversation continues: after silence, perhaps a successor.
+    /// Returns the session in which a conversation continues: the session itself, or the last of its successors.
     pub(crate) fn latest_session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
         self.ask(|sql| sessions::latest(sql, scope, sessions::existing(sql, scope, id)?))
     }
 
-    /// The latest part of the session with the caller's key.
+    /// Returns the latest part of the session with this caller's key.
     pub(crate) fn session_named(&self, scope: &Scope, key: &str) -> Result<Option<SessionRow>> {
         self.ask(|sql| sessions::by_caller_id(sql, scope, key))
     }
 
-    /// The open unnamed sessions, newest first.
+    /// Returns the open sessions without a caller's key, newest first.
     pub(crate) fn open_unnamed_sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
         self.ask(|sql| sessions::open_unnamed(sql, scope))
     }
 
-    /// The user's sessions that are filed under a project.
+    /// Returns the user's sessions that are filed under a project.
     pub(crate) fn sessions_of_project(&self, scope: &Scope, project: &str) -> Result<Vec<SessionNo>> {
         self.ask(|sql| sessions::of_project(sql, scope, project))
     }
 
-    /// Open sessions after a position that have been silent since before `cutoff`, with their users.
+    /// Returns at most `limit` open sessions, numbered after `after`, that were last active at `cutoff` or earlier, with
+    /// their users.
     pub(crate) fn silent_sessions(
         &self,
         cutoff: DateTime<Utc>,
@@ -178,7 +181,7 @@ impl<'s> Snapshot<'s> {
 
     // Turns, in any tier.
 
-    /// The session's hot tier: from the cache if the row says it is still valid, otherwise from the rows.
+    /// Returns the session's hot tier: the cached one if its version is the session's, otherwise one read from the rows.
     pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<Arc<HotTier>> {
         let (id, version) = (session.info.id, session.version());
         let hot = match self.of.live.known(id) {
@@ -190,8 +193,8 @@ impl<'s> Snapshot<'s> {
         Ok(hot)
     }
 
-    /// The newest turns of a session that are not cold and come before `before`, newest first, while `take` returns true,
-    /// counted with the tokenizer in use.
+    /// Returns the newest turns of a session that are not cold and come before turn `before`, newest first, until `take`
+    /// returns false. Token counts are those of the configured tokenizer.
     pub(crate) fn newest_before(
         &self,
         scope: &Scope,
@@ -203,7 +206,8 @@ impl<'s> Snapshot<'s> {
             .map(|read| self.recounted_all(read))
     }
 
-    /// The warm turns of a session after a position, oldest first, until `is_enough`, counted with the tokenizer in use.
+    /// Returns the warm turns of a session after turn `after`, oldest first, until `is_enough` returns true. Token counts
+    /// are those of the configured tokenizer.
     pub(crate) fn warm_after(
         &self,
         scope: &Scope,
@@ -215,8 +219,8 @@ impl<'s> Snapshot<'s> {
             .map(|read| self.recounted_all(read))
     }
 
-    /// Passes each turn of a session before `before` to `each`, by number: how many words it has, and how often each word of
-    /// the query occurs.
+    /// Calls `each` for the turns of a session before turn `before`: with the turn's number, its number of words, and how
+    /// often it contains each word of the query.
     pub(crate) fn words_of_session(
         &self,
         scope: &Scope,
@@ -228,7 +232,8 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| session_words::for_each(sql, scope, (session.session_no, before), query, each))
     }
 
-    /// Reads originals one by one. What is recalled together is often stored together.
+    /// Returns a reader of single originals. It caches what it unpacks, because turns that are recalled together are often
+    /// stored together.
     pub(crate) fn originals(&self, scope: &Scope) -> SnapshotOriginals<'_> {
         SnapshotOriginals {
             snapshot: self,
@@ -237,7 +242,7 @@ impl<'s> Snapshot<'s> {
         }
     }
 
-    /// One turn by its id, whether or not it is still part of the memory.
+    /// Returns one turn by its id, even if it was replaced or waits for its reply.
     pub(crate) fn turn_by_id(&self, scope: &Scope, id: TurnId) -> Result<Option<Turn>> {
         let found = match self.ask(|sql| originals::by_id(sql, scope, id))? {
             None => self.ask(|sql| aside::by_id(sql, scope, id))?.map(|aside| aside.turn),
@@ -246,7 +251,7 @@ impl<'s> Snapshot<'s> {
         Ok(found.map(|turn| self.recounted(turn)))
     }
 
-    /// Like `turn_by_id`, by the caller's own id.
+    /// Like `turn_by_id`, by the caller's id.
     pub(crate) fn turn_by_caller_id(&self, scope: &Scope, caller_id: &str) -> Result<Option<Turn>> {
         let found = match self.ask(|sql| originals::by_caller_id(sql, scope, caller_id))? {
             None => self.ask(|sql| aside::by_caller_id(sql, scope, caller_id))?.map(|aside| aside.turn),
@@ -255,7 +260,8 @@ impl<'s> Snapshot<'s> {
         Ok(found.map(|turn| self.recounted(turn)))
     }
 
-    /// The result of an earlier record with the same caller's id. Errors: a conflict if the id came with different text.
+    /// Returns the result of an earlier record with the same caller's id. Fails with `Conflict` if that record had a
+    /// different text.
     pub(crate) fn recorded(
         &self,
         scope: &Scope,
@@ -265,7 +271,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| record::find(sql, scope, caller_id, hash))
     }
 
-    /// The backend's state at a turn, in any tier. `None` if there was no state, or there is no such turn.
+    /// Returns the backend's state snapshot at a turn, in any tier. `None` if the turn has none or does not exist.
     pub(crate) fn state_at(
         &self,
         scope: &Scope,
@@ -275,18 +281,18 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| originals::snapshot(sql, scope, session.place(number)))
     }
 
-    /// The turn's archive frame, repacked without the turn. `None` if the turn is not in the archive.
+    /// Returns the archive frame of a turn, repacked without the turn. `None` if the turn is not in the archive.
     pub(crate) fn repacked_without(&self, scope: &Scope, id: TurnId) -> Result<Option<Repacked>> {
         self.ask(|sql| erase_turn::repack(sql, scope, id))
     }
 
-    /// The session's message that still waits for its reply.
+    /// Returns the incomplete turn of a session: the message that waits for its reply.
     pub(crate) fn incomplete(&self, scope: &Scope, session: SessionId) -> Result<Option<Turn>> {
         let found = self.ask(|sql| aside::incomplete(sql, scope, session))?;
         Ok(found.map(|aside| self.recounted(aside.turn)))
     }
 
-    /// The turns that earlier stood at a place of a session, oldest first.
+    /// Returns the replaced turns that had this number in a session, oldest first.
     pub(crate) fn replaced_at(
         &self,
         scope: &Scope,
@@ -296,34 +302,34 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| aside::replaced_at(sql, scope, session, turn_number))
     }
 
-    /// What the next slice of a session's restoration puts back.
+    /// Reads and unpacks what the next slice of a session's restoration puts back.
     pub(crate) fn unpack(&self, scope: &Scope, session: SessionId) -> Result<Option<Unpacked>> {
         self.ask(|sql| restore::unpack(sql, scope, session))
     }
 
     // Summaries, anchors, receipts.
 
-    /// The summary that stands for a turn.
+    /// Returns the summary of a turn.
     pub(crate) fn summary_of(&self, scope: &Scope, turn: TurnId) -> Result<Option<Summary>> {
         self.ask(|sql| summaries::of_turn(sql, scope, turn))
     }
 
-    /// The summary at a place of a session.
+    /// Returns the summary of the turn at this place.
     pub(crate) fn summary_at(&self, scope: &Scope, place: Place) -> Result<Option<Summary>> {
         self.ask(|sql| summaries::at(sql, scope, place))
     }
 
-    /// The user's sessions in which the built-in summarizer wrote a summary, oldest first.
+    /// Returns the user's sessions with a summary by the built-in summarizer, oldest first.
     pub(crate) fn built_in_sessions(&self, scope: &Scope) -> Result<Vec<SessionId>> {
         self.ask(|sql| summaries::built_in_sessions(sql, scope))
     }
 
-    /// All anchors except those that are damaged or have damaged evidence, and the number of these.
+    /// Returns the anchors that are undamaged and have undamaged evidence, and the number of the others.
     pub(crate) fn sound_anchors(&self, scope: &Scope) -> Result<(Vec<Anchor>, usize)> {
         self.ask(|sql| anchor_reads::sound(sql, scope))
     }
 
-    /// The numbers of the turns that say that an anchor holds.
+    /// Returns the `seq` of each turn with a statement that the anchor holds.
     pub(crate) fn sources_of_anchor(&self, scope: &Scope, anchor: AnchorId) -> Result<Vec<u32>> {
         self.ask(|sql| anchor_reads::sources(sql, scope, anchor))
     }
@@ -332,24 +338,24 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| receipts::by_id(sql, scope, id))
     }
 
-    /// The units that are warm in a session because they were of use in it, the most recently used first.
+    /// Returns the units that are promoted in a session, because they were of use there, the most recently used first.
     pub(crate) fn promoted(&self, scope: &Scope, session: &SessionRow) -> Result<Vec<Seq>> {
         self.ask(|sql| receipts::promoted(sql, scope, session.session_no))
     }
 
     // Units and their index.
 
-    /// How far the user's units extend; empty if the user is gone.
+    /// Returns the user's newest unit, and up to which unit the index extends. All fields are 0 if the user is gone.
     pub(crate) fn extent(&self, scope: &Scope) -> Result<Extent> {
         self.ask(|sql| units::extent(sql, scope))
     }
 
-    /// What a unit stands for, and the caller's id of it.
+    /// Returns what a unit stands for, with the caller's id.
     pub(crate) fn unit(&self, scope: &Scope, seq: Seq) -> Result<Option<NamedUnit>> {
         self.ask(|sql| turns::unit_by_seq(sql, scope, seq))
     }
 
-    /// A receipt's line for a unit that has not been read. `None` if the unit is not a turn.
+    /// Returns a receipt item for a unit whose text was not read. `None` if the unit is not a turn.
     pub(crate) fn unread_line(&self, scope: &Scope, seq: Seq) -> Result<Option<ReceiptItem>> {
         self.ask(|sql| receipts::unread_line(sql, scope, seq))
     }
@@ -358,7 +364,8 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| turns::unit_by_caller_id(sql, scope, caller_id))
     }
 
-    /// Passes the units after `after` up to `until` to `each`, in order, with their words wherever they are stored.
+    /// Passes the units of a range (exclusive start, inclusive end) to `each`, in order, with their words from wherever they
+    /// are stored.
     pub(crate) fn units(
         &self,
         scope: &Scope,
@@ -368,14 +375,14 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| unit_texts::UnitReader::new(sql, scope).for_each(range, each))
     }
 
-    /// Passes the facts of every indexed unit to `each`, ascending; those of a damaged block are read from the rows. Returns
-    /// the number of damaged blocks.
+    /// Passes the facts of every indexed unit to `each`, in ascending order. Reads the facts of a damaged block from the
+    /// rows. Returns the number of damaged blocks.
     pub(crate) fn indexed_facts(&self, scope: &Scope, each: impl FnMut(UnitFacts)) -> Result<usize> {
         self.ask(|sql| unit_blocks::for_each_facts(sql, scope, each))
     }
 
-    /// Reads the postings of many words as one question: checking that the file is still ours costs as much as reading a
-    /// rare word.
+    /// Reads the postings of many words with one check that the file is still ours, because the check costs as much as
+    /// reading a rare word.
     pub(crate) fn postings<T>(
         &self,
         scope: &Scope,
@@ -384,54 +391,54 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| read(&Postings { sql, scope }))
     }
 
-    /// The next whole blocks that are not in the index yet. `None` if there are none.
+    /// Returns the next whole blocks of units that are not in the index yet. `None` if there are none.
     pub(crate) fn next_index_batch(&self, scope: &Scope) -> Result<Option<FlushBatch>> {
         self.ask(|sql| index::next_batch(sql, scope))
     }
 
-    /// Whether nothing of the user is indexed although postings exist.
+    /// Returns whether the user's index is being rebuilt: no unit counts as indexed, although postings exist.
     pub(crate) fn is_index_begun_anew(&self, scope: &Scope) -> Result<bool> {
         self.ask(|sql| index::is_begun_anew(sql, scope))
     }
 
-    /// The damage in the user's index, row by row.
+    /// Finds the damaged rows of the user's index.
     pub(crate) fn index_damage(&self, scope: &Scope) -> Result<MendPlan> {
         self.ask(|sql| mend::damage(sql, scope))
     }
 
-    /// The first user for whom another program has inserted something that is not taken over yet.
+    /// Returns the first user for whom another program has inserted turns that are not taken over yet.
     pub(crate) fn user_with_inserted(&self) -> Result<Option<Scope>> {
         self.ask(all_users::with_inserted)
     }
 
-    /// Whether any user has something derived by rules older than this build's.
+    /// Returns whether any user has data derived by rules older than this build's.
     pub(crate) fn has_stale_rules(&self) -> Result<bool> {
         self.ask(derive::has_stale)
     }
 
-    /// The next units to derive anew, with the new results. `None` if there are none.
+    /// Returns the next units to derive anew, with the new results. `None` if there are none.
     pub(crate) fn next_rederived(&self, scope: &Scope, begun: Begun) -> Result<Option<Rederived>> {
         self.ask(|sql| derive::next(sql, scope, begun))
     }
 
     // Vectors.
 
-    /// The space of a model, if the file has it.
+    /// Returns the space with its number in the file. `None` if the file does not have it.
     pub(crate) fn space(&self, wanted: &EmbeddingSpace) -> Result<Option<Space>> {
         self.ask(|sql| vectors::space(sql, wanted))
     }
 
-    /// The last unit of a user that is embedded in a space.
+    /// Returns the unit up to which a user is embedded in a space. 0 if nothing is embedded.
     pub(crate) fn embedded_seq(&self, scope: &Scope, space: Space) -> Result<Seq> {
         self.ask(|sql| vectors::embedded_seq(sql, scope, space))
     }
 
-    /// The size in bytes of a user's vectors from a block on, including their places.
+    /// Returns the size in bytes of a user's vector blocks from block `first` on.
     pub(crate) fn vector_bytes(&self, scope: &Scope, space: Space, first: u32) -> Result<usize> {
         self.ask(|sql| vectors::bytes(sql, scope, space, first))
     }
 
-    /// Passes the blocks of a user's vectors from a block on to `each`. Returns how many cannot be read.
+    /// Passes a user's vector blocks from block `first` on to `each`. Returns how many cannot be read.
     pub(crate) fn vector_blocks(
         &self,
         scope: &Scope,
@@ -442,39 +449,39 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| vectors::for_each_block(sql, scope, space, first, each))
     }
 
-    /// Units without a vector in the space that were tried fewer than `max_tries` times.
+    /// Returns the gaps in a space that were tried fewer than `max_tries` times.
     pub(crate) fn vector_gaps(&self, scope: &Scope, space: Space, max_tries: u32) -> Result<Vec<u32>> {
         self.ask(|sql| vectors::gaps(sql, scope, space, max_tries))
     }
 
-    /// How many units the space's embedder refused.
+    /// Returns how many gaps a user has in a space: units that the embedder refused.
     pub(crate) fn vector_gap_count(&self, scope: &Scope, space: Space) -> Result<u32> {
         self.ask(|sql| vectors::gap_count(sql, scope, space))
     }
 
-    /// How far each user with a turn is embedded, for every model.
+    /// Returns how far each user with a turn is embedded, for every space.
     pub(crate) fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         self.ask(embedding::status)
     }
 
     // Jobs.
 
-    /// The next due job of these kinds.
+    /// Returns the next due job of these kinds.
     pub(crate) fn next_job(&self, kinds: &JobKinds) -> Result<Option<FoundJob>> {
         self.ask(|sql| jobs::next_due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
-    /// Whether jobs of these kinds wait for a provider's configuration to change.
+    /// Returns whether jobs of these kinds wait for a provider's configuration to change.
     pub(crate) fn has_misconfigured(&self, kinds: &JobKinds) -> Result<bool> {
         self.ask(|sql| Ok(!jobs::waiting_for_configuration(sql, sql.lease_clock()?, kinds)?.is_empty()))
     }
 
-    /// How many jobs of these kinds are due now, and when the next of the others is due.
+    /// Returns how many jobs of these kinds are due now, and when the next of the others is due.
     pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
         self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
-    /// The time by the system clock.
+    /// Returns the current time of the configured clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.of.config.clock.now())
     }
@@ -488,20 +495,20 @@ impl<'s> Snapshot<'s> {
     }
 }
 
-/// A user's postings, read from one snapshot.
+/// Reads a user's postings from one snapshot.
 pub(crate) struct Postings<'p> {
     sql: &'p dyn Sql,
     scope: &'p Scope,
 }
 
 impl Postings<'_> {
-    /// Passes every readable posting of a word to `each`, ascending.
+    /// Passes every readable posting of a word to `each`, in ascending order.
     pub(crate) fn for_each(&self, word: Word, each: impl FnMut(u32, FieldCounts)) -> Result<PostingsSummary> {
         postings::for_each(self.sql, self.scope, word, each)
     }
 }
 
-/// Originals, read from one snapshot.
+/// Reads originals from one snapshot.
 pub(crate) struct SnapshotOriginals<'r> {
     snapshot: &'r Snapshot<'r>,
     scope: Scope,
@@ -509,14 +516,14 @@ pub(crate) struct SnapshotOriginals<'r> {
 }
 
 impl SnapshotOriginals<'_> {
-    /// One turn by its place in its session, counted with the tokenizer in use.
+    /// Returns one turn by its place in its session. Its token count is that of the configured tokenizer.
     pub(crate) fn turn_at(&mut self, place: Place) -> Result<Option<Turn>> {
         let Self { snapshot, reader, .. } = self;
         let turn = snapshot.ask(|_| reader.by_number(place))?;
         Ok(turn.map(|turn| snapshot.recounted(turn)))
     }
 
-    /// What is embedded for a unit: the pieces of its turn, of the summary in its place, or of its memory.
+    /// Returns the pieces that are embedded for a unit: those of its turn, of the summary of that turn, or of its memory.
     pub(crate) fn pieces_of(&mut self, unit: (Seq, Owner)) -> Result<Vec<EmbedPiece>> {
         let Self { snapshot, scope, reader } = self;
         snapshot.ask(|sql| unit_texts::pieces_of(sql, scope, reader, unit))

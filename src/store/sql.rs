@@ -1,4 +1,4 @@
-//! The six calls that read and write rows. `file/` implements them; `rows/` uses them.
+//! The interface between `rows/`, which has the statements, and `file/`, which runs them: six calls.
 
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
@@ -13,10 +13,10 @@ use crate::{
     },
 };
 
-/// A transaction, as `rows/` sees it. Parameters are numbered from 1; each SQL text is a complete statement.
+/// A transaction, as `rows/` sees it. Parameters are numbered from 1. Each SQL text is one complete statement.
 pub(crate) trait Sql {
-    /// Passes the rows of a statement to `each`, one by one, until it has seen enough. `each` must not run a statement. A
-    /// write with `RETURNING` is always executed completely, however many of its rows are read.
+    /// Passes the rows of a statement to `each`, one by one, until `each` returns [`Flow::Stop`]. `each` must not run a
+    /// statement. A write with `RETURNING` is always executed completely, however many of its rows are read.
     fn query(
         &self,
         sql: &'static str,
@@ -24,7 +24,7 @@ pub(crate) trait Sql {
         each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()>;
 
-    /// Runs the same statement for each of many sets of parameters. `each` is told which set a row belongs to.
+    /// Runs the same statement for each of many sets of parameters. `each` gets the index of the set to which a row belongs.
     fn query_many(
         &self,
         sql: &'static str,
@@ -32,16 +32,17 @@ pub(crate) trait Sql {
         each: &mut dyn FnMut(usize, &SqlRow<'_>) -> Result<()>,
     ) -> Result<()>;
 
-    /// A write whose result nobody needs. It may be executed later: with the next read or with the commit.
+    /// Executes a write whose result is not needed. An implementation may delay it until the next read or the commit.
     fn put(&self, sql: &'static str, params: &[SqlValue<'_>], expect: RowExpectation) -> Result<()>;
 
     /// Executes a write and returns how many rows it changed.
     fn change(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<u64>;
 
-    /// The user's row, locked against changes by others until the transaction ends. `None` if the user is gone.
+    /// Locks the user's row against changes by others until the transaction ends, and returns it. `None` if the user is
+    /// gone.
     fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>>;
 
-    /// The current time, for leases only: from the database's clock, if it has one.
+    /// Returns the current time, for leases only: by the database's clock if it has one.
     fn lease_clock(&self) -> Result<DateTime<Utc>>;
 }
 
@@ -52,11 +53,11 @@ pub(crate) enum Flow {
     Stop,
 }
 
-/// How many rows a write must change. Otherwise the act fails and is rolled back completely.
+/// How many rows a write must change. If it changes another number, the act fails and is rolled back completely.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowExpectation {
     Any,
-    /// Exactly one; otherwise this error.
+    /// Exactly one. Otherwise the write fails with this error.
     One(fn() -> Error),
 }
 
@@ -69,15 +70,15 @@ impl RowExpectation {
     }
 }
 
-/// What a user's row says about everything stored for the user.
+/// The row of `user_scopes` of one user, without the columns that no act needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UserRow {
     pub(crate) user_id: UserId,
-    /// Raised when something of the user's is erased or replaced.
+    /// Raised when any of the user's data is erased or replaced.
     pub(crate) epoch: i64,
     /// The newest unit. 0 if there is none.
     pub(crate) last_seq: Seq,
-    /// Units up to here are in the postings and blocks.
+    /// The last unit that is in the postings and blocks.
     pub(crate) indexed_seq: Seq,
     /// Raised when an anchor changes.
     pub(crate) anchor_version: i64,
@@ -93,10 +94,10 @@ pub(crate) enum SqlValue<'a> {
     Null,
     Integer(i64),
     Real(f64),
-    /// UTF-8, unless it is damaged.
+    /// UTF-8, unless the row is damaged.
     Text(&'a [u8]),
     Bytes(&'a [u8]),
-    /// Stored as text, and read as text.
+    /// An instant to write. It is stored as text, and a read returns it as `Text`.
     Instant(DateTime<Utc>),
 }
 
@@ -105,12 +106,12 @@ pub(crate) trait ToColumn {
     fn to_column(&self) -> SqlValue<'_>;
 }
 
-/// A type that can be read from a column. `None` if the value is not one of its values.
+/// A type that can be read from a column. `from_column` returns `None` if the value does not fit the type.
 pub(crate) trait FromColumn: Sized {
     fn from_column(value: SqlValue<'_>) -> Option<Self>;
 }
 
-/// The parameters of a statement, in order.
+/// Builds the parameters of a statement, in order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         &[$($crate::store::sql::ToColumn::to_column(&$value)),*]
@@ -121,11 +122,11 @@ pub(crate) use values;
 /// A row that a statement returned, read by column index, from 0.
 pub(crate) struct SqlRow<'r>(&'r dyn Columns);
 
-/// A database row that lends its values.
+/// A database row, from which values are borrowed.
 pub(super) trait Columns {
     fn value(&self, at: usize) -> Result<SqlValue<'_>>;
 
-    /// Fills `values` with the first columns, as many as fit: one call for a whole row.
+    /// Fills `values` with the first columns of the row. One call reads a whole row.
     fn fill<'v>(&'v self, values: &mut [SqlValue<'v>]) -> Result<()> {
         for (at, value) in values.iter_mut().enumerate() {
             *value = self.value(at)?;
@@ -139,24 +140,24 @@ impl<'r> SqlRow<'r> {
         Self(columns)
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     pub(crate) fn value(&self, at: usize) -> Result<SqlValue<'r>> {
         self.0.value(at)
     }
 
-    /// The value of a column, converted to `T`. A row that holds anything else is damaged.
+    /// Returns the value of a column, converted to `T`. Fails with `Corrupt` if the value does not fit.
     pub(crate) fn get<T: FromColumn>(&self, at: usize) -> Result<T> {
         read(self.value(at)?, at)
     }
 
-    /// The values of the first columns, for callers that need them more than once.
+    /// Returns the values of the first `N` columns, for callers that need a value more than once.
     pub(crate) fn values<const N: usize>(&self) -> Result<[SqlValue<'r>; N]> {
         let mut values = [SqlValue::Null; N];
         self.0.fill(&mut values)?;
         Ok(values)
     }
 
-    /// A column that holds JSON. The parser's message quotes the text where it fails, so only the position is passed on.
+    /// Parses a column that holds JSON. The error names only the column, because the parser's own message quotes the text.
     pub(crate) fn json<T: DeserializeOwned>(&self, at: usize) -> Result<T> {
         let (SqlValue::Text(text) | SqlValue::Bytes(text)) = self.value(at)? else {
             return Err(unreadable(at));
@@ -165,7 +166,7 @@ impl<'r> SqlRow<'r> {
     }
 }
 
-/// Converts the value of the column at `at`.
+/// Converts the value of column `at`. Fails with `Corrupt` if the value does not fit.
 #[inline]
 pub(crate) fn read<T: FromColumn>(value: SqlValue<'_>, at: usize) -> Result<T> {
     T::from_column(value).ok_or_else(|| unreadable(at))
@@ -180,13 +181,13 @@ fn unreadable(at: usize) -> Error {
     )
 }
 
-/// The error for a row that must exist but does not.
+/// Returns the error for a row that must exist but does not.
 pub(crate) fn missing() -> Error {
     Error::new(ErrorKind::Corrupt, "a row of the file is missing; run doctor")
 }
 
 impl dyn Sql + '_ {
-    /// The first row of a statement. `None` if it returns no rows.
+    /// Returns the first row of a statement. `None` if the statement returns no rows.
     pub(crate) fn one<T>(
         &self,
         sql: &'static str,
@@ -201,12 +202,12 @@ impl dyn Sql + '_ {
         Ok(found)
     }
 
-    /// The first column of a statement that always returns a row: a count, or whether something exists.
+    /// Returns the first column of a statement that always returns a row, such as a count or `EXISTS`.
     pub(crate) fn scalar<T: FromColumn>(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<T> {
         self.one(sql, params, |row| row.get(0))?.ok_or_else(missing)
     }
 
-    /// All rows of a statement.
+    /// Returns all rows of a statement.
     pub(crate) fn list<T>(
         &self,
         sql: &'static str,
@@ -323,7 +324,7 @@ impl FromColumn for String {
     }
 }
 
-/// A JSON column, written as text.
+/// Reads a column that holds JSON as text.
 impl FromColumn for serde_json::Value {
     fn from_column(value: SqlValue<'_>) -> Option<Self> {
         serde_json::from_str(text(value)?).ok()
@@ -372,7 +373,7 @@ impl FromColumn for DateTime<Utc> {
     }
 }
 
-/// The value as text.
+/// Returns the value if it is valid UTF-8 text.
 pub(crate) fn text(value: SqlValue<'_>) -> Option<&str> {
     match value {
         SqlValue::Text(text) => std::str::from_utf8(text).ok(),
@@ -380,7 +381,7 @@ pub(crate) fn text(value: SqlValue<'_>) -> Option<&str> {
     }
 }
 
-/// The value as bytes.
+/// Returns the value if it is a blob.
 pub(crate) fn bytes(value: SqlValue<'_>) -> Option<&[u8]> {
     match value {
         SqlValue::Bytes(bytes) => Some(bytes),

@@ -1,5 +1,5 @@
-//! A user's units that are not turns, placed between turns: they must not disturb anything, and without words they must not
-//! change any answer about turns.
+//! Tests with units that are not turns, recorded between turns: everything keeps working, and units without words change no
+//! answer about turns.
 
 use std::{
     path::{Path, PathBuf},
@@ -25,7 +25,7 @@ use crate::{
     text::words::query_words,
 };
 
-/// Turns that are recorded in a row, with nothing in between.
+/// How many turns are recorded one after another, without other units in between.
 const AT_ONCE: u32 = 40;
 
 /// An embedder that distinguishes lamps from everything else.
@@ -43,7 +43,7 @@ impl Embedder for Lamps {
     }
 }
 
-/// A file in which one life takes place, with a log of every detail that both lives must share.
+/// One run of the scenario in its own file, with a log of everything that must be the same in both runs.
 struct Life {
     path: PathBuf,
     clock: Arc<ManualClock>,
@@ -69,7 +69,7 @@ impl Life {
         self.told.push(format!("{what}: {seen:?}"));
     }
 
-    /// Adds units that are not turns. This is not logged.
+    /// Adds units that are not turns. Does not write to the log.
     async fn mix(&self, units: u32) {
         if !self.is_mixed {
             return;
@@ -100,7 +100,7 @@ impl Life {
         self.tell("jobs", (report.failed, report.later, memory.jobs(None, 1_000).await.unwrap().len()));
     }
 
-    /// Asks everything that a reader can ask.
+    /// Runs recalls, a context, doctor and stats, and logs their results.
     async fn ask(&mut self, memory: &Thermocline, user: &User, session: &Session) {
         for profile in [Profile::Default, Profile::paper(), Profile::Recency] {
             for query in ["The okapi of number 17", "What did I say on 2026-03-01?", "lamp", "Who am I?"] {
@@ -117,7 +117,7 @@ impl Life {
         let context = session.context("And the lamp of number 12?", ContextOptions::default()).await.unwrap();
         self.tell("context", (&context.text, context.tokens, &context.missing));
         let diagnosis = memory.doctor().await.unwrap();
-        // These units stand for memories that do not exist.
+        // The added units belong to memories that do not exist, so one check reports them in the mixed run.
         let is_told =
             |check: &&Check| check.problems > 0 && !check.holds.starts_with("every unit of a memory");
         let problems: Vec<_> = diagnosis.checks.iter().filter(is_told).collect();
@@ -140,13 +140,13 @@ fn add_other(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     index::queue_if_due(tx, scope, seq)
 }
 
-/// One life of a user, as seen from outside.
+/// Runs the scenario through the public API, and returns its log.
 async fn live(folder: &Path, is_mixed: bool) -> Vec<String> {
     let clock = Arc::new(ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
     let path = folder.join(if is_mixed { "mixed.db" } else { "plain.db" });
     let mut life = Life { path, clock, is_mixed, told: Vec::new() };
 
-    // Spread over several index blocks, some of them without a turn.
+    // The units fill several index blocks, some of which have no turn.
     life.mix_after_user(3).await;
     for (key, others) in [("first", 200), ("first", 50), ("second", 70)] {
         life.talk(key).await;
@@ -157,7 +157,7 @@ async fn live(folder: &Path, is_mixed: bool) -> Vec<String> {
     first.end().await.unwrap();
     life.run_jobs(&memory).await;
     memory.close().await.unwrap();
-    life.mix(3).await; // After the end of the index, and without vectors.
+    life.mix(3).await; // These are neither indexed nor embedded.
 
     let (memory, user) = life.open().await;
     let second = user.session_named("second").await.unwrap();
@@ -198,7 +198,7 @@ impl Life {
         self.mix(units).await;
     }
 
-    /// Marks a unit that is not a turn as used in the open session. This is not logged.
+    /// Promotes a unit that is not a turn in the open session. Does not write to the log.
     async fn promote_other(&self) {
         if !self.is_mixed {
             return;
@@ -211,7 +211,7 @@ impl Life {
         store.close().unwrap();
     }
 
-    /// Moves the user to another file. Only the turns arrive there.
+    /// Exports the user and imports the export into another file, where only the turns arrive.
     async fn transfer(&mut self, user: &User) {
         let to = self.path.with_extension("jsonl");
         self.tell("exported", user.export(std::fs::File::create(&to).unwrap()).await.unwrap());
@@ -268,7 +268,7 @@ async fn a_memory_among_turns_is_indexed_and_embedded_and_keeps_nothing_from_wor
         memory.close().await.unwrap();
     };
     let (memory, user) = life.open().await;
-    ask(memory, user, 1).await; // After the end of the index, and without vectors of the caller's embedder.
+    ask(memory, user, 1).await; // The memory is not indexed yet, nor embedded by the caller's embedder.
     let (memory, _) = life.open().await;
     let report = memory.run_jobs(RunJobs::default()).await.unwrap();
     assert_eq!((report.failed, report.later), (0, 0));
@@ -307,7 +307,7 @@ async fn a_memory_among_turns_is_indexed_and_embedded_and_keeps_nothing_from_wor
     }
 }
 
-/// Adds a memory, as if somebody saved it.
+/// Saves a memory, as a caller does.
 fn add_memory(tx: &mut WriteTx<'_>, scope: &Scope) -> Result<()> {
     let content = "It was out of tune, and the lamp fixed it.";
     let memory =

@@ -22,35 +22,38 @@ use crate::{
     tier::hot::HotTier,
 };
 
-/// Hot tiers as the open transaction leaves them, published once it is committed. `None` if no longer known.
+/// The hot tiers as the open transaction leaves them, by session. They go into the cache after the commit. `None` removes a
+/// session from the cache.
 pub(crate) type Staged = HashMap<SessionId, Option<(Arc<HotTier>, Version)>>;
 
-/// The state that the commands of one transaction share.
+/// A write transaction, with the state that its commands share.
 pub(crate) struct WriteTx<'a> {
     pub(crate) sql: &'a dyn Sql,
     pub(crate) config: &'a Config,
     pub(crate) live: &'a Live,
     pub(crate) staged: &'a mut Staged,
-    /// The users that the act changes.
+    /// The users that the current act changes. Their revisions rise if the act writes something.
     pub(crate) locked: RefCell<Vec<Scope>>,
-    /// Whether a job was queued. The workers are told once this transaction is committed.
+    /// Whether the transaction queued a job. Workers are notified after the commit.
     pub(crate) has_work: bool,
-    /// Follow-up writes that may wait until after the acknowledgement.
+    /// Writes that follow from this transaction, and are queued once callers have their answers.
     pub(crate) behind: Vec<WriteBehind>,
 }
 
 impl WriteTx<'_> {
-    /// The time by the system clock.
+    /// Returns the current time of the configured clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.config.clock.now())
     }
 
-    /// Locks the user's row against changes by others until this transaction ends. Every act on a user begins with this.
+    /// Locks the user's row against changes by others until this transaction ends. Every act on a user begins with this
+    /// call. Fails if the user is gone.
     pub(crate) fn lock(&self, scope: &Scope) -> Result<UserRow> {
         self.try_lock(scope)?.ok_or_else(users::gone)
     }
 
-    /// Like `lock`, but `None` if the user is gone. First takes over what another program inserted.
+    /// Like `lock`, but returns `None` if the user is gone. Both take over the turns that other programs inserted for the
+    /// user.
     pub(crate) fn try_lock(&self, scope: &Scope) -> Result<Option<UserRow>> {
         let locked = || {
             let found = self.sql.lock_user(scope.user_no)?;
@@ -66,7 +69,7 @@ impl WriteTx<'_> {
         }
     }
 
-    /// Takes over some of what another program inserted for a user, so that others can write in between.
+    /// Takes over a portion of the turns that other programs inserted for a user, so that others can write between portions.
     pub(crate) fn take_over_some(&self, scope: &Scope) -> Result<()> {
         self.on(scope);
         let user = self.sql.lock_user(scope.user_no)?.filter(|row| row.user_id == scope.user_id);
@@ -74,7 +77,8 @@ impl WriteTx<'_> {
         user.map_or(Ok(()), |user| inserted::take_over(of, scope, &user, inserted::SLICE_UNITS))
     }
 
-    /// Notes that the act changes this user. Receipts and use counts lock the row without this: they make no new revision.
+    /// Notes that the act changes this user. Receipts and use counts lock the row without this call, because they do not
+    /// raise the revision.
     fn on(&self, scope: &Scope) {
         let mut locked = self.locked.borrow_mut();
         if !locked.contains(scope) {
@@ -82,13 +86,13 @@ impl WriteTx<'_> {
         }
     }
 
-    /// Raises the revision of the act's users. Called once the act has written something.
+    /// Raises the revision of the users that the act changes. Called if the act has written something.
     pub(crate) fn raise_revisions(&self) -> Result<()> {
         self.locked.borrow().iter().try_for_each(|scope| users::raise_revision(self.sql, scope))
     }
 
-    /// The session's hot tier: as this transaction left it, otherwise from the cache if the row says it is still valid,
-    /// otherwise from the rows.
+    /// Returns the session's hot tier: the one that this transaction left or, if it left none, the cached one, provided that
+    /// its version is the session's. Otherwise reads it from the rows.
     pub(crate) fn hot(&self, scope: &Scope, session: &SessionRow) -> Result<HotTier> {
         let known = match self.staged.get(&session.info.id) {
             Some(staged) => staged.clone(),

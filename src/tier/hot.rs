@@ -9,9 +9,11 @@ use crate::model::{
     turn::{Turn, TurnState},
 };
 
-/// The last turns of one session, oldest first. `total_tokens` is the sum over `turns`; there are at most `limits.turns` of
-/// them, and at most `limits.tokens` tokens, unless the newest turn alone exceeds that: the newest turn is never evicted.
-// A cache of the session's rows with `memory_tier = 'hot'`. Cloning is cheap: the turns are shared.
+/// The last turns of one session, oldest first.
+///
+/// There are at most [`HotLimits::turns`] turns with at most [`HotLimits::tokens`] tokens together. Only the newest turn
+/// alone may exceed the tokens, because it is never evicted. `total_tokens` is the sum over `turns`.
+// It caches the session's rows with `memory_tier = 'hot'`. Cloning is cheap, because the turns are shared.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HotTier {
@@ -20,7 +22,7 @@ pub struct HotTier {
     turns: VecDeque<Arc<Turn>>,
     total_tokens: u32,
     limits: HotLimits,
-    /// The numbers of turns in the tier whose rows are damaged: they are not shown, and leave when the session ends.
+    /// The numbers of the tier's turns whose rows are damaged. They are not shown, and become warm when the session ends.
     damaged: Vec<u32>,
 }
 
@@ -29,14 +31,14 @@ pub struct HotTier {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotLimits {
-    /// Maximum turns; at least 1.
+    /// The maximum number of turns, at least 1.
     pub turns: usize,
-    /// Maximum tokens of their texts.
+    /// The maximum number of tokens of all turns' texts together.
     pub tokens: u32,
 }
 
 impl HotLimits {
-    /// At most this many turns with at most this many tokens together.
+    /// Returns limits of this many turns and this many tokens.
     pub fn new(turns: usize, tokens: u32) -> Self {
         Self { turns, tokens }
     }
@@ -46,28 +48,29 @@ fn as_turns<S: Serializer>(turns: &VecDeque<Arc<Turn>>, serializer: S) -> Result
     serializer.collect_seq(turns.iter().map(Arc::as_ref))
 }
 
-/// Space is reserved up front for no more turns than this: several times the usual limit.
+/// The maximum number of turns for which space is reserved in advance: several times the usual limit.
 const MAX_RESERVED_TURNS: usize = 64;
 
-/// An evicted turn, and why.
+/// A turn that was evicted from the hot tier.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Evicted {
-    /// The turn; it is warm now.
+    /// The turn, which is warm now.
     pub turn: Arc<Turn>,
-    /// The limit that was exceeded.
+    /// The limit that was exceeded, as the reason of the move.
     pub reason: MoveReason,
 }
 
 impl HotTier {
-    /// An empty tier.
+    /// Returns an empty tier with these limits.
     pub fn new(limits: HotLimits) -> Self {
-        // A limit may be set so high that it has no effect; then the tier grows as turns come.
+        // A limit may be set so high that it has no effect. Then the tier grows as turns are added.
         let capacity = limits.turns.saturating_add(1).min(MAX_RESERVED_TURNS);
         Self { turns: VecDeque::with_capacity(capacity), total_tokens: 0, limits, damaged: Vec::new() }
     }
 
-    /// A tier from the rows of the file, oldest first, taken as they are: the next push enforces the limits.
+    /// Returns a tier with the turns of the file's rows, oldest first, even if they exceed the limits. The next push
+    /// enforces the limits.
     pub(crate) fn from_rows(
         limits: HotLimits,
         turns: impl IntoIterator<Item = Turn>,
@@ -79,14 +82,15 @@ impl HotTier {
         Self { turns, total_tokens, limits, damaged }
     }
 
-    /// Adds the newest turn and returns the evicted ones, oldest first.
+    /// Adds the newest turn, and returns the turns that this evicts, oldest first.
     pub fn push(&mut self, turn: Arc<Turn>) -> Vec<Evicted> {
         self.total_tokens = self.total_tokens.saturating_add(turn.tokens.total_tokens);
         self.turns.push_back(turn);
         self.settle()
     }
 
-    /// Evicts and returns what exceeds the limits, oldest first: rows may hold more than the limits allow.
+    /// Evicts the oldest turns until the limits hold, and returns them, oldest first. Rows may hold more than the limits
+    /// allow.
     pub(crate) fn settle(&mut self) -> Vec<Evicted> {
         let mut evicted = Vec::new();
         while self.turns.len() > 1 {
@@ -105,7 +109,7 @@ impl HotTier {
         evicted
     }
 
-    /// Removes the newest turn if it waits for its reply, with which it will come back.
+    /// Removes the newest turn if it is incomplete. It is added again with its reply.
     pub(crate) fn take_incomplete(&mut self) {
         let waits = self.turns.back().is_some_and(|turn| turn.state == TurnState::Incomplete);
         if waits && let Some(turn) = self.turns.pop_back() {
@@ -113,52 +117,52 @@ impl HotTier {
         }
     }
 
-    /// The turns, oldest first.
+    /// Returns the turns, oldest first.
     pub fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
         self.turns.iter().map(Arc::as_ref)
     }
 
-    /// The turns before a message, oldest first: without the message itself if it was recorded before its reply.
+    /// Returns the turns before a message, oldest first. Leaves out the message itself if it was recorded without its reply.
     pub(crate) fn before(&self, message: &str) -> Vec<&Turn> {
         self.turns().filter(|turn| !Self::is_waiting(turn, message)).collect()
     }
 
-    /// Whether the turn is this message, recorded before its reply.
+    /// Returns whether the turn is this message, recorded without its reply.
     pub(crate) fn is_waiting(turn: &Turn, message: &str) -> bool {
         turn.state == TurnState::Incomplete && turn.said.user_message == message
     }
 
-    /// The turns, the newest first.
+    /// Returns the turns, newest first.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Arc<Turn>> {
         self.turns.iter().rev()
     }
 
-    /// How many there are.
+    /// Returns the number of turns, without damaged ones.
     pub fn len(&self) -> usize {
         self.turns.len()
     }
 
-    /// Whether there is none: the session is new, or has ended.
+    /// Returns whether there are no turns, as in a session that is new or has ended.
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// The tokens of their texts.
+    /// Returns the number of tokens of all turns' texts together.
     pub fn total_tokens(&self) -> u32 {
         self.total_tokens
     }
 
-    /// The numbers of turns that belong here but are left out because their rows are damaged. Normally empty.
+    /// Returns the numbers of hot turns that are left out because their rows are damaged. Normally empty.
     pub fn damaged(&self) -> &[u32] {
         &self.damaged
     }
 
-    /// The number of the oldest turn in the session.
+    /// Returns the number of the tier's oldest turn.
     pub(crate) fn first_turn_number(&self) -> Option<u32> {
         self.turns.front().map(|turn| turn.turn_number)
     }
 
-    /// Bytes of text and metadata held, by which the cache of live sessions is limited.
+    /// Returns the bytes of text and metadata that the turns hold, by which the cache of live sessions is limited.
     pub(crate) fn text_bytes(&self) -> usize {
         self.turns().map(Turn::kept_bytes).sum()
     }

@@ -1,24 +1,26 @@
-//! The warm tier: the turns of the session that are no longer hot.
+//! The warm tier: turns that are no longer hot and not yet cold.
 
 use serde::Serialize;
 
 use crate::model::turn::Turn;
 
-/// The newest warm turns of a session, oldest first: at most [`Config::warm_turns`](crate::Config::warm_turns)
-/// of them, within [`Config::warm_tokens`](crate::Config::warm_tokens).
+/// The newest warm turns of a session, oldest first.
+///
+/// There are at most [`Config::warm_turns`](crate::Config::warm_turns) turns with at most
+/// [`Config::warm_tokens`](crate::Config::warm_tokens) tokens together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WarmTier {
     /// The turns, oldest first.
     pub turns: Vec<Turn>,
-    /// The tokens of their texts.
+    /// The number of tokens of all turns' texts together.
     pub total_tokens: u32,
-    /// The numbers of turns that belong here but are left out because their rows are damaged. Normally empty.
+    /// The numbers of warm turns that are left out because their rows are damaged. Normally empty.
     pub damaged: Vec<u32>,
 }
 
-/// How much of the warm tier is shown, as its turns arrive, newest first.
+/// The room that is left in the window of warm turns, which is filled from the newest turn back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WarmWindow {
     pub(crate) turns_left: usize,
@@ -26,8 +28,8 @@ pub(crate) struct WarmWindow {
 }
 
 impl WarmWindow {
-    /// Whether the next older turn still fits. The first that does not fit ends the window: a gap in recent turns would be
-    /// misleading.
+    /// Takes the next older turn if it fits, and returns whether it does. The first turn that does not fit ends the window,
+    /// because a gap in recent turns would be misleading.
     pub(crate) fn takes(&mut self, total_tokens: u32) -> bool {
         if self.turns_left == 0 || total_tokens > self.tokens_left {
             self.turns_left = 0;

@@ -1,4 +1,4 @@
-//! Checks whether the file is sound: its pages, rows, counts and texts.
+//! Doctor: checks the file's pages, rows, counts, texts and index for damage.
 
 use serde::Serialize;
 
@@ -25,28 +25,28 @@ use crate::{
     },
 };
 
-/// What doctor found.
+/// The result of [`Thermocline::doctor`](crate::Thermocline::doctor).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Diagnosis {
     /// Every check that was run, in order.
     pub checks: Vec<Check>,
-    /// The file's settings, as a new connection sees them. Settings that cannot be read are omitted.
+    /// The names and values of the file's settings, as a new connection sees them. Settings that cannot be read are omitted.
     pub settings: Vec<(String, String)>,
 }
 
-/// One check.
+/// One check by doctor, and the problems that it found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The condition that must hold, as a sentence.
     pub holds: String,
-    /// How many times it does not hold. A check that damage cuts short counts one more problem.
+    /// How many times the condition does not hold. A check that damage stops early counts one more problem.
     pub problems: u64,
-    /// Where it does not hold, if known: rows, as `sqlite3` finds them. The first 20 of each table.
+    /// Where the condition does not hold, if known: rows, named so that `sqlite3` can find them, at most 20 of each table.
     pub places: Vec<String>,
-    /// Whether the check is about data that can be computed again from other rows.
+    /// Whether the problems are in tables that can be computed again from other rows.
     #[serde(skip)]
     pub(crate) is_of_index: bool,
 }
@@ -57,15 +57,16 @@ impl Diagnosis {
         self.checks.iter().all(|check| check.problems == 0)
     }
 
-    /// Whether there are damaged rows that can be computed again from others.
+    /// Returns whether there are damaged rows that can be computed again from others.
     pub(crate) fn has_damaged_index(&self) -> bool {
         self.checks.iter().any(|check| check.is_of_index && check.problems > 0)
     }
 }
 
-/// Runs every check. Reads all rows, which takes minutes for gigabytes. `file` holds the findings about the file itself.
+/// Runs every check. Reads all rows, which takes minutes for gigabytes. `file` has the results of the checks of pages,
+/// references and row checksums.
 ///
-/// Damage is not an error here, because the caller wants to know what is damaged: a check that damage stops has one problem.
+/// Damage is not an error here, because the caller wants to know what is damaged. A check that damage stops has one problem.
 pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     let counted = |holds, statement| check(holds, sql.scalar(statement, &[]).unwrap_or(1));
     let mut checks = vec![
@@ -106,7 +107,7 @@ fn check(holds: &str, problems: u64) -> Check {
     Check { holds: holds.to_owned(), problems, places: Vec::new(), is_of_index: false }
 }
 
-/// Sessions that a user cannot read. Sessions without a user are reported by another check.
+/// Counts the sessions that cannot be read. Another check reports sessions without a user.
 fn unreadable_sessions(sql: &dyn Sql) -> u64 {
     let mut problems = 0;
     let read = sessions::each_of_all(sql, &mut |session| problems += u64::from(session.is_err()));
@@ -139,7 +140,7 @@ fn turn_checks(sql: &dyn Sql) -> [Check; 4] {
     ]
 }
 
-/// A turn's row, compared with its own text.
+/// The result of comparing a turn's row with the turn's own text.
 struct Judged {
     id: TurnId,
     seq: i64,
@@ -160,7 +161,7 @@ impl Judged {
     }
 
     fn count(&self, sql: &dyn Sql, found: &mut TurnProblems) {
-        // Turns without a unit are reported by another check.
+        // Another check reports turns without a unit.
         let is_as_recorded = match checks::recorded_hash(sql, self.id, self.seq) {
             Ok(Some(hash)) => hash == self.hash,
             Ok(None) => true,
@@ -182,7 +183,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
         let read = checks::each_turn(sql, after, &mut |key, turn| {
             last = key;
             match turn {
-                Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Nothing was derived from it yet.
+                Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Inserted, not taken over yet.
                 Ok((turn, words)) => judged.push(Judged::of(&turn, &words)),
                 Err(_) => found.unreadable += 1,
             }
@@ -198,7 +199,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
     }
 }
 
-/// Archived turns that their frame does not return as recorded.
+/// Counts the archived turns that are not in their frame as they were recorded.
 fn archive_problems(sql: &dyn Sql) -> Result<u64> {
     let mut problems = 0;
     for (frame_no, turn_count) in checks::frames(sql)? {
@@ -216,7 +217,7 @@ fn archive_problems(sql: &dyn Sql) -> Result<u64> {
     Ok(problems)
 }
 
-/// Messages that wait for their replies, and replaced turns.
+/// Counts the incomplete and replaced turns that cannot be read or are not as they were recorded.
 fn problems_aside(sql: &dyn Sql) -> Result<u64> {
     let mut problems = 0;
     aside::each_of_all(sql, &mut |aside| {

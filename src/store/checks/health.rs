@@ -1,14 +1,16 @@
-//! Checks whether the file can be read and written now. Called often, so it is cheap, waits only briefly, and does not
-//! disturb the writer.
+//! The health check: whether the file can be read and written now. It is called often, so it is cheap, waits only briefly,
+//! and does not disturb the writer.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// The time limit of a health check: a later answer is no better than none.
+/// The time limit of a health check. A later answer is no better than none.
 pub(crate) const BOUND: Duration = Duration::from_millis(50);
 
-/// Whether the file can be read and written now. A value of this type exists only if a connection answered within 50 ms.
+/// The result of a health check: whether the file can be read and written now.
+///
+/// A value of this type exists only if the file could be read within 50 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -16,15 +18,15 @@ pub struct Health {
     /// Whether the writer thread accepts commands. `false` after it panicked, once the file is closed, and if the file is
     /// open read-only.
     pub is_writer_alive: bool,
-    /// Whether the file is open read-only: [`Config::read_only`](crate::Config::read_only).
+    /// Whether the file is open read-only ([`Config::read_only`](crate::Config::read_only)).
     pub is_read_only: bool,
-    /// Commands waiting for the writer, at most [`Config::queue_len`](crate::Config::queue_len).
+    /// Commands that wait for the writer, at most [`Config::queue_len`](crate::Config::queue_len).
     pub queued_commands: usize,
     /// Commits by this handle's writer since the file was opened.
     pub commits: u64,
     /// Total duration of these commits, in microseconds. Each durable commit waits for the disk.
     pub commit_us: u64,
-    /// Size of the write-ahead log in bytes. It grows while a reader holds an old moment of the file.
+    /// Size of the write-ahead log in bytes. The log grows while a long read keeps it from being emptied.
     pub log_bytes: u64,
     /// Free bytes on the disk. `None` if the system does not report them or the feature `files` is off.
     pub free_bytes: Option<u64>,

@@ -1,4 +1,4 @@
-//! Compares the index with the rows: words, facts, vectors, and how far each of them extends.
+//! Compares the index with the rows: postings, facts and vectors.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ use crate::{
     text::words::{EncodedWords, FieldCounts, Word},
 };
 
-/// Where the index differs from the rows, in units unless stated otherwise.
+/// The number of differences between the index and the rows.
 #[derive(Debug, Default)]
 pub(crate) struct IndexProblems {
     /// Units whose postings differ from their words, and rows of postings that cannot be read.
@@ -27,7 +27,7 @@ pub(crate) struct IndexProblems {
     pub(crate) facts: u64,
     /// Vectors without a unit, and blocks that cannot be read.
     pub(crate) vectors: u64,
-    /// Users who could not be read completely.
+    /// Users whose rows could not all be read.
     pub(crate) unread: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct IndexProblems {
 pub(crate) fn problems(sql: &dyn Sql) -> IndexProblems {
     let mut found = IndexProblems::default();
     for scope in checks::users(sql) {
-        // Damage ends the pass over a user, or over all users after it.
+        // Damage ends the comparison for one user or, in the list of users, for all later ones.
         let is_read = scope.and_then(|scope| of_user(sql, &scope, &mut found));
         found.unread += u64::from(is_read.is_err());
     }
@@ -48,13 +48,13 @@ fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()
     let mut blocks = facts_of(sql, scope, &mut found.facts)?;
     let live = checks::seqs(sql, scope)?;
     if users::rules(sql, scope)?.words != RuleVersions::NOW.words {
-        // Older rules derived the index from the words; a job rebuilds it.
+        // The index has the words of older rules. A job rebuilds it.
         return vectors_of(sql, scope, &live, &mut found.vectors);
     }
     let mut texts = unit_texts::UnitReader::new(sql, scope);
     for &seq in &live {
         let facts = blocks.remove(&seq);
-        // One by one, so that a unit that cannot be read (reported by another check) hides no other.
+        // Units are read one by one, so that the others are compared even if one cannot be read (another check reports it).
         let compared = texts.for_each((Seq(seq - 1), Seq(seq)), |unit| {
             if let Some(words) = EncodedWords::parse(&unit.words) {
                 posted.take(seq, words, &mut found.words);
@@ -72,15 +72,15 @@ fn of_user(sql: &dyn Sql, scope: &Scope, found: &mut IndexProblems) -> Result<()
     vectors_of(sql, scope, &live, &mut found.vectors)
 }
 
-/// What the postings say about each unit.
+/// The postings of a user, by unit.
 #[derive(Default)]
 struct Posted {
     indexed_seq: u32,
-    /// For each indexed unit, the sum over its postings, which is compared with the sum over its words.
+    /// For each indexed unit, the sum of the hashes of its postings, which is compared with the sum over its words.
     sums: HashMap<u32, u64>,
-    /// Postings of units after the end of the index. A flush that was cut short leaves them for some words.
+    /// Postings of units after `indexed_seq`. An interrupted flush leaves them for some words.
     behind: BTreeMap<(u32, Word), FieldCounts>,
-    /// The last unit posted for each of these words. Readers look at the rows after it.
+    /// For each word in `behind`, the last unit in its postings. Readers read the rows of the units after that.
     lasts: HashMap<Word, u32>,
 }
 
@@ -111,7 +111,7 @@ impl Posted {
         }
     }
 
-    /// Compares the postings of a unit with its words.
+    /// Removes the postings of a unit, and counts a problem if they differ from its words.
     fn take(&mut self, seq: u32, words: EncodedWords<'_>, problems: &mut u64) {
         if seq <= self.indexed_seq {
             let posted = self.sums.remove(&seq).unwrap_or(0);
@@ -128,13 +128,13 @@ impl Posted {
         *problems += u64::from(!is_sound);
     }
 
-    /// Drops a unit whose words are unknown.
+    /// Removes the postings of a unit whose words cannot be read.
     fn skip(&mut self, seq: u32) {
         self.sums.remove(&seq);
         self.behind.retain(|(other, _), _| *other != seq);
     }
 
-    /// How many units still have postings although they are gone or have other words.
+    /// Returns how many units have postings left: units that are gone, or that do not have these words.
     fn left(&self) -> u64 {
         let mut behind: Vec<u32> = self.behind.keys().map(|(seq, _)| *seq).collect();
         behind.dedup();
@@ -142,7 +142,7 @@ impl Posted {
     }
 }
 
-/// The postings of a row. `None` if they cannot be read or contradict its columns.
+/// Decodes the postings of a row. `None` if they cannot be decoded or contradict the row's columns.
 fn postings_of(chunk: &PostingsChunk) -> Option<Vec<(u32, FieldCounts)>> {
     let mut found = Vec::new();
     let is_read = postings::for_each(chunk.first, &chunk.data, |seq, counts| found.push((seq, counts)));
@@ -152,7 +152,8 @@ fn postings_of(chunk: &PostingsChunk) -> Option<Vec<(u32, FieldCounts)>> {
     (is_read && is_ascending && is_whole).then_some(found)
 }
 
-/// A hash whose sums differ for different words, except in one case in 2^64: `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns a hash of one posting, by `SplitMix64` (Steele, Lea and Flood 2014). The sums of the hashes of different sets of
+/// postings differ, except in one case in 2^64.
 fn mixed(word: Word, counts: FieldCounts) -> u64 {
     let [head, rest] = counts.to_bytes();
     let mut z =
@@ -162,7 +163,7 @@ fn mixed(word: Word, counts: FieldCounts) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The facts of every unit in the blocks.
+/// Reads the facts of every unit from the blocks.
 fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<u32, UnitFacts>> {
     let mut found = HashMap::new();
     checks::each_unit_block(sql, scope, |block| {
@@ -174,7 +175,8 @@ fn facts_of(sql: &dyn Sql, scope: &Scope, problems: &mut u64) -> Result<HashMap<
     Ok(found)
 }
 
-/// Vectors that belong to no living unit. A unit may have none, because some texts mean nothing to some models.
+/// Counts the vectors whose unit does not exist. A unit without vectors is not a problem, because some models have no vector
+/// for some texts.
 fn vectors_of(sql: &dyn Sql, scope: &Scope, live: &[u32], problems: &mut u64) -> Result<()> {
     for space in checks::spaces(sql, scope)? {
         let each = |block: vectors::VectorBlock<'_>| {

@@ -1,4 +1,4 @@
-//! Checks whether memories are sound: each can be read, has the text that was saved, and has the same words in its unit.
+//! Checks memories: each can be read, has the text that was saved, and has the words of that text in its unit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ pub(super) struct MemoryProblems {
     pub(super) unreadable: u64,
     /// Memories whose text is not the saved one.
     pub(super) text: u64,
-    /// Tags and entities that are not folded from how they were written, or are not numbered from 1.
+    /// Tags and entities whose folded form does not match what was written, or that are not numbered from 1.
     pub(super) terms: u64,
     /// Units whose words differ from their memory's text.
     pub(super) words: u64,
@@ -74,7 +74,7 @@ fn judge(sql: &dyn Sql, user_no: UserNo, memory: &MemoryRow, found: &mut MemoryP
 /// Counts the memories whose successor is missing, and those whose chain of successors is a ring.
 fn of_successors(all: &[(i64, i64, bool)]) -> u64 {
     let next: HashMap<i64, i64> = all.iter().map(|&(memory_no, by, _)| (memory_no, by)).collect();
-    let mut sound = HashSet::new(); // Chains from here are known to end.
+    let mut sound = HashSet::new(); // Memories whose chains are known to end.
     let (mut missing, mut rings) = (0, 0);
     for &(start, _, is_there) in all {
         missing += u64::from(!is_there);

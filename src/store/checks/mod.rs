@@ -1,4 +1,4 @@
-//! Reads all of a file: whether it is sound, and what is in it.
+//! Doctor, health and stats: whether the file is damaged, whether it can be used now, and how much is in it.
 
 pub(crate) mod doctor;
 pub(crate) mod health;

@@ -1,4 +1,4 @@
-//! How much is in the file. Counts only, no content.
+//! Stats: how much is in the file. Counts and sizes only, no content.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How much is in the file.
+/// Counts and sizes of everything in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -37,12 +37,12 @@ pub struct Stats {
     pub memories: MemoryStats,
     /// What recall reads, and the receipts it writes.
     pub recall: RecallStats,
-    /// How often each tier, rule, profile and form was of use, by aspect, the most useful first.
+    /// How often each tier, rule, profile and form was of use. Grouped by aspect, the most useful first.
     #[serde(rename = "use")]
     pub uses: Vec<UseCount>,
-    /// How the rules that keep turns verbatim perform: those that had a chance, in a fixed order.
+    /// The rules that keep turns verbatim and how often their turns were of use. Only rules with a chance, in a fixed order.
     pub rules: Vec<RuleStats>,
-    /// Which tiers the contexts that answered a turn reached, by month, oldest first.
+    /// How many contexts that answered a turn reached each tier, by month, oldest first.
     pub reached: Vec<ReachedTiers>,
     /// Jobs that are waiting or running.
     pub jobs_waiting: u64,
@@ -69,11 +69,11 @@ pub struct Stats {
 pub struct TierStats {
     /// The tier.
     pub tier: MemoryTier,
-    /// How many turns.
+    /// Number of turns in the tier.
     pub turns: u64,
-    /// Tokens of their texts.
+    /// Tokens of these turns' texts.
     pub tokens: u64,
-    /// Bytes of their texts.
+    /// Bytes of these turns' texts.
     pub text_bytes: u64,
 }
 
@@ -82,9 +82,9 @@ pub struct TierStats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ColdStats {
-    /// Summaries.
+    /// Number of summaries.
     pub summaries: u64,
-    /// How many of these are by the built-in summarizer because the configured one failed or gave no usable answer.
+    /// Number of these that the built-in summarizer wrote because the configured one failed or gave no usable answer.
     /// [`User::compress_again`](crate::User::compress_again) asks the configured one again.
     pub fallbacks: u64,
     /// Bytes of the summaries' sentences and keywords.
@@ -114,11 +114,11 @@ pub struct MemoryStats {
     pub forgotten: u64,
     /// Memories that are hidden with their source.
     pub quarantined: u64,
-    /// Bytes of all their titles, contents, summaries and steps.
+    /// Bytes of the titles, contents, summaries and steps of all memories.
     pub text_bytes: u64,
-    /// Edges between them.
+    /// Edges between memories.
     pub edges: u64,
-    /// Episodes: how memories began, uses, notes.
+    /// Episodes: births and uses of memories, and notes.
     pub episodes: u64,
     /// Reviews that wait for a person.
     pub open_reviews: u64,
@@ -149,53 +149,54 @@ pub struct RecallStats {
     pub vectors: u64,
     /// Bytes of the vectors.
     pub vector_bytes: u64,
-    /// Receipts.
+    /// Number of receipts.
     pub receipts: u64,
     /// Bytes of the receipts and their items, not counting ids and numbers.
     pub receipt_bytes: u64,
 }
 
-/// How often something was in a context that answered a turn.
+/// How often a profile, tier, rule or form was of use, that is, in a context that answered a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UseCount {
-    /// `profile` (contexts ranked by it), `tier` (items from it), `rule` (turns kept verbatim by it) or `packed_as` (items
-    /// shown in this form).
+    /// What is counted: `profile` (contexts ranked by it), `tier` (items from it), `rule` (turns that it keeps verbatim) or
+    /// `packed_as` (items shown in this form).
     pub aspect: String,
-    /// Which profile, tier, rule or form.
+    /// The name of the profile, tier, rule or form.
     pub name: String,
-    /// How often.
+    /// How often it was of use.
     pub hits: u64,
 }
 
-/// How a rule that keeps turns verbatim performs.
+/// How often the turns that a rule keeps verbatim were of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
-    /// How often a turn that only this rule keeps (its length alone would have it summarized) was considered for a context
-    /// that answered a turn and showed something recalled.
+    /// How often a context considered a turn that only this rule keeps verbatim (by its length, the turn would be
+    /// summarized). Only contexts count that answered a turn and showed something recalled.
     pub chances: u64,
-    /// In how many of these contexts the turn was shown.
+    /// How many of these chances were taken: the context showed the turn.
     pub taken: u64,
-    /// Users for whom the rule has stopped: after 200 chances without use. `caller`, `preference` and `used` never stop.
+    /// Users for whom the rule has stopped: it had 200 chances, and none was taken. `caller`, `preference` and `used` never
+    /// stop.
     pub stopped_users: u64,
 }
 
 /// How many contexts that answered a turn reached each tier, in one month.
 ///
-/// A context reaches hot if it shows hot turns; it reaches warm or cold if it shows something from there for what it says,
-/// not for its place.
+/// A context reaches hot if it shows hot turns. It reaches warm or cold if it shows something from there because of what
+/// that says, not because of its place in the session.
 ///
 /// The tiering paper expects shares of 80, 15 and 5 % ([`EXPECTED_SHARES`](Self::EXPECTED_SHARES)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReachedTiers {
-    /// The month in which the turn was recorded, by the system clock, UTC: `2026-03`.
+    /// The month in which the answered turn was recorded, by the system clock in UTC, such as `2026-03`.
     pub month: String,
     /// Contexts that reached hot.
     pub hot: u64,
@@ -209,7 +210,7 @@ impl ReachedTiers {
     /// The shares of hot, warm and cold that the tiering paper expects, in percent.
     pub const EXPECTED_SHARES: [u64; 3] = [80, 15, 5];
 
-    /// The shares of hot, warm and cold, from 0 to 1. All are 0 if nothing was reached.
+    /// Returns the shares of hot, warm and cold, each from 0 to 1. All are 0 if nothing was reached.
     pub fn shares(&self) -> [f64; 3] {
         let counts = [self.hot, self.warm, self.cold];
         let all = counts.iter().sum::<u64>().max(1);
@@ -218,8 +219,8 @@ impl ReachedTiers {
     }
 }
 
-/// Counts the rows; `file` holds what is known about the file itself. In a large file this takes longer than a user's read
-/// is allowed to.
+/// Counts the rows. `file` has the sizes and versions of the file. In a large file this takes longer than a read with a
+/// deadline may take.
 pub(crate) fn stats(sql: &dyn Sql, file: FileFacts) -> Result<Stats> {
     let one = |statement| sql.scalar(statement, &[]);
     let summarizers = sql.list(stats::SUMMARIZERS, &[], |row| {
@@ -287,7 +288,7 @@ fn memories(sql: &dyn Sql) -> Result<MemoryStats> {
     Ok(found)
 }
 
-/// One row for each rule, from the counts of all users.
+/// Sums the counts of all users for each rule.
 fn rules(sql: &dyn Sql) -> Result<Vec<RuleStats>> {
     let mut by_rule: BTreeMap<CriticalRule, RuleStats> = BTreeMap::new();
     sql.query(stats::RULES, &[], &mut |row| {

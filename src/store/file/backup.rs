@@ -1,4 +1,4 @@
-//! A copy of the file as of one moment, while others read and write it.
+//! Backups: copies the file as of one moment, while others read and write it.
 
 use std::{
     fs::{self, File},
@@ -14,10 +14,10 @@ use crate::{
     store::file::{db_file, errors::from_io},
 };
 
-/// Writes a whole, compacted copy and returns its size in bytes. Never use `cp`: copying a live file corrupted 4 of 27
-/// copies, `VACUUM INTO` none.
+/// Writes a whole, compacted copy of the file and returns its size in bytes. `cp` would not be safe: of 27 copies of a live
+/// file, 4 were corrupt; of those by `VACUUM INTO`, none.
 ///
-/// The copy appears under its name only once it is on the disk.
+/// The copy gets its final name only once it is on the disk.
 pub(crate) fn backup(conn: &Connection, to: &Path) -> Result<u64> {
     let (partial, to) = names(to)?;
     let partial = Partial::create(partial).map_err(|error| at(error, &to))?;
@@ -26,12 +26,12 @@ pub(crate) fn backup(conn: &Connection, to: &Path) -> Result<u64> {
     Ok(fs::metadata(&to).map_err(|error| from_io(error, &to))?.len())
 }
 
-/// The growing copy, created by this call and removed with it. Another backup to the same name has its own.
+/// The copy under its temporary name, which is removed on drop. Each backup has its own, even if two have the same target.
 struct Partial(PathBuf);
 
 impl Partial {
     fn create(path: PathBuf) -> Result<Self> {
-        // SQLite would give the copy the mode of any new file; like the original, it belongs to the owner alone.
+        // SQLite would create the copy with the default mode. Like the original, it must be accessible to its owner only.
         let mut options = File::options();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -47,7 +47,7 @@ impl Drop for Partial {
     }
 }
 
-/// The path where the copy grows and the path where it appears, both absolute.
+/// Returns the temporary path and the final path of the copy, both absolute.
 fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
     if to.file_name().is_none() {
         return Err(Error::invalid("a backup needs a path to a file"));
@@ -73,7 +73,7 @@ fn copy(conn: &Connection, partial: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Renames the finished copy to its final name.
+/// Syncs the finished copy, and gives it its final name.
 fn publish(partial: &Path, to: &Path) -> Result<()> {
     let failed = |error| from_io(error, to);
     File::open(partial).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -87,8 +87,8 @@ fn publish(partial: &Path, to: &Path) -> Result<()> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
-/// For disks without hard links (exFAT, some network file systems). A file that takes the name between the check and the
-/// rename is lost; such disks offer nothing better.
+/// Renames the copy, for file systems without hard links (exFAT, some network file systems). A file that takes the name
+/// between the check and the rename is lost; such file systems offer nothing better.
 fn rename(partial: &Path, to: &Path) -> Result<()> {
     match fs::symlink_metadata(to) {
         Ok(_) => Err(taken(to)),
@@ -99,7 +99,7 @@ fn rename(partial: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// Names the copy that the caller asked for, not the temporary one that grows next to it.
+/// Converts an error for the caller: it names the path that the caller asked for, not the temporary one.
 fn at(error: Error, to: &Path) -> Error {
     let why = match error.kind() {
         ErrorKind::NotFound => "its folder does not exist; create it first",

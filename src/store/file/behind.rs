@@ -1,4 +1,4 @@
-//! Entries waiting to be written after the acknowledgement. Many share a transaction, and nobody waits for it.
+//! The writer's buffer of receipts and uses, which are written in groups after callers got their answers.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use tokio::{
 
 use crate::{clock::Deadline, store::behind::WriteBehind};
 
-/// The most entries that wait. A transaction of this many delays a record by less than a millisecond.
+/// The number of waiting entries at which they are written. Their transaction delays a record by less than a millisecond.
 const MOST: usize = 16;
-/// The longest that an entry waits. A kill loses only entries younger than this.
+/// How long an entry waits at most. A kill loses only entries younger than this.
 const LONGEST: Duration = Duration::from_millis(100);
 
 /// The waiting entries, in order of arrival.
@@ -20,7 +20,7 @@ pub(super) struct WrittenLater {
     entries: Vec<WriteBehind>,
     /// The deadline of the oldest entry.
     deadline: Option<Deadline>,
-    /// Times the wait for an order. `None` until it is needed.
+    /// The runtime whose timer limits the wait for an order. `None` until it is needed.
     runtime: Option<Runtime>,
 }
 
@@ -41,7 +41,7 @@ impl WrittenLater {
         std::mem::take(&mut self.entries)
     }
 
-    /// Waits for the next order, but only until the waiting entries are due.
+    /// Blocks until the next order arrives or the waiting entries are due.
     pub(super) fn next_order<O>(&mut self, orders: &mut mpsc::Receiver<O>) -> Next<O> {
         let Some(deadline) = self.deadline else {
             return orders.blocking_recv().map_or(Next::Closed, Next::Order);

@@ -1,11 +1,11 @@
-//! What the writer's commits cost: their number and their total duration.
+//! Counts the writer's commits and their total duration.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-/// Counted by the writer, read by health checks.
+/// Counters of commits. The writer adds to them, and health checks read them.
 #[derive(Debug, Default)]
 pub(crate) struct Commits {
     count: AtomicU64,
@@ -19,12 +19,12 @@ impl Commits {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// How many commits there were.
+    /// Returns how many commits there were.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Their total duration, in microseconds.
+    /// Returns the total duration of all commits, in microseconds.
     pub(crate) fn micros(&self) -> u64 {
         self.micros.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Connections, and the settings that every connection must have.
+//! Opens connections with the settings that every connection must have.
 
 use std::{path::Path, time::Duration};
 
@@ -10,13 +10,13 @@ use crate::{
     store::file::{row_check, shrink},
 };
 
-/// How long a connection waits for another process's lock before it reports it.
+/// How long a connection waits for another process's lock before it returns `SQLITE_BUSY`.
 pub(crate) const BUSY_TIMEOUT_MS: u32 = 5_000;
 
 const WRITER_CACHE_KIB: i32 = 2_048;
 const READER_CACHE_KIB: i32 = 1_024;
 
-/// How long SQLite itself waits for another process's lock before the writer checks its deadlines.
+/// Returns how long SQLite itself waits for another process's lock before the writer checks its deadlines.
 pub(crate) fn writers_patience(config: &Config) -> Duration {
     config.record_timeout.min(Duration::from_millis(BUSY_TIMEOUT_MS.into()))
 }
@@ -30,9 +30,9 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection> {
 
 /// Opens the writer's connection to a file whose tables may still need a migration.
 ///
-/// It checkpoints only when told to, because otherwise a caller would wait for a checkpoint inside a commit. On closing it
-/// copies and removes nothing unless told to ([`tidies_on_close`]): SQLite removes the files next to the database by name,
-/// even if they have become other files.
+/// The connection has no automatic checkpoints, because a caller would wait for a checkpoint inside its commit. When it
+/// closes, it copies and removes nothing unless [`tidies_on_close`] was called: SQLite removes the files next to the
+/// database by name, even if other files have taken their names.
 pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(
         path,
@@ -42,7 +42,7 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     prepare(&conn)?;
     check(&conn, path)?;
     conn.set_transaction_behavior(rusqlite::TransactionBehavior::Immediate);
-    shrink::prepare(&conn)?; // Before the file has its first page.
+    shrink::prepare(&conn)?; // Has an effect only before the file has its first page.
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Error::new(
@@ -66,12 +66,12 @@ pub(crate) fn writer_before_migration(path: &Path, config: &Config) -> Result<Co
     Ok(conn)
 }
 
-/// Checks that the file can be written, without touching it.
+/// Checks that the file can be written, without writing to it.
 pub(crate) fn check_writable(path: &Path) -> Result<()> {
     check(&Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, path)
 }
 
-/// Needed because SQLite opens a file read-only if it may not write it.
+/// Fails if the connection is read-only: SQLite opens a file read-only if the process may not write it.
 fn check(conn: &Connection, path: &Path) -> Result<()> {
     if conn.is_readonly("main")? {
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", path.display())));
@@ -79,12 +79,12 @@ fn check(conn: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// After this call, closing the connection removes the files next to the database if it is the last one.
+/// Makes the connection, if it is the last one to close, checkpoint and remove the files next to the database.
 pub(crate) fn tidies_on_close(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
 }
 
-/// A number that changes whenever another connection has committed.
+/// Returns a number that changes whenever another connection has committed.
 pub(crate) fn data_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
@@ -94,7 +94,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection> {
     reader_of((path, READ_ONLY))
 }
 
-/// Opens a connection that cannot write, by this name and with these flags.
+/// Opens a connection that cannot write, to the file with this name and with these flags.
 pub(crate) fn reader_of((name, flags): (&Path, OpenFlags)) -> Result<Connection> {
     let conn = Connection::open_with_flags(name, flags)?;
     prepare_reader(&conn)?;
@@ -120,7 +120,7 @@ fn prepare(conn: &Connection) -> rusqlite::Result<()> {
          PRAGMA mmap_size = 0;"
     ))?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // Each statement is planned once. Without this, SQLite plans some again for each bound value.
+    // With this setting each statement is planned once. Without it, SQLite plans some again when bound values change.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
@@ -139,7 +139,7 @@ mod tests {
         store::{Store, sql::values},
     };
 
-    /// The path of a file with our tables, in a folder that is removed after the test.
+    /// Creates a file with our tables, and returns its folder, which is removed on drop, and its path.
     fn file() -> (TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.db");
@@ -216,7 +216,7 @@ mod tests {
     #[tokio::test]
     async fn the_log_is_copied_into_the_file_before_it_grows_large() {
         const WRITES: u64 = 400;
-        const WRITE_BYTES: u64 = 60_000; // Of a long turn. Blobs, since counting so many words takes 15 s.
+        const WRITE_BYTES: u64 = 60_000; // As a long turn. Blobs, since counting so many words takes 15 s.
         const LIMIT_BYTES: u64 = 12_000_000;
         const { assert!(WRITES * WRITE_BYTES >= 2 * LIMIT_BYTES) } // The log's size without checkpoints.
         let folder = tempfile::tempdir().unwrap();

@@ -1,12 +1,12 @@
-//! The open file: where it is, and whether it is still there.
+//! The open database file: its path, and checks that the file at this path is still the one that was opened.
 //!
-//! Files can be deleted or replaced while they are open. SQLite does not notice: it goes on with the files it has open, and
-//! nobody finds what it commits. Worse, it names the log after the file: a log left next to another file is taken for that
-//! file's log and copied into it. So the writer checks before it writes and before it answers, readers check before they
-//! answer, and once a file is missing the handle stops working ([`DbFile::noticed`]).
+//! Files can be deleted or replaced while they are open. SQLite does not notice: it continues with the files it has open,
+//! and nobody finds what it commits there. Worse, it finds the log by the name of the database: if another file takes that
+//! name, SQLite takes the old log for that file's and copies it into that file. So the writer checks before it writes and
+//! before it answers, and readers check before they answer. Once a file is missing, every call fails ([`DbFile::noticed`]).
 //!
-//! A check looks up names and opens nothing: closing a descriptor would drop every lock that SQLite holds on the file in
-//! this process (POSIX).
+//! A check looks up names and opens nothing, because closing a descriptor would drop every lock that SQLite holds on the
+//! file in this process (POSIX).
 
 use std::{
     ffi::OsString,
@@ -24,18 +24,18 @@ use crate::{
     store::file::{connect, errors::from_io, image::Image},
 };
 
-/// Identifies a file, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileKey(
     /// Device and inode.
     #[cfg(unix)]
     (u64, u64),
-    /// On systems that keep open files from being deleted.
+    /// The canonical path, on systems where an open file cannot be deleted.
     #[cfg(not(unix))]
     PathBuf,
 );
 
-/// What is at a path.
+/// Which file is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileOccupant {
     Ours,
@@ -43,16 +43,17 @@ enum FileOccupant {
     Another,
 }
 
-/// The file of one handle, with the log and the log's index (`-wal`, `-shm`) next to it.
+/// The file of one [`Store`](crate::store::Store), with the log and the log's index (`-wal`, `-shm`) next to it.
 #[derive(Debug)]
 pub(crate) struct DbFile {
-    /// With links resolved: SQLite resolves them too, and puts the log next to the file itself.
+    /// The path with symbolic links resolved: SQLite resolves them too, and puts the log next to the file itself.
     path: PathBuf,
     key: FileKey,
-    /// The log and the log's index. `None` if the file is open read-only; whoever writes to it takes care of them.
+    /// The log and the log's index. `None` if the file is open read-only: then the process that writes to it checks them.
     beside: Option<[SideFile; 2]>,
-    /// Read instead of the file, if present.
+    /// The copy in memory that is read instead of the file. `None` if the file itself is read.
     image: Option<Image>,
+    /// The error of the first check that failed, which every later call returns.
     lost: OnceLock<Error>,
 }
 
@@ -63,9 +64,10 @@ struct SideFile {
 }
 
 impl DbFile {
-    /// The file at `path`, which had this key before the connection was opened.
+    /// Describes the file at `path`, to which `conn` was opened, and which had `key` before that. Fails if the file has been
+    /// replaced since.
     pub(crate) fn opened(path: PathBuf, key: FileKey, conn: &Connection) -> Result<Self> {
-        connect::data_version(conn)?; // The first read creates the files next to it.
+        connect::data_version(conn)?; // The first read creates the log and its index.
         let beside = |suffix: &str| -> Result<SideFile> {
             let path = beside(&path, suffix);
             Ok(SideFile { key: file_key(&path).map_err(|error| from_look(error, &path))?, path })
@@ -76,7 +78,7 @@ impl DbFile {
         Ok(file)
     }
 
-    /// The file at `path` with this key, open read-only, through its image if there is one.
+    /// Describes a file that is open read-only, and read through `image` if there is one.
     pub(crate) fn looked_at(path: PathBuf, key: FileKey, image: Option<Image>) -> Self {
         Self { path, key, beside: None, image, lost: OnceLock::new() }
     }
@@ -89,15 +91,13 @@ impl DbFile {
         &self.key
     }
 
-    /// Size of the log in bytes.
-    ///
-    /// Errors: the log cannot be found. That does not count as empty.
+    /// Returns the size of the log in bytes. 0 if the file is open read-only. A missing log is an error, not an empty log.
     pub(crate) fn log_bytes(&self) -> Result<u64> {
         let Some([log, _]) = &self.beside else { return Ok(0) };
         Ok(fs::metadata(&log.path).map_err(|error| from_look(error, &log.path))?.len())
     }
 
-    /// The path and flags for connections that read.
+    /// Returns the path and flags with which readers open the file or its image.
     pub(crate) fn source(&self) -> (&Path, OpenFlags) {
         self.image.as_ref().map_or((&*self.path, connect::READ_ONLY), Image::source)
     }
@@ -112,12 +112,12 @@ impl DbFile {
         self.opening(|_| connect::reader_of(self.source()))
     }
 
-    /// Opens a connection for copying the file.
+    /// Opens a connection for a backup.
     pub(crate) fn to_copy(&self) -> Result<Connection> {
         self.image.as_ref().map_or_else(|| self.reader(), Image::apart)
     }
 
-    /// Runs `open` with the path, and makes sure that the path led to this file.
+    /// Runs `open` with the path. Fails if the path does not lead to this file, before or after.
     pub(crate) fn opening<T>(&self, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         self.check()?;
         let opened = open(&self.path);
@@ -125,8 +125,7 @@ impl DbFile {
         opened
     }
 
-    /// Fails if the file was found to be no longer in its place, or no longer matches its image. After that, every call
-    /// fails.
+    /// Fails if an earlier check found one of the files missing or replaced, or if the file no longer matches its image.
     pub(crate) fn noticed(&self) -> Result<()> {
         match (self.lost.get(), &self.image) {
             (Some(lost), _) => Err(lost.clone()),
@@ -135,7 +134,7 @@ impl DbFile {
         }
     }
 
-    /// Checks that all three files are where they were opened.
+    /// Checks that the file, its log and the log's index are still at their paths.
     pub(crate) fn check(&self) -> Result<()> {
         self.check_itself()?;
         for beside in self.beside.iter().flatten() {
@@ -166,18 +165,18 @@ impl DbFile {
         Err(self.lost.get_or_init(|| Error::new(ErrorKind::Io, message)).clone())
     }
 
-    /// Whether a connection that lost its file should copy its log into the file it has open, and empty the log.
-    /// `is_unshared` says that nobody else has committed since all files were in place, according to the log's index we have
-    /// open.
+    /// Returns whether a connection whose file is lost should copy its log into the file it has open, and empty the log.
+    /// `is_unshared` is true if nobody else has committed since all files were in place, according to the log's index that
+    /// the connection has open.
     ///
-    /// A log left next to another file would be copied into that one. But if another process has written to the log since,
-    /// we cannot tell to which file its commits belong and must not move them.
+    /// SQLite would copy a log that is left next to another file into that file. But if another process has written to the
+    /// log since, we cannot tell to which file its commits belong, and must not move them.
     pub(crate) fn should_empty_log(&self, is_unshared: bool) -> bool {
         let Some([log, shm]) = &self.beside else { return false };
         let look = |path, key| look(path, key).unwrap_or(FileOccupant::Another);
         let is_unshared = is_unshared && look(&shm.path, &shm.key) == FileOccupant::Ours;
         match (look(&self.path, &self.key), look(&log.path, &log.key)) {
-            // Only we have the log, and nobody has begun another one.
+            // The log was deleted, so only our connection has it, and nobody has begun another one.
             (FileOccupant::Ours, FileOccupant::Nothing) => true,
             (FileOccupant::Ours, FileOccupant::Another)
             | (FileOccupant::Nothing | FileOccupant::Another, FileOccupant::Ours) => is_unshared,
@@ -188,7 +187,7 @@ impl DbFile {
     }
 }
 
-/// The name of a file that SQLite keeps next to the one at `path`.
+/// Appends `suffix` to the file name, for example `-wal`.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -219,16 +218,16 @@ fn from_look(error: io::Error, path: &Path) -> Error {
 #[cfg(unix)]
 pub(crate) fn file_key(path: &Path) -> io::Result<FileKey> {
     use std::os::unix::fs::MetadataExt;
-    // A link at this path is not the file: SQLite would put the log elsewhere.
+    // A symbolic link at this path does not count as the file: SQLite would put the log next to the link's target.
     let file = fs::symlink_metadata(path)?;
     if file.nlink() == 0 {
-        return Err(IoKind::NotFound.into()); // It may still be reachable through a mount, until that goes too.
+        return Err(IoKind::NotFound.into()); // A deleted file may be reachable until its mount is removed.
     }
     Ok(FileKey((file.dev(), file.ino())))
 }
 
-/// Rejects a file with several names: the log is named after the name by which the file is opened, and a process that opens
-/// it by another name does not see that log.
+/// Rejects a file with several names (hard links): the log is named after the name by which the file is opened, so a process
+/// that opens the file by another name does not see that log.
 pub(crate) fn check_one_name(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Maps SQLite's errors to errors for callers.
+//! Maps errors of SQLite and of the operating system to errors for callers.
 
 use std::{io, path::Path};
 
@@ -23,7 +23,7 @@ impl From<SqlError> for Error {
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
             }
-            // An act checks in advance for conflicts that may happen, or allows them with ON CONFLICT.
+            // Not an error of the caller: acts check for expected conflicts in advance, or allow them with ON CONFLICT.
             Some(ErrorCode::ConstraintViolation) => (
                 ErrorKind::Internal,
                 "a statement broke a constraint of the file; nothing was written; please report it",
@@ -43,8 +43,8 @@ impl From<SqlError> for Error {
     }
 }
 
-/// Whether a row's value does not match what its column promises. Any other error without a code comes from a wrong
-/// statement.
+/// Returns whether an error without SQLite's code is about a row that is missing or whose value does not fit its column.
+/// Other errors without a code come from a wrong statement.
 fn is_about_a_row(error: &SqlError) -> bool {
     matches!(
         error,
@@ -56,9 +56,9 @@ fn is_about_a_row(error: &SqlError) -> bool {
     )
 }
 
-/// Whether a connection must not be used again after this error. SQLite promises little once a disk has failed under it, and
-/// a word index was seen to break when the same connection went on. A row that cannot be read does not count: it fails one
-/// command, not its neighbours.
+/// Returns whether a connection must not be used again after this error. SQLite promises little once a disk has failed, and
+/// a word index once broke when the same connection was used further. An unreadable row does not count: it fails one
+/// command, not the others of its batch.
 pub(crate) fn poisons_connection(error: &Error) -> bool {
     let comes_from_sqlite = std::error::Error::source(error)
         .and_then(|source| source.downcast_ref::<SqlError>())

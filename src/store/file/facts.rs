@@ -1,4 +1,4 @@
-//! What can be known about a file without reading its rows: size, versions, settings, and whether it is sound.
+//! Facts about the file as a whole: sizes, versions, settings, and damage to pages, references and rows.
 
 use std::{fs, io, path::Path};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Sizes and versions.
+/// The sizes and versions of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileFacts {
     pub(crate) file_bytes: u64,
@@ -44,7 +44,7 @@ fn size_of(path: &Path) -> Result<u64> {
     }
 }
 
-/// Bytes available to us on this file's disk.
+/// Returns the bytes available to this process on the file's disk.
 #[cfg(all(unix, feature = "files"))]
 fn free_bytes(path: &Path) -> Option<u64> {
     rustix::fs::statvfs(path).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -55,7 +55,7 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Whether the pages, the references and the rows are sound. Anything that damage keeps from being checked counts as one
+/// How many problems the pages, the references and the rows have. A check that fails because of damage counts as one
 /// problem.
 #[derive(Debug)]
 pub(crate) struct Soundness {
@@ -63,7 +63,7 @@ pub(crate) struct Soundness {
     /// References between tables that point to nothing.
     pub(crate) reference_problems: u64,
     pub(crate) damage: RowDamage,
-    /// The settings as a new connection sees them. Those that cannot be read are omitted.
+    /// The settings as a new connection sees them, without those that cannot be read.
     pub(crate) settings: Vec<(String, String)>,
 }
 
@@ -80,7 +80,8 @@ impl Soundness {
     }
 }
 
-/// Takes the snapshot, which the first read does. A lock in its way says nothing about the file, and can occur only here.
+/// Begins the read transaction with a first read. Fails only with `Busy`: a lock says nothing about the file, and can delay
+/// only the first read. Other errors are left to the checks that follow.
 fn begin_snapshot(conn: &Connection) -> Result<()> {
     match migrate::version(conn) {
         Err(error) if error.kind() == ErrorKind::Busy => Err(error),
@@ -88,7 +89,7 @@ fn begin_snapshot(conn: &Connection) -> Result<()> {
     }
 }
 
-/// The number of rows of `integrity_check` other than its `ok`.
+/// Returns the number of problems that `PRAGMA integrity_check` reports.
 fn page_problems(conn: &Connection) -> Result<u64> {
     let mut stmt =
         conn.prepare("SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")?;

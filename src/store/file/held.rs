@@ -1,7 +1,7 @@
-//! Database files opened in addition to SQLite's own handles: each once, for the life of the process.
+//! Our own handles of database files, in addition to SQLite's. Each is opened once and never closed.
 //!
-//! Closing any handle of a file would drop every lock that SQLite holds on it in this process (POSIX), and another process
-//! could then remove the log while our connections use it.
+//! Closing any handle of a file would drop every lock that SQLite holds on the file in this process (POSIX), and another
+//! process could then remove the log while our connections use it.
 
 use std::{
     collections::HashMap,
@@ -19,14 +19,15 @@ use crate::{
     },
 };
 
-/// What a file is opened for.
+/// The access with which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     Read,
     Write,
 }
 
-/// Opens the file at `path`, which has this key.
+/// Returns the handle of the file at `path`, and opens the file if there is none yet. Fails if the file does not have this
+/// key.
 pub(super) fn open(path: &Path, key: &FileKey, access: Access) -> Result<&'static File> {
     static FILES: OnceLock<Mutex<HashMap<(FileKey, Access), &'static File>>> = OnceLock::new();
     let files = FILES.get_or_init(Mutex::default).lock();
@@ -45,7 +46,7 @@ pub(super) fn open(path: &Path, key: &FileKey, access: Access) -> Result<&'stati
     });
     let file: &'static File = Box::leak(Box::new(opened?));
     if file_key(path).map_err(|error| from_io(error, path))? != *key {
-        // Another file may have taken the name before it was opened.
+        // Another file may have taken the name before `open`.
         return Err(Error::new(ErrorKind::Io, format!("{} was replaced; open it again", path.display())));
     }
     Ok(files.entry((key.clone(), access)).or_insert(file))

@@ -1,8 +1,8 @@
-//! A file in memory: for a file that is open read-only and has no log yet.
+//! Images: reads a whole file into memory if it is open read-only and its log is empty or missing.
 //!
-//! SQLite reads a file in WAL mode only with a log and the log's index next to it, which it creates if they are missing. A
-//! folder may not allow that, and one that does keeps them, with the mode of the file that must not be written. So the file
-//! is read whole. `immutable=1` would read it in place, but would not notice a program that writes to it in the meantime.
+//! SQLite reads a file in WAL mode only with a log and the log's index next to it, and creates them if they are missing. The
+//! folder may not allow this. If it does, the new files stay there, with the mode of the read-only file. `immutable=1` would
+//! read the file in place, but would not notice a program that writes to it in the meantime.
 
 use std::{
     fs::{self, File},
@@ -26,26 +26,26 @@ use crate::{
 /// The largest database that SQLite keeps in memory (`SQLITE_MEMDB_DEFAULT_MAXSIZE`).
 const MAX_BYTES: u64 = 1 << 30;
 
-/// How often to read a file that changes while it is read.
+/// How many times to try to read a file that changes while it is read.
 const TRIES: usize = 3;
 
-/// The part of an SQLite file's first page that we look at.
+/// How many bytes of an SQLite file's header are needed.
 const HEADER_BYTES: usize = 20;
-/// The bytes that give the write and read versions: 1 for a rollback journal, 2 for a log.
+/// The bytes of the header with the write and read versions: 1 for a rollback journal, 2 for WAL.
 const VERSIONS: std::ops::Range<usize> = 18..20;
 
-/// The file as it was at one moment, shared by all connections to it.
+/// A copy of the file in memory, as of one moment. All readers share it.
 #[derive(Debug)]
 pub(crate) struct Image {
-    /// The name by which SQLite finds it within this process.
+    /// The name by which SQLite finds the image within this process.
     uri: PathBuf,
     of: ImagePaths,
     moment: FileStamp,
-    /// Keeps the database in memory: it disappears with its last connection.
+    /// A connection that keeps the image in memory, since SQLite discards it with the last connection.
     keeper: Mutex<Connection>,
 }
 
-/// The path of a file, and those of the files that may be next to it.
+/// The path of a file, and the paths of its log and the log's index.
 #[derive(Debug)]
 pub(crate) struct ImagePaths {
     pub(crate) file: PathBuf,
@@ -53,7 +53,7 @@ pub(crate) struct ImagePaths {
     pub(crate) shm: PathBuf,
 }
 
-/// What changes when anybody writes to the file or its log.
+/// Sizes and a time that change when any process writes to the file or its log.
 #[derive(Debug, PartialEq, Eq)]
 struct FileStamp {
     bytes: u64,
@@ -74,8 +74,10 @@ impl FileStamp {
 }
 
 impl Image {
-    /// Reads the file, which `open` opens, if it needs a log and the log is empty or missing. `None` if SQLite can read the
-    /// file in place.
+    /// Reads the file, which `open` opens, if it is in WAL mode and its log is empty or missing.
+    ///
+    /// `None` if the file is to be read in place: it is not in WAL mode, its log is not empty, the log's index exists, or it
+    /// is larger than [`MAX_BYTES`].
     pub(crate) fn of(
         place: ImagePaths,
         open: impl FnOnce() -> Result<&'static File>,
@@ -93,7 +95,7 @@ impl Image {
             }
             let now = FileStamp::of(&place)?;
             if now.log_bytes > 0 || place.shm.exists() || now.bytes > MAX_BYTES {
-                return Ok(None); // Somebody has begun to write; what is in the log was not read.
+                return Ok(None); // Another process has begun to write, and its log was not read.
             }
             if now == before {
                 let (uri, keeper) = in_memory(header, rest)?;
@@ -105,20 +107,20 @@ impl Image {
         Err(Error::new(ErrorKind::Busy, message))
     }
 
-    /// The path and flags by which SQLite opens it.
+    /// Returns the path and flags with which SQLite opens the image.
     pub(crate) fn source(&self) -> (&Path, OpenFlags) {
         (&self.uri, connect::READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI))
     }
 
-    /// A copy in a connection's own memory. Whatever an image's own connections attach, such as a backup, would be in memory
-    /// too.
+    /// Copies the image into a private in-memory database, for a backup. A connection to the image itself would create every
+    /// attached file in memory too, including the backup.
     pub(crate) fn apart(&self) -> Result<Connection> {
         let mut apart = Connection::open_in_memory()?;
         copy(&self.keeper.lock().expect("no one panics with it"), &mut apart)?;
         Ok(apart)
     }
 
-    /// Fails if the file has been written since it was read.
+    /// Fails if the file or its log has changed since the file was read.
     pub(crate) fn check(&self) -> Result<()> {
         if FileStamp::of(&self.of)? == self.moment {
             return Ok(());
@@ -129,9 +131,9 @@ impl Image {
     }
 }
 
-/// Reads this many bytes of a file that others may read at the same time.
+/// Reads the first `bytes` bytes of a file. Other threads may read the same handle.
 fn read(mut file: &File, bytes: u64) -> io::Result<Vec<u8>> {
-    /// A file that is opened once has only one read position.
+    /// Allows one reader at a time, because the threads share the handle's read position.
     static READING: Mutex<()> = Mutex::new(());
     let _reading = READING.lock().expect("no one panics with it");
     file.seek(SeekFrom::Start(0))?;
@@ -140,10 +142,10 @@ fn read(mut file: &File, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(all)
 }
 
-/// Puts the file into SQLite's memory under a unique name, and returns the name and the connection that keeps it there.
+/// Creates an in-memory database from the file's bytes. Returns its unique name, and the connection that keeps it in memory.
 fn in_memory(header: &[u8], rest: &[u8]) -> Result<(PathBuf, Connection)> {
     let mut header = header.to_vec();
-    header[VERSIONS].fill(1); // There is no log in memory.
+    header[VERSIONS].fill(1); // Not WAL mode: there is no log in memory.
     let size = header.len() + rest.len();
     let mut alone = Connection::open_in_memory()?;
     alone.deserialize_read_exact("main", Cursor::new(header).chain(rest), size, true)?;

@@ -1,4 +1,4 @@
-//! The write-ahead log: copied into the file once it has grown, emptied for a scrub and on closing.
+//! The write-ahead log: copies it into the file once it has grown, and empties it for a scrub and on closing.
 
 use std::{cell::Cell, time::Duration};
 
@@ -10,26 +10,26 @@ use crate::{
     store::file::connect,
 };
 
-/// How many pages the log grows before it is copied: 4 MB, SQLite's own default.
+/// By how many pages the log grows before it is copied again: 4 MB, SQLite's own default.
 const CHECKPOINT_PAGES: i32 = 1_000;
 
-/// How long closing waits for readers, so that everything ends up in the one file.
+/// How long closing waits for readers, so that the log can be emptied into the file.
 const CLOSING_PATIENCE: Duration = Duration::from_millis(100);
 
 thread_local! {
-    /// Pages in the log after this thread's last commit.
+    /// The number of pages in the log after this thread's last commit.
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
 /// How far the log has grown since it was last copied.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
-    /// Pages in the log when a copy was last due.
+    /// The number of pages in the log when a copy was last due.
     copied: i32,
 }
 
 impl Growth {
-    /// Tracks the log's size after commits by this connection, which stays on this thread.
+    /// Tracks the log's size after each commit by `conn`, which must stay on this thread.
     pub(super) fn watch(conn: &Connection) {
         conn.wal_hook(Some(|_: &Wal, pages| {
             PAGES.set(pages);
@@ -37,7 +37,7 @@ impl Growth {
         }));
     }
 
-    /// Whether the log should be copied now. True once for each time the log has grown enough.
+    /// Returns whether the log should be copied now: once for every [`CHECKPOINT_PAGES`] pages.
     pub(super) fn is_due(&mut self) -> bool {
         let pages = PAGES.get();
         if pages < self.copied {
@@ -51,18 +51,18 @@ impl Growth {
     }
 }
 
-/// Copies as much of the log into the file as no reader needs.
+/// Copies as much of the log into the file as is possible without waiting for readers.
 pub(super) fn copy(conn: &Connection) -> Result<()> {
     checkpoint(conn, "PASSIVE").map(drop)
 }
 
-/// Copies the log into the file and truncates it to zero bytes. Returns `false` if another connection was in the way.
+/// Copies the log into the file and truncates the log to zero bytes. Returns `false` if another connection prevents it.
 pub(super) fn empty(conn: &Connection) -> Result<bool> {
     checkpoint(conn, "TRUNCATE")
 }
 
-/// Like `empty`, but without waiting for readers, since others want to write. Afterwards no page of the log contains erased
-/// data.
+/// Like `empty`, but without waiting for readers, because other writes are queued. If it returns `true`, no page of the log
+/// contains erased data.
 pub(super) fn empty_at_once(conn: &Connection, config: &Config) -> Result<bool> {
     conn.busy_timeout(Duration::ZERO)?;
     let is_empty = empty(conn);
@@ -73,14 +73,14 @@ pub(super) fn empty_at_once(conn: &Connection, config: &Config) -> Result<bool> 
     }
 }
 
-/// Leaves everything in the one file if readers allow it, and lets the last connection remove the files next to it.
+/// Empties the log into the file if readers allow it, and lets the last connection remove the log and its index.
 pub(super) fn tidy(conn: &Connection) -> Result<()> {
     conn.busy_timeout(CLOSING_PATIENCE)?;
     empty(conn)?;
     Ok(connect::tidies_on_close(conn)?)
 }
 
-/// Runs a checkpoint and returns whether nobody was in the way.
+/// Runs a checkpoint. Returns `false` if another connection kept it from completing.
 fn checkpoint(conn: &Connection, mode: &str) -> Result<bool> {
     let is_busy: bool = conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
     Ok(!is_busy)

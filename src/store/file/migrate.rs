@@ -1,4 +1,4 @@
-//! The schema's versions.
+//! Reads the schema's version and applies migrations.
 //!
 //! refinery applies all missing migrations, and the rows that record them, in one immediate transaction. If two processes
 //! try at once, the second waits for the first, finds the tables, and rolls back.
@@ -15,11 +15,14 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// Not refinery's default name, because a backend may use refinery for its own tables. Created in its own transaction, so it
-/// may be the only table, and empty, after a crash.
+/// The table in which refinery records the applied migrations.
+///
+/// Its name is not refinery's default, because a backend may use refinery for its own tables. refinery creates it in a
+/// transaction before the migrations, so after a crash it may be the only table, and empty.
 pub(crate) const HISTORY: &str = "thermocline_schema_history";
 
-/// What the migrations create in addition to `users` and `state_snapshots`; a test compares the two.
+/// The names of everything that the migrations create, except `users` and `state_snapshots`. A test compares the list with
+/// the migrations.
 pub(crate) const OUR_NAMES: &[&str] = &[
     "archived_frames",
     "archived_turns",
@@ -133,12 +136,12 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "vector_gaps",
 ];
 
-/// The newest version that this build knows: the last of `migrations/`. Not asked from refinery, which would compile a
-/// regular expression for it in every process that opens a file (1.3 ms).
+/// The newest schema version that this build knows: the last of `migrations/`. A constant, because refinery would compile a
+/// regular expression to find it in every process that opens a file (1.3 ms).
 pub(crate) const LATEST: i64 = 21;
 
-/// The file's version. `None` if our tables are not in it. Read directly, because refinery's own check costs a millisecond
-/// at every opening.
+/// Returns the schema version of the file. `None` if no migration has been applied. Reads the table directly, because
+/// refinery's own check costs a millisecond at every opening.
 pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
     let has_history: bool = conn.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)",
@@ -154,7 +157,7 @@ pub(crate) fn version(conn: &Connection) -> Result<Option<i64>> {
     Ok(version.flatten())
 }
 
-/// A name that a missing migration would create but that the file's owner has already used.
+/// Returns a name that a migration after `version` would create, but that the file already has. `None` if there is none.
 pub(crate) fn taken_name(conn: &Connection, version: i64) -> Result<Option<&'static str>> {
     let of_version = names_of(version)?;
     for name in OUR_NAMES.iter().copied().filter(|name| !of_version.contains(*name)) {
@@ -165,7 +168,8 @@ pub(crate) fn taken_name(conn: &Connection, version: i64) -> Result<Option<&'sta
     Ok(None)
 }
 
-/// Our names in a file of an older version, read from one created in memory, which takes a few milliseconds.
+/// Returns the names in a file of an older schema version. Creates such a database in memory, which takes a few
+/// milliseconds.
 fn names_of(version: i64) -> Result<BTreeSet<String>> {
     let mut conn = Connection::open_in_memory()?;
     let target = version.try_into().map_or(Target::Latest, Target::Version);
@@ -178,7 +182,7 @@ fn names_of(version: i64) -> Result<BTreeSet<String>> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether anything in the file has this name, ignoring case, as SQLite compares names.
+/// Returns whether anything in the schema has this name. Ignores case, as SQLite does when it compares names.
 pub(crate) fn has(conn: &Connection, name: &str) -> Result<bool> {
     let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE)";
     Ok(conn.query_row(found, [name], |row| row.get(0))?)
@@ -188,20 +192,20 @@ pub(crate) fn has(conn: &Connection, name: &str) -> Result<bool> {
 pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     let mut runner = embedded::migrations::runner().set_grouped(true);
     runner.set_migration_table_name(HISTORY);
-    // A column's default is changed in the text of the schema, which is otherwise protected from writes.
+    // Some migrations change a column's default by writing to `sqlite_schema`, which this setting forbids.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     let ran = runner.run(conn);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     let Err(error) = ran else { return Ok(()) };
     if version(conn)? == Some(LATEST) {
-        return Ok(()); // Another process was faster.
+        return Ok(()); // Another process has migrated the file.
     }
     let code = std::error::Error::source(&error)
         .and_then(|source| source.downcast_ref::<rusqlite::Error>())
         .and_then(rusqlite::Error::sqlite_error_code);
     let (kind, why) = match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (ErrorKind::Busy, "try again"),
-        // Adding a column makes SQLite check every row.
+        // SQLite checks every row when a migration adds a column.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (
             ErrorKind::Corrupt,
             "the file is damaged; restore a backup, or keep using the build that wrote it",

@@ -1,5 +1,5 @@
-//! The SQLite file: opened, migrated, written by one thread, read by a pool, scrubbed, shrunk, copied. Only this module uses
-//! rusqlite and SQL that is specific to SQLite.
+//! The SQLite file: opens and migrates it, writes with one thread, reads with a pool of connections, and scrubs, shrinks and
+//! copies it. Only this module uses rusqlite and SQL that is specific to SQLite.
 
 pub(crate) mod backup;
 mod behind;

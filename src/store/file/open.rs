@@ -1,6 +1,6 @@
-//! Opens a file, read-write or read-only: checks whether it is ours, may become ours, and is ready.
+//! Opens a file, read-write or read-only, after checking that it is ours or may become ours.
 //!
-//! Every refusal happens before the first byte is written.
+//! A file that is refused is refused before the first byte is written.
 
 use std::{
     fs::{self, OpenOptions},
@@ -26,17 +26,18 @@ use crate::{
     },
 };
 
-/// Marks files that Thermocline made (`ThCl` in ASCII).
+/// The `application_id` of files that Thermocline created (`ThCl` in ASCII).
 pub(crate) const APPLICATION_ID: i32 = 0x5468_436c;
 
-/// Older versions can damage a file when two connections write and checkpoint at the same instant
-/// (sqlite.org/wal.html, the WAL-reset bug).
+/// The oldest SQLite version that is accepted, 3.51.3. Older versions can damage a file when two connections write and
+/// checkpoint at the same instant (sqlite.org/wal.html, the WAL-reset bug).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// How long opening waits for other processes that open the same file.
+/// How long opening waits for other processes that are opening the same file.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Prepares the file and returns it with the writer's connection.
+/// Opens a file read-write: creates it if it is missing and may be created, migrates it, and returns it with the writer's
+/// connection.
 pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     check_sqlite(rusqlite::version_number())?;
     let path = checked_path(path)?;
@@ -47,7 +48,7 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
     let deadline = Deadline::after(OPEN_TIMEOUT);
     loop {
         match prepare(&path, config) {
-            // Another process is opening the same file: changing to WAL does not wait by itself.
+            // Another process is opening the same file. SQLite does not wait when it changes the journal mode to WAL.
             Err(error) if error.kind() == ErrorKind::Busy && !deadline.has_passed() => {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -56,7 +57,7 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
     }
 }
 
-/// Opens a file that is ready as it is; creates and writes nothing.
+/// Opens a file read-only. Creates and writes nothing, so the file must be up to date.
 pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
     check_sqlite(rusqlite::version_number())?;
     let path = resolved(checked_path(path)?, true)?;
@@ -72,7 +73,7 @@ pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
     match of_schema(&conn, &path, config)? {
         DatabaseKind::Empty | DatabaseKind::Backend => Err(no_memory(&path)),
         DatabaseKind::Current if row_check::is_sealed(&conn)? => Ok(file),
-        // The current version is possible too, after a crash between the migration and the checksums of its rows.
+        // `Current` is possible after a crash between the migration and `row_check::seal`.
         DatabaseKind::Older | DatabaseKind::Current => Err(Error::new(
             ErrorKind::ReadOnly,
             format!(
@@ -108,26 +109,26 @@ fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
     Ok((DbFile::opened(path.to_owned(), key, &conn)?, conn))
 }
 
-/// What is at the path.
+/// What the file at the path is.
 #[derive(Debug, PartialEq, Eq)]
 enum DatabaseKind {
-    /// Nothing yet.
+    /// A missing or empty file, or a database without tables.
     Empty,
-    /// Our tables, of this version.
+    /// A database with our tables, of this build's schema version.
     Current,
-    /// Our tables, of an older version.
+    /// A database with our tables, of an older schema version.
     Older,
     /// A backend's database with a table of users, and none of our tables.
     Backend,
 }
 
-/// Examines the file without writing. Errors: it is neither ours nor may become ours.
+/// Examines the file without writing. Fails if the file is neither ours nor may become ours.
 fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     if file_bytes(path, config.must_exist)? == 0 {
         return Ok(DatabaseKind::Empty);
     }
     let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
-    let moment = conn.unchecked_transaction()?; // Another process may be migrating it.
+    let moment = conn.unchecked_transaction()?; // Another process may be migrating the file.
     let found = of_schema(&moment, path, config)?;
     if found == DatabaseKind::Older
         && let Some(version) = migrate::version(&moment)?
@@ -146,7 +147,7 @@ fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     Ok(found)
 }
 
-/// The file's size in bytes. 0 if it is missing and may be.
+/// Returns the file's size in bytes. A missing file has 0 bytes if `may_be_missing` is true, otherwise it is an error.
 fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
     match fs::metadata(path) {
         Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(0),
@@ -154,7 +155,8 @@ fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
     }
 }
 
-/// What the tables say or, if none of them is ours, the `application_id`: a backend's file keeps its own.
+/// Determines the kind of a database. If it has our tables, their schema version decides. Otherwise its `application_id`
+/// must be 0, ours, or the one that the configuration names: a backend's file keeps its own.
 fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<DatabaseKind> {
     if let Some(version) = migrate::version(conn).map_err(|error| at(error, path))? {
         return match version.cmp(&migrate::LATEST) {
@@ -206,10 +208,13 @@ fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Database
     Ok(DatabaseKind::Backend)
 }
 
-/// A connection for examining the file. A backend that crashed may have left a journal, which only a connection that may
-/// write can roll back. That restores the previous state, as the backend's next opening would.
+/// Opens a connection for examining the file.
 ///
-/// If nothing may be written, this fails before it reads: SQLite would create a log next to the file, with the file's mode.
+/// A backend that crashed may have left a journal, which only a connection that may write can roll back. The rollback
+/// restores the previous state, as the backend's next opening would.
+///
+/// Fails before it reads if the file cannot be written, because a read may make SQLite create a log next to the file, with
+/// the file's mode.
 fn look(path: &Path) -> Result<Connection> {
     connect::check_writable(path)?;
     match connect::reader(path).and_then(can_read) {
@@ -225,8 +230,8 @@ fn can_read(conn: Connection) -> Result<Connection> {
     Ok(conn)
 }
 
-/// Checks that a database we did not create looks like a chat backend's: a `users` table with `id BLOB` as its key, and none
-/// of our names taken. Only such a database is joined.
+/// Checks that our tables can be added to a database that we did not create: it must have a `users` table with the key
+/// `id BLOB`, and none of our names.
 fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     let refuse = |reason: String| {
         Err(Error::new(ErrorKind::ForeignFile, format!("{} cannot be joined: {reason}", path.display())))
@@ -254,11 +259,11 @@ fn check_backend(conn: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How to serve a backend whose tables are different.
+/// The advice for a backend whose tables do not fit.
 const APART: &str = "give Thermocline a file of its own beside it, where user(name) takes your users' keys \
      as names, like \"4711\"";
 
-/// The key that a table has instead of `id BLOB PRIMARY KEY`. `None` if it has that one.
+/// Describes how a table's key differs from `id BLOB PRIMARY KEY`. `None` if it does not.
 fn other_key(conn: &Connection, table: &str) -> Result<Option<String>> {
     let columns = "SELECT type, pk = 1 AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk > 0) = 1
                    FROM pragma_table_info(?1) WHERE name = 'id' COLLATE NOCASE";
@@ -287,7 +292,8 @@ fn check_sqlite(version: i32) -> Result<()> {
     Ok(())
 }
 
-/// Makes the path absolute. SQLite takes a path that starts with `file:` for a URI, and `:memory:` for no file at all.
+/// Makes the path absolute. Rejects a path that starts with `file:`, which SQLite takes for a URI, and `:memory:`, which it
+/// takes for no file at all.
 fn checked_path(path: &Path) -> Result<PathBuf> {
     let text = path.to_string_lossy();
     if text.is_empty() || text == ":memory:" || text.starts_with("file:") {
@@ -301,7 +307,7 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| from_io(error, path))
 }
 
-/// Resolves links, so that a file has one path however it is named.
+/// Resolves symbolic links, so that a file has one path, whichever name it is opened by.
 fn resolved(path: PathBuf, may_be_missing: bool) -> Result<PathBuf> {
     match fs::canonicalize(&path) {
         Err(error) if error.kind() == IoKind::NotFound && may_be_missing => Ok(path), // The caller reports it.
@@ -313,7 +319,7 @@ fn resolved(path: PathBuf, may_be_missing: bool) -> Result<PathBuf> {
     }
 }
 
-/// Creates a new file for the owner alone; SQLite gives the files next to it the same mode.
+/// Creates the file if it does not exist, with access for its owner only. SQLite gives the files next to it the same mode.
 fn create(path: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -326,7 +332,7 @@ fn create(path: &Path) -> Result<()> {
     }
 }
 
-/// Explains, on opening, that a file which cannot be opened or written is in a place that cannot be written.
+/// Converts an error of opening a file read-write. If the file cannot be opened or written, names what must be writable.
 fn explain_unwritable(error: Error, path: &Path) -> Error {
     if cannot_open(&error) || error.kind() == ErrorKind::ReadOnly {
         let message = format!(
@@ -338,7 +344,7 @@ fn explain_unwritable(error: Error, path: &Path) -> Error {
     at(error, path)
 }
 
-/// Explains why a file that is open read-only cannot be read: SQLite would have to write next to it.
+/// Converts an error of opening a file read-only. If SQLite would have to write next to the file, explains why.
 fn explain_unreadable(error: Error, path: &Path) -> Error {
     if !cannot_open(&error) && error.kind() != ErrorKind::ReadOnly {
         return at(error, path);
@@ -370,12 +376,12 @@ fn cannot_open(error: &Error) -> bool {
         == Some(rusqlite::ErrorCode::CannotOpen)
 }
 
-/// Adds the file's name to an error that lacks it.
+/// Adds the file's path to an error that lacks it.
 fn at(error: Error, path: &Path) -> Error {
     Error::caused(error.kind(), format!("{}: {error}", path.display()), error)
 }
 
-/// `an idx_turns`, `a jobs`, `a user_memories`.
+/// Puts an article before a name: `an idx_turns`, `a jobs`, `a user_memories`.
 fn with_article(name: &str) -> String {
     let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
     format!("{article} {name}")

@@ -1,4 +1,4 @@
-//! Recognizes and reads another program's file with the tables that the tiering paper prints.
+//! Recognizes and reads files of other programs that have the tables printed in the tiering paper.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::{
     store::file::connect,
 };
 
-/// Another program's file, opened for reading.
+/// A file with the tables that the tiering paper prints, made by another program and opened for reading.
 ///
-/// It has the tables that the tiering paper prints: `conversation_turns` and `conversation_sessions`.
+/// The tables are `conversation_turns` and `conversation_sessions`.
 #[derive(Debug)]
 pub struct PaperFile {
     conn: Connection,
@@ -22,28 +22,30 @@ pub struct PaperFile {
 
 /// A turn of a [`PaperFile`].
 ///
-/// Ids are text: a BLOB of 16 bytes as a UUID, any other BLOB in hexadecimal.
+/// Ids are text: a BLOB of 16 bytes becomes a UUID, any other BLOB hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PaperTurn {
-    /// Its session.
+    /// The id of the turn's session.
     pub session: String,
-    /// Its id.
+    /// The id of the turn.
     pub id: String,
     /// The user's message.
     pub user_message: String,
     /// The reply.
     pub ai_response: String,
-    /// When it was said.
+    /// When the turn was said.
     pub timestamp: DateTime<Utc>,
-    /// Whether it is marked as critical.
+    /// Whether the turn is marked as critical.
     pub is_identity_critical: bool,
-    /// The backend's state at the turn, if it is a UUID.
+    /// The id of the backend's state at the turn. `None` if it is not a BLOB of 16 bytes.
     pub snapshot_id: Option<SnapshotId>,
 }
 
 impl PaperTurn {
-    /// Converts it to a turn to record. Its id becomes the caller's id, and its tokens are counted again.
+    /// Converts the turn to one that can be recorded.
+    ///
+    /// Its id becomes the caller's id. The file's own token counts are not used.
     pub fn to_turn(&self) -> NewTurn {
         let mut turn = NewTurn::new(&*self.user_message, &*self.ai_response)
             .caller_id(&*self.id)
@@ -58,7 +60,7 @@ impl PaperTurn {
     }
 }
 
-/// The turns of a user in the file, in order.
+/// An iterator over the turns of one user in a [`PaperFile`], in order.
 #[derive(Debug)]
 #[must_use]
 pub struct PaperTurns<'f> {
@@ -67,15 +69,19 @@ pub struct PaperTurns<'f> {
 }
 
 impl PaperFile {
-    /// Opens a file. `None` if it is an SQLite database without these tables, or one of Thermocline's own.
+    /// Opens a file for reading.
     ///
-    /// Errors: `ForeignFile` if it is not an SQLite database, `ReadOnly` or `Io` if it cannot be opened.
+    /// Returns `None` if the file is an SQLite database without these tables, or one of Thermocline's own.
+    ///
+    /// Errors: `Corrupt` if the file is not an SQLite database, `ReadOnly` or `Io` if it cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let conn = connect::reader(path.as_ref())?;
         Ok(if is_papers(&conn)? { Some(Self { conn }) } else { None })
     }
 
-    /// The ids of the users who have turns in the file, as text (see [`PaperTurn`]), in the order of their ids.
+    /// Returns the ids of the users who have turns in the file, ordered by id.
+    ///
+    /// The ids are text, as in [`PaperTurn`].
     pub fn users(&self) -> Result<Vec<String>> {
         let mut stmt =
             self.conn.prepare("SELECT DISTINCT user_id FROM conversation_turns ORDER BY user_id")?;
@@ -83,7 +89,9 @@ impl PaperFile {
         Ok(users.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The turns of a user: sessions in the order in which they started, each session's turns by `turn_number`.
+    /// Returns the turns of a user: sessions in the order in which they started, each session's turns by `turn_number`.
+    ///
+    /// `user` is one of the ids that [`users`](Self::users) returns.
     pub fn turns(&self, user: &str) -> Result<PaperTurns<'_>> {
         let mut stmt = self.conn.prepare(
             "SELECT t.rowid, t.user_id FROM conversation_turns AS t
@@ -112,7 +120,7 @@ impl PaperFile {
                 id: id_text(row.get_ref("id")?),
                 user_message: row.get("user_message")?,
                 ai_response: row.get("ai_response")?,
-                // The caller decides which error this becomes.
+                // A placeholder, which `map_err` below replaces.
                 timestamp: said_at
                     .as_deref()
                     .and_then(instant::from_text)
@@ -148,7 +156,7 @@ impl Iterator for PaperTurns<'_> {
 
 impl ExactSizeIterator for PaperTurns<'_> {}
 
-/// Whether the paper's two tables are present with all their columns, and none of ours.
+/// Returns whether the file has the paper's two tables with the columns that are read here, and is not one of ours.
 pub(super) fn is_papers(conn: &Connection) -> Result<bool> {
     const COLUMNS: &str = r#"["id", "user_id", "session_id", "turn_number", "user_message", "ai_response", "timestamp",
         "snapshot_id", "is_identity_critical"]"#;
@@ -164,7 +172,7 @@ fn uuid(bytes: &[u8]) -> Option<Uuid> {
     Uuid::from_slice(bytes).ok()
 }
 
-/// An id as a caller's id: a UUID, or any other value.
+/// Formats an id as text. NULL becomes an empty string.
 fn id_text(id: ValueRef<'_>) -> String {
     match id {
         ValueRef::Blob(bytes) => uuid(bytes).map_or_else(

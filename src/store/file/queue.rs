@@ -1,6 +1,6 @@
-//! The writer's queue: what callers ask of the one thread that writes, and how they wait for it.
+//! The queue of the writer thread, through which callers send commands and wait for the results.
 //!
-//! The queue is bounded by commands and by bytes of text. A caller that finds it full waits until its deadline.
+//! The queue is bounded in commands and in bytes of text. A caller that finds it full waits until its deadline.
 
 use std::{
     sync::{Arc, Mutex, Weak, mpsc as std_mpsc},
@@ -40,8 +40,8 @@ struct WaitingCommand<T, W> {
     failed: Option<Error>,
     sender: oneshot::Sender<Result<T>>,
     deadline: Deadline,
-    /// Its share of the bytes that may be queued. Released before the answer is sent, so that the caller then finds the room
-    /// free.
+    /// The command's share of the bytes that may be queued. Released before the answer is sent, so that the share is free
+    /// when the caller gets its answer.
     room: Option<OwnedSemaphorePermit>,
 }
 
@@ -64,7 +64,7 @@ impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiti
         let answer = match (failed.cloned().or(self.failed), self.done) {
             (None, Some(done)) => Ok(done),
             (Some(error), _) => Err(error),
-            (None, None) => return, // Never ran and nothing failed: the caller learns that the thread is gone.
+            (None, None) => return, // It never ran. The dropped sender reports that the thread is gone.
         };
         drop(self.room);
         let _ = self.sender.send(answer); // The caller may have stopped waiting.
@@ -75,7 +75,7 @@ impl<T: Send, W: FnOnce(&mut WriteTx<'_>) -> Result<T> + Send> Command for Waiti
     }
 }
 
-/// The callers' side of the queue.
+/// The handle of the writer thread, through which callers queue commands.
 #[derive(Debug)]
 pub(crate) struct Writer {
     /// `None` once closed.
@@ -83,7 +83,7 @@ pub(crate) struct Writer {
     thread: Mutex<Option<JoinHandle<Result<()>>>>,
     /// Disconnects when the thread has ended.
     ended: Mutex<std_mpsc::Receiver<()>>,
-    /// Kibibytes of text that may still be queued.
+    /// How many more kibibytes of text may be queued.
     room: Arc<Semaphore>,
     commits: Arc<Commits>,
     queue_kib: u32,
@@ -109,7 +109,7 @@ impl Writer {
             .name("thermocline-writer".into())
             .spawn(move || {
                 let _alive: std_mpsc::Sender<()> = alive; // Dropped last.
-                // A panic drops the queue; waiting and later callers get an error.
+                // A panic drops the receiver, so that waiting and later callers get an error.
                 WriterThread::new(file, conn, config, shared, (work, counted))?.run(orders)
             })
             .map_err(|error| Error::caused(ErrorKind::Io, "the writer thread could not be started", error))?;
@@ -125,7 +125,7 @@ impl Writer {
         })
     }
 
-    /// Queues `work`, which holds this many bytes of text, and waits until its writes are durable.
+    /// Queues `work`, which holds `bytes` bytes of text, and waits until its writes are durable.
     ///
     /// Dropping the future does not cancel a queued command.
     pub(crate) async fn write_sized<T: Send + 'static>(
@@ -151,26 +151,26 @@ impl Writer {
         self.try_send(Order::Run(Box::new(command)));
     }
 
-    /// How many commands are queued. `None` if the writer accepts none any more.
+    /// Returns how many commands are queued. `None` if the writer no longer accepts commands.
     pub(crate) fn queued(&self) -> Option<usize> {
         let queue = self.queue.lock().expect("no one panics while holding the queue");
         let queue = queue.as_ref().filter(|queue| !queue.is_closed())?;
         Some(queue.max_capacity() - queue.capacity())
     }
 
-    /// What its commits have cost so far.
+    /// Returns the counters of the writer's commits.
     pub(crate) fn commits(&self) -> &Commits {
         &self.commits
     }
 
-    /// Returns once everything posted so far is in the file or lost.
+    /// Waits until everything posted so far is in the file or lost.
     pub(crate) async fn flush(&self) -> Result<()> {
         let (sender, receiver) = oneshot::channel();
         self.send(Order::Flush(sender), Deadline::after(self.timeout)).await?;
         receiver.await.map_err(|_| poisoned())
     }
 
-    /// Queues something to write after the acknowledgement, if there is room.
+    /// Queues a receipt or a use, if there is room. Does not wait.
     pub(crate) fn post_behind(&self, entry: WriteBehind) {
         self.try_send(Order::Behind(entry));
     }
@@ -181,7 +181,8 @@ impl Writer {
         }
     }
 
-    /// Empties the write-ahead log and overwrites the gaps of these pages. Returns `false` if a reader holds the log.
+    /// Empties the write-ahead log and overwrites the gaps in these pages. Returns `false` if a reader keeps the log from
+    /// being emptied.
     pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
         self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after(self.timeout)).await?;
@@ -195,7 +196,7 @@ impl Writer {
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 
-    /// Waits until the queue has room for this many more bytes. Small commands need none.
+    /// Waits until the queue has room for `bytes` more bytes. Commands of less than 1 KiB need no room.
     async fn room_for(&self, bytes: usize, deadline: Deadline) -> Result<Option<OwnedSemaphorePermit>> {
         let kib = u32::try_from(bytes / 1_024).unwrap_or(u32::MAX).min(self.queue_kib);
         if kib == 0 {
@@ -249,7 +250,7 @@ fn poisoned() -> Error {
 }
 
 impl Drop for Writer {
-    /// Lets the thread finish the queue, for a bounded time.
+    /// Waits until the thread has finished the queue, at most for `close_timeout`.
     fn drop(&mut self) {
         if let Ok(queue) = self.queue.get_mut() {
             queue.take();
@@ -257,7 +258,7 @@ impl Drop for Writer {
         let wait = self.close_timeout;
         let ended = self.ended.get_mut().map(|ended| ended.recv_timeout(wait));
         if matches!(ended, Ok(Err(std_mpsc::RecvTimeoutError::Disconnected))) {
-            let _ = self.close(); // Returns at once now; waiting callers already learned of a panic.
+            let _ = self.close(); // Does not block: the thread has ended. Waiting callers know of a panic already.
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads: a pool of connections that cannot write, and a deadline for each read.
+//! The pool of connections that cannot write, and read transactions with a deadline.
 
 use std::{
     cell::Cell,
@@ -18,13 +18,14 @@ use crate::{
     store::file::{connect, db_file::DbFile, errors::poisons_connection},
 };
 
-/// Virtual machine steps between two checks of the deadline. A check costs about as much as two steps.
+/// The number of SQLite's virtual machine steps between two checks of the deadline. A check costs about as much as two
+/// steps.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// How often a caller that waits for a free connection checks whether none can be opened.
+/// How long a caller waits for a free connection before it checks whether any connection can be opened.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// How long the first connection may take to open.
+/// How long opening the first connection may take.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The longest pause before the pool tries again to open a connection that could not be opened.
@@ -40,9 +41,10 @@ pub(crate) struct Readers {
     read_timeout: Duration,
 }
 
-/// Dropping it waits, for a bounded time, until the pool and all its connections are gone. The pool opens them on its own
-/// threads, which may hold it for a moment longer than we do: a connection that outlived the writer was seen to leave the
-/// files next to the database behind.
+/// A guard that waits on drop until the pool and all its connections are gone, at most for `timeout`.
+///
+/// The pool opens connections on its own threads, which may keep it alive for a moment after we have dropped it. A
+/// connection that outlived the writer once kept the files next to the database from being removed.
 #[derive(Debug)]
 struct AllClosed {
     ended: Mutex<mpsc::Receiver<()>>,
@@ -61,7 +63,7 @@ impl Drop for AllClosed {
 #[derive(Debug)]
 struct PooledReader {
     conn: Connection,
-    /// Whether the disk has failed under it. It is then closed and replaced.
+    /// Whether the disk has failed under this connection. If so, the pool closes and replaces it.
     broken: Cell<bool>,
     _alive: mpsc::Sender<()>, // Dropped last.
 }
@@ -71,7 +73,7 @@ struct PooledReader {
 struct Opener {
     file: Arc<DbFile>,
     manager: SqliteConnectionManager,
-    /// Why the last one could not be opened. `None` if it could.
+    /// The error of the last attempt to open a connection. `None` if it succeeded.
     refused: Arc<Mutex<Option<Error>>>,
     alive: mpsc::Sender<()>,
 }
@@ -89,14 +91,14 @@ impl Readers {
         let opener = Opener { file: Arc::clone(&file), manager, refused: Arc::clone(&refused), alive };
         let pool = Pool::builder()
             .max_size(config.readers)
-            // None in advance: a connection still being opened when the file is closed would be a reader in the way of its
-            // log.
+            // No connections are opened in advance: one that is still being opened when the file is closed would be a reader
+            // that keeps the log from being emptied.
             .min_idle(Some(0))
             // A connection to a local file does not break by itself.
             .test_on_check_out(false)
             .max_lifetime(None)
             .idle_timeout(None)
-            .connection_timeout(2 * LONGEST_RETRY) // It waits half of this between tries.
+            .connection_timeout(2 * LONGEST_RETRY) // The pool waits at most half of this between tries.
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
         let readers = Self { file, pool, _closed: closed, refused, read_timeout: config.read_timeout };
@@ -104,12 +106,12 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Begins a read transaction on one snapshot of the file. Reads are stopped after the deadline.
+    /// Begins a read transaction. Its statements are interrupted once `Config::read_timeout` has passed.
     pub(crate) fn begin(&self) -> Result<ReadTransaction> {
         self.begin_within(self.read_timeout)
     }
 
-    /// Like `begin`, with a shorter time limit.
+    /// Like `begin`, with this time limit.
     pub(crate) fn begin_within(&self, timeout: Duration) -> Result<ReadTransaction> {
         self.file.noticed()?;
         let deadline = Deadline::after(timeout);
@@ -118,7 +120,7 @@ impl Readers {
         ReadTransaction::begin(HeldConnection::Pooled(reader))
     }
 
-    /// Closes unused connections. If the file is lost, those in use are closed when they are returned.
+    /// Closes unused connections. Called once the file is lost: connections in use are then closed when they are returned.
     pub(crate) fn let_go(&self) {
         let idle: Vec<_> = std::iter::from_fn(|| self.pool.try_get()).collect();
         for reader in &idle {
@@ -132,7 +134,7 @@ impl Readers {
                 return Ok(reader);
             }
             let refused = self.refused.lock().expect("no one panics with it").clone();
-            // While there are other connections, one of them will be returned.
+            // As long as the pool has connections, one of them will be returned to it.
             let is_hopeless = self.pool.state().connections == 0 || deadline.has_passed();
             if let Some(why) = refused.filter(|_| is_hopeless) {
                 return Err(why);
@@ -161,24 +163,24 @@ impl ManageConnection for Opener {
     }
 
     fn has_broken(&self, reader: &mut PooledReader) -> bool {
-        // A connection stuck in its transaction would show the same old snapshot for ever.
+        // A connection that is stuck in its transaction would see the same old state of the file for ever.
         reader.broken.get() || !reader.conn.is_autocommit() || self.file.noticed().is_err()
     }
 }
 
-/// A connection that reads one snapshot of the file until it is dropped.
+/// A read transaction, which sees one moment of the file and ends on drop.
 #[derive(Debug)]
 pub(crate) struct ReadTransaction(HeldConnection);
 
 #[derive(Debug)]
 enum HeldConnection {
     Pooled(PooledConnection<Opener>),
-    /// For reading all of something, without a deadline and without occupying the pool.
+    /// A connection outside the pool, for long reads without a deadline.
     Own(Connection),
 }
 
 impl ReadTransaction {
-    /// Begins a read transaction on its own connection and without a deadline.
+    /// Begins a read transaction on a new connection and without a deadline.
     pub(crate) fn at_leisure(file: &DbFile) -> Result<Self> {
         Self::begin(HeldConnection::Own(file.reader()?))
     }
@@ -194,7 +196,7 @@ impl ReadTransaction {
         Ok(reading)
     }
 
-    /// Notes a failure: a connection under which the disk has failed is not used again.
+    /// Takes note of an error of a read: a connection under which the disk has failed is not used again.
     pub(crate) fn heard(&self, error: &Error) {
         if let HeldConnection::Pooled(reader) = &self.0
             && poisons_connection(error)
@@ -216,10 +218,9 @@ impl Deref for ReadTransaction {
 }
 
 impl Drop for ReadTransaction {
-    /// Ends the transaction with a rollback: after a statement that met a damaged page a commit fails, though everything
-    /// else was read.
+    /// Ends the transaction with a rollback, because a commit fails after a statement that met a damaged page.
     fn drop(&mut self) {
-        // A connection that cannot leave its transaction is not used again.
+        // If the rollback fails, the pool does not use the connection again.
         let _ = self.prepare_cached("ROLLBACK").and_then(|mut rollback| rollback.execute([]));
     }
 }
@@ -233,14 +234,14 @@ mod tests {
     use crate::store::file::open;
 
     impl Readers {
-        /// Reads as the store does, so that failures are noted.
+        /// Reads as the store does, so that the pool takes note of errors.
         fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
             let reading = self.begin()?;
             read(&reading).inspect_err(|error| reading.heard(error))
         }
     }
 
-    /// Marks the one connection, makes a read on it fail, and checks whether the next read gets the same one.
+    /// Marks the only connection, makes a read on it fail, and checks whether the next read gets the same connection.
     #[track_caller]
     fn check(error: Error, is_kept: bool) {
         const MARK: i64 = -77;
@@ -286,7 +287,7 @@ mod tests {
     fn a_read_past_its_deadline_is_stopped_and_the_next_one_is_served() {
         let (_folder, mut readers) = readers();
         readers.read_timeout = Duration::from_millis(1);
-        // Practically endless; the bound makes the test fail instead of hang if nothing stops it.
+        // Practically endless. If nothing interrupts it, its limit makes the test fail instead of hang.
         let endless = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 100000000)
                        SELECT count(*) FROM up";
         for _ in 0..3 {
@@ -304,7 +305,7 @@ mod tests {
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         let config = Config { readers: 1, ..Config::default() };
         let readers = Readers::new(Arc::new(file), &config).unwrap();
-        // The contents can no longer be read, by this connection or any other.
+        // From here on no connection can read the file's contents.
         std::fs::write(folder.path().join("r.db"), [0xff; 8_192]).unwrap();
         readers.read(|_| Err::<(), _>(sqlite(ffi::SQLITE_IOERR))).unwrap_err();
         for _ in 0..3 {

@@ -1,9 +1,10 @@
-//! A checksum in each of our rows, which shows whether the row is what was written.
+//! Maintains a checksum in each of our rows, which shows whether the row still is what was written.
 //!
-//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers of the writer's own connection do,
-//! generated from the schema, so that no table and no statement can forget it. A damaged row stays damaged: a change to it
-//! leaves its checksum as wrong as before. A row without a checksum gets one when it is changed. Code that shows text checks
-//! [`row_check::holds`] first; doctor checks every row. A change by any other program counts as damage.
+//! `row_check` is the CRC-32 of a row's other columns. Statements do not write it. Temporary triggers of the writer's
+//! connection do. They are generated from the schema, so that no table and no statement can forget it. An update of a
+//! damaged row does not change its checksum, so that the row stays damaged. A row without a checksum gets one when it is
+//! updated. Code that shows text checks [`row_check::holds`] first; doctor checks every row. A change by any other program
+//! counts as damage.
 
 use std::collections::BTreeSet;
 
@@ -19,22 +20,24 @@ use crate::{
     text::measure,
 };
 
-/// The column: a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
+/// The checksum's column: a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
 const COLUMN: &str = "row_check";
-/// The value in a row that no trigger has seen yet, because a migration or another program wrote it.
+/// The value of the column in a row that a migration or another program wrote, without our triggers.
 const UNSEALED: &str = "x'00000000'";
-/// The SQL function that computes it from the other columns, in order.
+/// The SQL function that computes a row's checksum from its other columns, in order.
 const FUNCTION: &str = "thermocline_row_check";
 /// The SQL function that computes a turn's content hash from its two sides.
 const HASH_FUNCTION: &str = "thermocline_content_hash";
-/// Whether a turn's unit shows that another text was recorded. For a turn that is not taken over yet it shows nothing.
+/// The SQL condition that a turn's text is not the recorded one, according to the hash in its unit. It never holds for an
+/// inserted turn that is not taken over yet.
 const IS_ANOTHER_TEXT: &str = "counted_by <> '' AND thermocline_content_hash(user_message, ai_response) <>
     (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
      WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
-/// Columns without a checksum, because other checks of doctor cover them. A backend's connection may set `snapshot_id` to
-/// NULL (`ON DELETE SET NULL`) and has none of our triggers. The others identify a turn or are derived from it, and reading
-/// them just for the checksum made the warm tier slower (benchmark `warm`). A user's `revision` is not part of what was
-/// said, and rises with every act.
+/// Columns that the checksums leave out, because other checks of doctor cover them.
+///
+/// A backend's connection, which does not have our triggers, may set `snapshot_id` to NULL (`ON DELETE SET NULL`). The other
+/// columns of a turn identify it or are derived from it, and reading them only for the checksum made the warm tier slower
+/// (benchmark `warm`). A user's `revision` is not part of what was said, and rises with every act.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("conversation_turns", "turn_key"),
     ("conversation_turns", "user_id"),
@@ -44,10 +47,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("user_scopes", "revision"),
 ];
 
-/// A table whose rows are checked.
+/// A table whose rows have checksums.
 struct CheckedTable {
     name: String,
-    /// The columns covered by its checksum, in order.
+    /// The columns that the checksum covers, in order.
     columns: Vec<String>,
     /// The columns that identify a row.
     key: Vec<String>,
@@ -71,7 +74,7 @@ pub(crate) fn add_functions(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Maintains the checksums of all rows that this connection writes from now on.
+/// Adds the triggers that maintain the checksums of the rows that this connection writes.
 pub(crate) fn keep(conn: &Connection) -> Result<()> {
     let triggers: String = tables(conn)?.iter().map(triggers).collect();
     Ok(conn.execute_batch(&triggers)?)
@@ -96,7 +99,7 @@ fn triggers(table: &CheckedTable) -> String {
     )
 }
 
-/// Whether every row has had a checksum since the last migration.
+/// Returns whether [`seal`] has run since the last migration, by the checksums of the migration history.
 pub(crate) fn is_sealed(conn: &Connection) -> Result<bool> {
     Ok(has_column(conn, migrate::HISTORY)?
         && conn.query_row(
@@ -106,17 +109,17 @@ pub(crate) fn is_sealed(conn: &Connection) -> Result<bool> {
         )?)
 }
 
-/// Adds a checksum to every row that a migration left without one, in one transaction. It is complete if the rows of the
-/// history have theirs.
+/// Adds a checksum to every row that a migration left without one, in one transaction. The rows of the migration history get
+/// theirs in it too, so they show whether this was done.
 pub(crate) fn seal(conn: &Connection) -> Result<()> {
     if is_sealed(conn)? {
         return Ok(());
     }
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     if is_sealed(&tx)? {
-        return Ok(()); // Another process was faster.
+        return Ok(()); // Another process has done it.
     }
-    // Only the file shows whether these tables are ours, so no migration can give them the column.
+    // No migration can add the column to these tables, because whether they are ours differs between files.
     for table in shared(&tx)?.iter().chain([&migrate::HISTORY.to_owned()]) {
         if !has_column(&tx, table)? {
             tx.execute_batch(&format!(
@@ -126,7 +129,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
         }
     }
     for CheckedTable { name, columns, .. } in tables(&tx)? {
-        // A text other than the recorded one must not pass for it: its row gets a checksum that does not match.
+        // A turn whose text is not the recorded one gets a checksum that does not match, so that it counts as damaged.
         let is_known_damaged = if name == "conversation_turns" { IS_ANOTHER_TEXT } else { "false" };
         tx.execute_batch(&format!(
             "UPDATE {name} SET {COLUMN} = CASE WHEN {is_known_damaged} THEN x'00' ELSE {FUNCTION}({}) END
@@ -147,7 +150,7 @@ fn value(value: ValueRef<'_>) -> SqlValue<'_> {
     }
 }
 
-/// Damaged rows: how many, and where the first in each table are.
+/// The number of damaged rows, and the places of the first ones in each table.
 #[derive(Debug, Default)]
 pub(crate) struct RowDamage {
     pub(crate) rows: u64,
@@ -174,7 +177,7 @@ fn look_at(
     CheckedTable { name, columns, key }: &CheckedTable,
     found: &mut RowDamage,
 ) -> Result<()> {
-    /// More places would help nobody.
+    /// The maximum number of places that are reported for one table.
     const MOST_PLACES: u32 = 20;
     let sql = format!("SELECT {}, {COLUMN}, {} FROM {name}", columns.join(", "), key.join(", "));
     let mut stmt = conn.prepare(&sql)?;
@@ -204,7 +207,7 @@ fn look_at(
     }
 }
 
-/// A part of a key, as `sqlite3` takes it. Keys are numbers and ids; words and callers' text are not shown.
+/// Formats a part of a key for `sqlite3`. Shows numbers and ids, but no words or callers' text.
 fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Integer(number) => number.to_string(),
@@ -216,7 +219,7 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// Those of our tables in this file that have the column.
+/// Returns our tables in this file that have the checksum column.
 fn tables(conn: &Connection) -> Result<Vec<CheckedTable>> {
     let shared = shared(conn)?;
     let ours = migrate::OUR_NAMES.iter().copied().chain(shared.iter().map(String::as_str));
@@ -247,7 +250,7 @@ fn tables(conn: &Connection) -> Result<Vec<CheckedTable>> {
     Ok(found)
 }
 
-/// Those of the two tables a backend may have created before us that are ours.
+/// Returns which of the tables `users` and `state_snapshots` are ours. A backend may have created its own before us.
 fn shared(conn: &Connection) -> Result<Vec<String>> {
     if migrate::version(conn)?.is_none() {
         return Ok(Vec::new());
@@ -256,7 +259,7 @@ fn shared(conn: &Connection) -> Result<Vec<String>> {
         "SELECT replace(key, '_table', '') AS name FROM thermocline_settings
          WHERE key IN ('users_table', 'state_snapshots_table') AND value = 'thermocline'",
     );
-    let Ok(mut stmt) = asked else { return Ok(Vec::new()) }; // A file can be read even without its settings.
+    let Ok(mut stmt) = asked else { return Ok(Vec::new()) }; // Without its settings, a file can still be read.
     let rows = stmt.query_map([], |row| row.get("name"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

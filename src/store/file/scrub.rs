@@ -1,15 +1,14 @@
-//! Overwrites what erased rows leave in the gaps of pages.
+//! Overwrites the copies of erased rows that are left in the gaps of pages.
 //!
 //! `secure_delete` overwrites a row where it is deleted. But when SQLite moves rows between pages to balance a tree, it
-//! leaves their old copies in the gap between a page's directory and its contents, and nothing ever overwrites these on
-//! purpose: erased text was found there, between other rows. `VACUUM` would remove it, but assigns new row numbers to a
-//! backend's own tables and holds up all writers for seconds. So the gaps of our own tables' pages are overwritten in the
-//! file itself.
+//! leaves their old copies in the gap between a page's directory and its contents, and does not overwrite them. Erased text
+//! was found there. `VACUUM` would remove it, but it may change the rowids of a backend's own tables, and blocks all writers
+//! for seconds. So this module overwrites the gaps of our own tables' pages in the file itself.
 //!
-//! This is safe under three conditions, which the writer ensures: nobody else writes (it has the write lock), the file is
-//! complete (the write-ahead log is empty), and no connection keeps an old copy of a page that it could write back (the
-//! writer's own is closed afterwards, and a commit makes all others read again). SQLite ignores the contents of a gap, so a
-//! power loss in the middle leaves a sound file.
+//! This is safe under three conditions, which the writer ensures. Nobody else writes: the writer has the write lock. The
+//! file is complete: the write-ahead log is empty. No connection keeps an old copy of a page that it could write back: the
+//! writer's own connection is closed afterwards, and a commit makes all others read their pages again. SQLite ignores the
+//! contents of a gap, so a power loss in the middle leaves a sound file.
 
 use std::{fs::File, io};
 
@@ -30,11 +29,13 @@ use crate::{
     },
 };
 
-/// Pages per slice: 2 MiB to read, about 2 ms.
+/// The number of pages per slice: 2 MiB to read, about 2 ms.
 pub(crate) const SLICE_PAGES: usize = 512;
 
-/// The scrub that is owed, and the pages of our own tables and indexes that hold rows, as of now. `None` if none is owed.
-/// Rows that move later leave only copies of themselves, so a list made after an erase stays valid for it.
+/// Returns the scrub that is owed, and the pages of our own tables and indexes. `None` if no scrub is owed.
+///
+/// Rows that SQLite moves later leave only copies of rows that still exist, so a list that was made after an erase stays
+/// valid for that erase.
 pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     let conn = file.reader()?;
     let snapshot = conn.unchecked_transaction()?;
@@ -53,11 +54,11 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     Ok(Some((owed, rows.collect::<rusqlite::Result<_>>()?)))
 }
 
-/// Overwrites the gaps of these pages, if nobody has written since the log was emptied. The commit makes every other
-/// connection read its pages again.
+/// Overwrites the gaps of these pages, unless somebody has done it already. Returns `false` if somebody has written since
+/// the log was emptied. The commit makes every other connection read its pages again.
 ///
-/// While we hold the write lock, an empty log stays empty, and nobody has anything to copy into the file. That holds only
-/// for the log we have open, so it must be the file's log.
+/// While we hold the write lock, an empty log stays empty, and nobody has anything to copy into the file. That is true only
+/// of the log that we have open, so it must be the file's log.
 pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages: &[u32]) -> Result<bool> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     file.check()?;
@@ -72,7 +73,7 @@ pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages:
     Ok(true)
 }
 
-/// Overwrites the gaps of these pages. `conn` holds the write lock, and the log is empty.
+/// Overwrites the gaps of these pages. `conn` must hold the write lock, and the log must be empty.
 fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
     let path = db.path();
     let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
@@ -97,8 +98,8 @@ fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
     file.sync_data().map_err(|error| from_io(error, path))
 }
 
-/// The gap between the directory of a page's rows and the first of them (SQLite's file format, section 1.6). `None` if the
-/// page no longer holds rows.
+/// Returns the gap between a page's directory (the cell pointer array) and its contents (SQLite's file format, section 1.6).
+/// `None` if the page is no longer a valid b-tree page.
 fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
     let number = |at: usize| Some(usize::from(u16::from_be_bytes([*page.get(at)?, *page.get(at + 1)?])));
     let directory = match page.get(header)? {
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(gap(&[13], 0), None);
     }
 
-    /// Checks that a file opened by `name`, whose log has turns not yet copied into the file, is not overwritten.
+    /// Checks that a file opened by `name` is scrubbed only if its log is empty, and that a missing log is an error.
     #[cfg(unix)]
     #[track_caller]
     fn check_scrub(name: &std::path::Path) {

@@ -1,8 +1,9 @@
-//! Returns free pages to the file system: after old conversations are compressed, nearly half of a file may be free.
+//! Returns free pages to the file system. After old conversations are compressed, nearly half of a file may be free.
 //!
-//! SQLite moves pages from the end of the file into free ones and truncates it (`incremental_vacuum`). This works only in
-//! files created for it: those that were empty when we first opened them. A moved page takes the contents of its gaps along,
-//! and the truncated part is not overwritten, so nothing is moved while an erase is in progress or its scrub is owed.
+//! SQLite moves pages from the end of the file into free pages and truncates the file (`incremental_vacuum`). This works
+//! only in files that were set up for it: those that were empty when we first opened them. A page is moved together with the
+//! contents of its gaps, and the truncated part is not overwritten. So nothing is moved while an erase is in progress or a
+//! scrub is owed.
 
 use rusqlite::Connection;
 
@@ -14,14 +15,14 @@ use crate::{
 
 /// One in this many of the file's pages may stay free, as room for new data, so that pages are rarely moved.
 const FREE_SHARE: u64 = 16;
-/// This many pages may stay free in any file: 1 MiB.
+/// The number of pages that may stay free in any file: 1 MiB.
 const FREE_PAGES: u64 = 256;
-/// Pages per transaction: 1 MiB to write, a few milliseconds.
+/// The maximum number of pages per transaction: 1 MiB to write, a few milliseconds.
 const SLICE_PAGES: u64 = 256;
 /// The value of `PRAGMA auto_vacuum` for files whose pages may be moved.
 const INCREMENTAL: u64 = 2;
 
-/// Sets up an empty file so that its pages may be moved.
+/// Sets up a file for incremental vacuum, if the file is still empty.
 pub(super) fn prepare(conn: &Connection) -> Result<()> {
     if ask(conn, "page_count")? == 0 {
         conn.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
@@ -29,7 +30,7 @@ pub(super) fn prepare(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// How many pages should be returned. 0 while an erase is in progress.
+/// Returns how many free pages should be returned to the file system. 0 if the file's pages must not be moved.
 pub(super) fn spare_pages(conn: &Connection) -> Result<u64> {
     let may_stay = (ask(conn, "page_count")? / FREE_SHARE).max(FREE_PAGES);
     let spare = ask(conn, "freelist_count")?.saturating_sub(may_stay);
@@ -39,7 +40,8 @@ pub(super) fn spare_pages(conn: &Connection) -> Result<u64> {
     Ok(if is_allowed { spare } else { 0 })
 }
 
-/// Truncates some pages within a transaction. Returns `true` if more remain.
+/// Returns at most [`SLICE_PAGES`] free pages to the file system, in the caller's transaction. Returns `true` if more
+/// remain.
 pub(super) fn shrink(conn: &Connection) -> Result<bool> {
     let spare = spare_pages(conn)?;
     if spare > 0 {
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
     use crate::store::file::connect;
 
-    /// A file in which 3,000 pages were filled and are now free.
+    /// Creates a file in which 3,000 pages were filled and are now free.
     fn with_free_pages(prepare: &str) -> (tempfile::TempDir, Connection) {
         let folder = tempfile::tempdir().unwrap();
         #[expect(clippy::disallowed_methods, reason = "a file that is none of ours")]

@@ -1,4 +1,4 @@
-//! Implements the six calls over a connection to the file.
+//! Implements the six calls of [`Sql`] over a connection to the file.
 
 use std::{cell::Cell, ops::Deref};
 
@@ -19,14 +19,14 @@ use crate::{
     },
 };
 
-/// A transaction of one connection, however the connection is held.
+/// A transaction on one connection. `C` is the connection, or a type that holds it.
 pub(crate) struct Sqlite<'c, C = &'c Connection> {
     conn: C,
     clock: &'c dyn Clock,
-    /// Where a test makes a write fail.
+    /// The faults with which tests make statements fail. `None` for a connection without injected faults.
     faults: Option<&'c Faults>,
-    /// Whether a statement is passing on its rows. No other may run meanwhile: over a network that would be one round trip
-    /// per row.
+    /// Whether a statement is passing its rows on. No other statement may run meanwhile, because over a network that would
+    /// be one round trip per row.
     is_showing: Cell<bool>,
 }
 
@@ -53,7 +53,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
         &self.conn
     }
 
-    /// A statement with its parameters bound.
+    /// Prepares a statement and binds its parameters.
     fn bound(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<CachedStatement<'_>> {
         debug_assert!(!self.is_showing.get(), "a statement runs in the row loop of another: {sql}");
         self.meet(Moment::Before, sql)?;
@@ -76,7 +76,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
             }
             match rows.next() {
                 Ok(None) => break Ok(()),
-                // A write is read to its end, because it may still be rejected there.
+                // A write is always run to its end, because it may fail there.
                 Ok(Some(_)) if stopped => {}
                 Ok(Some(row)) => match each(&SqlRow::new(row)) {
                     Ok(Flow::Next) => {}
@@ -91,7 +91,8 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
     }
 }
 
-/// A statement keeps its earlier parameters: one that is not given would have its old value or NULL.
+/// Binds all parameters. Rejects a wrong number of them, because a cached statement keeps earlier values: a parameter that
+/// is not given would have its old value or NULL.
 fn bind(stmt: &mut CachedStatement<'_>, params: &[SqlValue<'_>]) -> Result<()> {
     if stmt.parameter_count() != params.len() {
         return Err(Error::new(
@@ -142,7 +143,7 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     }
 
     fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>> {
-        // Nobody else writes during this transaction.
+        // The row needs no lock: nobody else can write during a write transaction.
         let mut found = None;
         self.query(users::ROW, values![user_no], &mut |row| {
             found = Some(users::read_row(row)?);
@@ -152,7 +153,7 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
     }
 
     fn lease_clock(&self) -> Result<DateTime<Utc>> {
-        Ok(instant::clamped(self.clock.now())) // A file has no clock of its own.
+        Ok(instant::clamped(self.clock.now())) // Unlike a database server, a file has no clock.
     }
 }
 

@@ -1,4 +1,4 @@
-//! Shared by the tests of the queue and of the writer: a store whose writer can be held.
+//! Helpers for the tests of the queue and of the writer: a store, writes to it, and a way to hold its writer.
 
 use std::{
     path::Path,
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// A file with a table to write to, in addition to the real ones.
+/// Opens a store whose file has one more table, `notes`, to write to.
 pub(super) async fn store(config: Config) -> (TempDir, Arc<Store>) {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::open(&folder.path().join("w.db"), config).unwrap());
@@ -55,7 +55,7 @@ pub(super) fn write_and(store: &Arc<Store>, n: u32, outcome: Result<()>) -> Join
     })
 }
 
-/// Keeps the writer busy with a first batch until told to go on, so that the commands after it share a batch.
+/// Keeps the writer busy with a first batch until the returned sender is used, so that the commands after it share a batch.
 pub(super) async fn hold(store: &Arc<Store>) -> (Sender<()>, JoinHandle<Result<()>>) {
     let (go_on, wait): (Sender<()>, Receiver<()>) = channel();
     let (started, is_held) = oneshot::channel();
@@ -73,7 +73,7 @@ pub(super) async fn hold(store: &Arc<Store>) -> (Sender<()>, JoinHandle<Result<(
     (go_on, held)
 }
 
-/// The notes in the file, as its readers see them.
+/// Returns the notes in the file, as readers see them.
 pub(super) fn notes(store: &Store) -> Vec<u32> {
     let conn = store.readers.begin().unwrap();
     let mut stmt = conn.prepare("SELECT n FROM notes ORDER BY n").unwrap();
@@ -88,7 +88,7 @@ pub(super) async fn all_are_queued() {
     }
 }
 
-/// The first column of a query's rows in a file.
+/// Runs a query on a file and returns the first column of its rows.
 pub(crate) fn texts(path: &Path, sql: &str) -> Vec<String> {
     let conn = connect::reader(path).unwrap();
     let mut stmt = conn.prepare(sql).unwrap();

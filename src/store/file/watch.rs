@@ -1,4 +1,4 @@
-//! Detects commits by anybody and reads a session's version, on a connection that never writes.
+//! Detects commits by any process and reads sessions' versions, on a connection that never writes.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,10 +15,10 @@ use crate::{
     },
 };
 
-/// A connection that only detects commits by anybody and reads sessions' versions. After any failure the next check opens
-/// another one: SQLite promises little for a connection under which a disk has failed.
+/// A connection that only detects commits and reads sessions' versions. After any failure the next check opens another one,
+/// because SQLite promises little for a connection under which a disk has failed.
 ///
-/// Once it has read, it keeps other processes that close the file last from removing the log, even while the writer has no
+/// Once the connection has read, another process that closes the file cannot remove the log, even while the writer has no
 /// connection.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -31,22 +31,22 @@ pub(crate) struct Watch {
 struct Watching {
     /// `None` after a failure.
     conn: Option<Connection>,
-    /// How many connections have been opened.
+    /// How many connections have been opened so far.
     openings: u32,
 }
 
-/// A moment at which commits were checked. Two marks are equal only if nobody, in any process, has committed between them.
+/// The state of the file's commits at one moment. Two marks are equal only if no process has committed between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Each connection counts from the start: numbers of two connections cannot be compared.
+    /// Which of the watch's connections was asked. Data versions of different connections cannot be compared.
     openings: u32,
     data_version: i64,
 }
 
 impl Mark {
-    /// As one number: two marks' numbers are equal if and only if the marks are.
+    /// Returns the mark as one number. Two numbers are equal if and only if the marks are.
     pub(crate) fn number(self) -> u64 {
-        // SQLite's number has 32 bits.
+        // SQLite's data version has 32 bits.
         u64::from(self.openings) << 32 | u64::try_from(self.data_version).unwrap_or(0) & u64::from(u32::MAX)
     }
 
@@ -64,12 +64,12 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Checks now.
+    /// Returns the current mark.
     pub(crate) fn mark(&self) -> Result<Mark> {
         self.ask(|conn, openings| Ok(Mark { openings, data_version: connect::data_version(conn)? }))
     }
 
-    /// The session's version, from its row.
+    /// Reads the session's version. `None` if the session does not exist.
     pub(crate) fn version(&self, scope: &Scope, session: SessionId) -> Result<Option<Version>> {
         self.ask(|conn, _| sessions::version(&Sqlite::new(conn, &*self.clock), scope, session))
     }
@@ -84,7 +84,7 @@ impl Watch {
             self.file.reader()?
         };
         let answer = ask(&conn, watching.openings)?;
-        watching.conn = Some(conn); // Not reached after a failure; the connection is gone then.
+        watching.conn = Some(conn); // Not reached after a failure, which drops the connection.
         Ok(answer)
     }
 

@@ -1,8 +1,8 @@
-//! The writer: the only thread that writes.
+//! The writer: the only thread that writes to the file.
 //!
-//! It takes the commands that have queued up, runs them in one immediate transaction, commits, and only then answers: all
-//! waiting callers share one sync. Each command has a savepoint, so that a rejected one fails alone. After any disk failure
-//! the connection is dropped and reopened.
+//! It takes the commands that have queued up, runs them in one immediate transaction, commits, and only then answers, so
+//! that all waiting callers share one sync. Each command of a batch has a savepoint, so that a rejected command fails alone.
+//! After any disk failure the connection is dropped and reopened.
 
 use std::{
     cell::RefCell,
@@ -39,37 +39,37 @@ use crate::{
     },
 };
 
-/// The most commands in one transaction: eight times what 32 busy sessions queue up during a slow sync.
+/// The maximum number of commands in one transaction: eight times what 32 busy sessions queue up during a slow sync.
 const MAX_BATCH: usize = 256;
 
-/// How long writes after the acknowledgement wait for another process's lock. Callers that record wait behind such a write.
+/// How long a write that no caller waits for may wait for another process's lock. Callers who record wait for it meanwhile.
 const PATIENCE_BEHIND: Duration = Duration::from_secs(1);
 
-/// Something to do inside the writer's transaction, on behalf of a waiting caller.
+/// Work to do in the writer's transaction on behalf of a caller.
 pub(super) trait Command: Send {
     /// Runs the command. An error rolls back only this command.
     fn run(&mut self, tx: &mut WriteTx<'_>) -> Result<()>;
-    /// Answers the caller: once the commit is durable, or with the error that made the transaction fail.
+    /// Answers the caller, once the commit is durable. `failed` is the error that made the whole transaction fail.
     fn reply(self: Box<Self>, failed: Option<&Error>);
-    /// How long its caller is willing to wait for another process's lock.
+    /// Returns until when the caller waits for another process's lock.
     fn deadline(&self) -> Deadline;
 }
 
 /// An order in the writer's queue.
 pub(super) enum Order {
-    /// Something to do in a transaction shared with others.
+    /// Run a command, in a transaction that it may share with others.
     Run(Box<dyn Command>),
-    /// Something to write after the acknowledgement.
+    /// Write a receipt or a use later, together with others.
     Behind(WriteBehind),
-    /// Write all waiting entries now, and report when done.
+    /// Write all waiting receipts and uses now, and report when done.
     Flush(oneshot::Sender<()>),
     Scrub(Scrub),
-    /// Return some free pages. The answer is whether more remain.
+    /// Return some free pages to the file system. The answer is whether more remain.
     Shrink(oneshot::Sender<Result<bool>>),
 }
 
-/// Empty the write-ahead log, between transactions, and then overwrite the gaps of these pages. The answer is whether that
-/// was done; a reader may hold the log.
+/// An order to empty the write-ahead log, between transactions, and then to overwrite the gaps of these pages. The answer is
+/// `false` if a reader keeps the log from being emptied.
 pub(super) struct Scrub {
     pub(super) owed: Owed,
     pub(super) pages: Vec<u32>,
@@ -78,20 +78,20 @@ pub(super) struct Scrub {
 
 pub(super) struct WriterThread {
     file: Arc<DbFile>,
-    /// `None` after a failure, until it is reopened; permanently if the file is lost.
+    /// `None` after a failure, until the next command reopens the file. Stays `None` if the file is lost.
     conn: Option<Connection>,
-    /// The failure after which the file has not been reopened yet.
+    /// The kind of the failure after which the file has not been reopened yet.
     broken_by: Option<ErrorKind>,
     config: Arc<Config>,
     live: Arc<Live>,
-    /// Weak, because its connection must be closed before the last one that may write, which tidies the file.
+    /// A weak reference, because the watch's connection must be closed before the writer's, which tidies the file.
     watch: Weak<Watch>,
-    /// Signalled when a job was queued.
+    /// Signalled after a commit that queued a job.
     work: watch::Sender<()>,
     commits: Arc<Commits>,
     log: Growth,
     later: WrittenLater,
-    /// The data version when the file was last seen in its place. While it is unchanged, nobody else has committed.
+    /// The data version when the file was last known to be at its path. While it is unchanged, nobody else has committed.
     seen: i64,
 }
 
@@ -157,7 +157,7 @@ impl WriterThread {
         self.let_go()
     }
 
-    /// Makes sure that there is a connection and that its file is still where it was opened.
+    /// Makes sure that there is a connection, and that the file is still at its path.
     fn connect(&mut self) -> Result<()> {
         let connected = match self.conn {
             Some(_) => self.file.check(),
@@ -171,7 +171,7 @@ impl WriterThread {
         self.unless_lost(connected)
     }
 
-    /// Drops the connection if the failure poisons it. The next command reopens the file.
+    /// Drops the connection if it must not be used after `failure`. The next command reopens the file.
     fn drop_if_broken(&mut self, failure: &Error) {
         if poisons_connection(failure) {
             self.conn = None;
@@ -190,7 +190,7 @@ impl WriterThread {
         });
         let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
         if !pages.is_empty() {
-            self.conn = None; // It may keep old copies of pages, and would write them back.
+            self.conn = None; // It may have old copies of pages in its cache, and would write them back.
         }
         is_done.inspect_err(|error| self.drop_if_broken(error))
     }
@@ -206,7 +206,7 @@ impl WriterThread {
 
     fn shrink_some(&self, conn: &Connection) -> Result<bool> {
         if shrink::spare_pages(conn)? == 0 {
-            return Ok(false); // Needs no lock.
+            return Ok(false); // Returns without taking the write lock.
         }
         let tx = begin(conn, Deadline::after(PATIENCE_BEHIND))?;
         let has_more = shrink::shrink(&tx)?;
@@ -215,7 +215,7 @@ impl WriterThread {
         Ok(has_more)
     }
 
-    /// Writes the waiting entries in their own transaction. What fails is lost, as in a crash: receipts and use counts.
+    /// Writes the waiting receipts and uses in their own transaction. If it fails, they are lost, as in a crash.
     fn write_behind(&mut self) {
         let entries = self.later.take();
         if !entries.is_empty() {
@@ -227,16 +227,17 @@ impl WriterThread {
         }
     }
 
-    /// The current mark, as readers see it. `None` while the file is being closed.
+    /// Returns the current mark of the watch. `None` while the file is being closed.
     fn mark(&self) -> Option<Mark> {
         self.watch.upgrade()?.mark().ok()
     }
 
-    /// Marks the cached hot tiers as current. What was written since `mark` changed no hot tier: if nobody else has
-    /// committed since our previous commit, which saw version `seen`, the cache is still valid.
+    /// Marks the hot tiers that were valid at `mark` as still valid, if nobody else has committed since our commit before
+    /// `mark`, whose data version was `seen`. Our own transaction after `mark` wrote receipts and uses, which change no hot
+    /// tier.
     fn renew(&self, (mark, seen): (Mark, i64)) {
         let Some(now) = self.mark() else { return };
-        // Checked last: the mark does not cover a commit that this connection has not seen by now either.
+        // Read after the mark: a commit by another process that `now` includes has changed this version too.
         let version = self.conn.as_ref().and_then(|conn| connect::data_version(conn).ok());
         if self.seen == seen && version == Some(seen) {
             self.live.renew(mark, now);
@@ -250,7 +251,7 @@ impl WriterThread {
         let outcome = self.unless_lost(outcome);
         for (at, command) in batch.into_iter().enumerate() {
             match &outcome {
-                // Damage that one command met, for example in a receipt, does not concern the others.
+                // Damage that one command found, for example in a receipt, is not the other commands' error.
                 Err(error) if error.kind() == ErrorKind::Corrupt && failed.is_some_and(|one| one != at) => {
                     let message =
                         "another command of the same transaction met damage; nothing was written, try again";
@@ -262,7 +263,7 @@ impl WriterThread {
         let is_stuck = self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit());
         if is_stuck {
             self.conn = None;
-            self.broken_by = Some(ErrorKind::Internal); // Unless the failure says more.
+            self.broken_by = Some(ErrorKind::Internal); // `drop_if_broken` may set a more specific kind.
             self.live.forget_all();
         }
         if let Err(failure) = &outcome {
@@ -270,8 +271,8 @@ impl WriterThread {
         }
     }
 
-    /// Once this returns, either everything is on the disk or nothing is. `failed` is set to the command that made all of
-    /// them fail.
+    /// Runs the commands and commits. Afterwards, either everything is on the disk or nothing is. Sets `failed` to the index
+    /// of the command whose error made all of them fail.
     fn commit(&mut self, batch: &mut [Box<dyn Command>], failed: &mut Option<usize>) -> Result<()> {
         let (mut has_work, mut behind) = (false, Vec::new());
         self.connect()?;
@@ -279,7 +280,7 @@ impl WriterThread {
         let tx = begin(conn, batch[0].deadline())?;
         let sql = Sqlite::new(&tx, &*self.config.clock).with_faults(&self.config.faults);
         let mut staged: Staged = HashMap::new();
-        // A savepoint copies each page before it changes; a single command needs none.
+        // A savepoint copies each page before the page changes. A single command does not need one.
         let is_shared = batch.len() > 1;
         for (at, command) in batch.iter_mut().enumerate() {
             if is_shared {
@@ -322,7 +323,7 @@ impl WriterThread {
         tx.commit()?;
         self.commits.note(begun.elapsed());
         self.config.faults.meet(Moment::After, "COMMIT")?;
-        self.file.check()?; // A commit into a file that nobody will find does not count.
+        self.file.check()?; // A commit to a file that is no longer at its path does not count.
         self.seen = seen;
         self.later.add(behind);
         if has_work {
@@ -344,10 +345,10 @@ impl WriterThread {
         Ok(())
     }
 
-    /// Passes `outcome` on. If the file is lost, first drops the connection.
+    /// Returns `outcome`. If the file is lost, first drops the connection.
     ///
-    /// The file that is at the path now is not touched. The log is copied into the file we have open if nobody can lose
-    /// anything by that ([`DbFile::should_empty_log`]).
+    /// Does not touch the file that is at the path now. Copies the log into the file that we have open, if nobody can lose
+    /// data by that ([`DbFile::should_empty_log`]).
     fn unless_lost<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err()
             && self.file.noticed().is_err()
@@ -362,8 +363,9 @@ impl WriterThread {
         outcome
     }
 
-    /// Copies the log into the file when it has grown by 1,000 pages. Runs after the answers, so that nobody waits for it,
-    /// and on this connection, because a loop on another one never catches up (the log grew to 300-700 MB in 3 s).
+    /// Copies the log into the file once the log has grown by 1,000 pages. Runs after the answers, so that no caller waits
+    /// for it. Uses the writer's connection, because a loop on another connection does not catch up (the log grew to 300-700
+    /// MB in 3 s).
     fn checkpoint_if_due(&mut self) {
         if self.log.is_due()
             && let Some(conn) = &self.conn
@@ -373,11 +375,11 @@ impl WriterThread {
         }
     }
 
-    /// Leaves the file tidy, if it is still where it was opened. With full durability everything is already on the disk, and
-    /// a failure here loses nothing.
+    /// Empties the log and closes the connection, if the file is still at its path. With full durability everything is
+    /// already on the disk, so a failure here loses nothing.
     ///
-    /// No `PRAGMA optimize`: it would analyse a backend's own tables, and its samples are copies of keys that erasing would
-    /// miss. No statement needs it.
+    /// Does not run `PRAGMA optimize`: it would analyse a backend's own tables, and its samples are copies of keys that
+    /// erasing would miss. No statement needs it.
     fn let_go(&mut self) -> Result<()> {
         let is_there = self.file.check();
         self.unless_lost(is_there)?;
@@ -402,7 +404,8 @@ impl Command for Vec<WriteBehind> {
     }
 }
 
-/// Waits for other processes longer than SQLite's busy handler, which is not fair.
+/// Begins an immediate transaction. Retries until `deadline` while another process has the lock, because SQLite's busy
+/// handler is not fair.
 fn begin(conn: &Connection, deadline: Deadline) -> Result<Transaction<'_>> {
     loop {
         match Transaction::new_unchecked(conn, TransactionBehavior::Immediate) {

@@ -1,4 +1,5 @@
-//! Bounds for every line: instants that sort, texts of limited length, JSON that can be read again.
+//! Checks of values that any line of an import may have: instants that sort, texts of limited length, JSON that can be read
+//! again.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -9,9 +10,9 @@ use crate::{
     text::measure::MAX_MAKER_BYTES,
 };
 
-/// Far above the longest word a job may write: its own name, a keyword.
+/// The maximum length of a short text, such as a keyword or a summarizer's name, in bytes. Far above what jobs write.
 pub(super) const MAX_WORD_BYTES: usize = MAX_MAKER_BYTES;
-/// The maximum nesting depth of a caller's JSON. A line adds a few levels, and `serde_json` reads 128.
+/// The maximum nesting depth of a caller's JSON. A line adds a few levels, and `serde_json` reads at most 128.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn wrong<T>(why: &str) -> Result<T> {
@@ -38,7 +39,7 @@ pub(in crate::store) fn hash_from_hex(text: &str) -> Result<[u8; 16]> {
     u128::from_str_radix(text, 16).map(u128::to_be_bytes).map_err(|_| wrong())
 }
 
-/// The fields of an object.
+/// Checks the nesting depth and the size of a JSON object.
 pub(super) fn check_fields(
     what: &str,
     fields: &serde_json::Map<String, Value>,

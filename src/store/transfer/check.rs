@@ -1,8 +1,8 @@
-//! Checks whether an export may be imported: line by line, then as a whole. An export may come from anybody.
+//! Checks whether an export may be imported: each line by itself, then all lines together. An export may come from anybody.
 //!
-//! Texts must respect the bounds of a record, instants must lie in years that sort, and all lines together must satisfy a
-//! file's invariants: every turn is in one place and in a permitted tier, every summary stands for a turn without a row,
-//! every anchor has evidence.
+//! Texts must respect the bounds that recording checks, and instants must have years that sort as text. All lines together
+//! must satisfy the invariants of a file: every turn is in one place and in a permitted tier, every summary stands for a
+//! turn without a row, and every anchor has evidence.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,14 +33,16 @@ use crate::{
     text::measure::{self, MAX_NAME_BYTES, check_name},
 };
 
-/// A name grows when it is folded: a letter of two bytes may become three.
+/// The maximum length of an anchor's subject, in bytes. Larger than that of a name, because folding lengthens a name: a
+/// letter of two bytes may become three.
 const MAX_SUBJECT_BYTES: usize = 4 * MAX_NAME_BYTES;
-/// Far above what a summarizer may say: its sentence, a keyword, its name, a quote.
+/// The maximum length of a summary or a quote, in bytes. Far above what a summarizer may write.
 const MAX_SENTENCE_BYTES: usize = 2_000;
+/// The maximum number of a summary's keywords.
 const MAX_WORDS: usize = 20;
-/// Small enough that the hits of all users can be added up.
+/// The maximum of a use count. Small enough that the counts of all users can be added up.
 const MAX_HITS: u64 = 1 << 40;
-/// The most parts of a conversation that was continued after silence.
+/// The maximum part number of a session that continues another one under the same key.
 const MAX_PART: u32 = 1_000_000;
 
 /// Checks one line by itself.
@@ -130,7 +132,7 @@ fn check_count(UseCountLine { aspect, name, hits }: &UseCountLine) -> Result<()>
     wrong("a count has no known name, or makes no sense")
 }
 
-/// `2026-03 cold`.
+/// Returns whether the name is a month and a tier, such as `2026-03 cold`.
 fn is_month_and_tier(name: &str) -> bool {
     name.split_once(' ').is_some_and(|(month, tier)| {
         month.len() == 7
@@ -165,20 +167,20 @@ fn check_anchor(anchor: &AnchorLine) -> Result<()> {
     Ok(())
 }
 
-/// What the lines say about one session.
+/// What the lines read so far say about one session.
 struct SessionLines<'a> {
     info: &'a SessionInfo,
-    /// Its position among the sessions.
+    /// The session's position among the sessions of the export.
     place: usize,
-    /// Each turn's tier, as its line says and as its transitions say, by turn number.
+    /// By turn number: the tier that the turn's line states, and the tier that its transitions lead to.
     turns: HashMap<u32, (MemoryTier, MemoryTier)>,
     tokens: u64,
     has_summaries: bool,
-    /// The message that still waits for its reply.
+    /// The incomplete turn, if there is one.
     waiting: Option<TurnId>,
 }
 
-/// Checks all lines together. The last line gave the counts.
+/// Checks all lines together. `counts` are those of the last line.
 pub(super) fn check_whole(lines: &[TransferLine], counts: Transferred) -> Result<()> {
     let mut whole = Whole::default();
     for line in lines {
@@ -191,14 +193,14 @@ pub(super) fn check_whole(lines: &[TransferLine], counts: Transferred) -> Result
 struct Whole<'a> {
     found: Transferred,
     sessions: HashMap<SessionId, SessionLines<'a>>,
-    /// The callers' keys, with their parts.
+    /// The callers' keys of sessions, with the part numbers.
     session_keys: HashSet<(&'a str, u32)>,
     turns: HashSet<TurnId>,
     caller_ids: HashSet<&'a str>,
     summaries: HashSet<SummaryId>,
     /// Turns without a row for which no summary has been seen yet.
     unsummarized: HashMap<TurnId, (SessionId, u32, Original)>,
-    /// Each anchor's value key, and whether evidence for it was seen.
+    /// By anchor: the key of its value, and whether evidence for the anchor was seen.
     anchors: HashMap<AnchorId, (String, bool)>,
     values: HashSet<(&'a str, Attribute, String)>,
     evidence: HashSet<(AnchorId, Option<TurnId>, Stance)>,
@@ -425,7 +427,8 @@ impl<'a> Whole<'a> {
         Ok(())
     }
 
-    /// A successor must be a later session of this export, and its predecessor must have ended and be one that can continue.
+    /// Returns whether a session with a successor has ended and can be continued, and the successor is a later session of
+    /// this export. True for a session without a successor.
     fn leads_on(&self, seen: &SessionLines<'_>) -> bool {
         seen.info.successor_id.is_none_or(|id| {
             let successor = self.sessions.get(&id);
@@ -437,7 +440,7 @@ impl<'a> Whole<'a> {
 }
 
 impl SessionLines<'_> {
-    /// Whether the session is complete and each turn is in a permitted tier.
+    /// Returns whether all of the session's turns are there, and each is in a permitted tier.
     fn is_sound(&self) -> bool {
         let count = u64::from(self.info.turn_count - self.info.erased_turns);
         let in_tier = |tier| self.turns.values().filter(move |(is, _)| *is == tier).count() as u64;

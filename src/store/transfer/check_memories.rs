@@ -1,5 +1,5 @@
 //! Checks whether the memories of an export may be imported: each line by itself, then all of them together. They must pass
-//! what saving checks, what the tables check, and what doctor checks.
+//! the checks of saving, of the tables, and of doctor.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,12 +45,12 @@ use crate::{
     text::measure::{ContentHash, check_name},
 };
 
-/// The maximum size of the earlier state that a change keeps, in bytes: every text of a memory at its longest, as JSON.
+/// The maximum size of the previous columns that a change keeps, in bytes: every text of a memory at its longest, as JSON.
 const MAX_BEFORE_BYTES: usize = 1 << 20;
 /// The maximum length of a hash, in hexadecimal digits.
 const MAX_HASH_DIGITS: usize = 128;
 
-/// Checks a memory by itself.
+/// Checks the line of a memory by itself.
 pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     check_bounds(line)?;
     check_settled(line.frequency, line.volatility, line.trust)?;
@@ -66,7 +66,7 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     }
     check_state(&line.state)?;
     check_sources(line)?;
-    // Everything that raises the revision is a change.
+    // Everything that raises the revision is recorded as a change.
     if line.changes.is_empty() || line.changes.len() < line.revision as usize {
         return wrong("a memory has no history, or less than its revision says");
     }
@@ -91,7 +91,7 @@ pub(in crate::store) fn check_bounds(line: &KnowledgeLine) -> Result<()> {
     check_tidy(&line.entities)
 }
 
-/// The line as a memory to be saved, which has the same bounds. Its trust is checked separately.
+/// Converts the line to a new memory, which has the same bounds. The trust is checked separately.
 fn bounds_of(line: &KnowledgeLine) -> NewMemory {
     let new = NewMemory {
         summary: line.summary.clone(),
@@ -111,7 +111,7 @@ fn bounds_of(line: &KnowledgeLine) -> NewMemory {
     new.origin(Origin::User)
 }
 
-/// Tags and entities must be as saving writes them: without `#`, each once.
+/// Checks that tags or entities are as saving writes them: without `#`, each once.
 fn check_tidy(names: &[String]) -> Result<()> {
     let is_tidy = terms(names).into_iter().map(|term| term.name).eq(names.iter().cloned());
     if is_tidy {
@@ -136,7 +136,7 @@ fn check_state(state: &MemoryState) -> Result<()> {
     Ok(())
 }
 
-/// Sources must be unique, and nothing may be trusted more than they are.
+/// Checks that the sources are unique, and that the memory is not trusted more than its origin and its sources.
 fn check_sources(line: &KnowledgeLine) -> Result<()> {
     let mut seen = HashSet::new();
     for MemorySource { from, made_by, said_at, quote, .. } in &line.sources {
@@ -151,7 +151,7 @@ fn check_sources(line: &KnowledgeLine) -> Result<()> {
         let says_trust = change.before.as_ref().is_none_or(|before| before.contains_key("trust"));
         matches!(change.op, ChangeOp::Edit | ChangeOp::Trust) && change.undone_by.is_none() && says_trust
     });
-    // A person may have approved what the assistant said, but never what a tool or a document said.
+    // A person may have approved what the assistant said, but not what a tool or a document said.
     let is_over = |origin: Origin| {
         let approved = line.trust == Trust::Approved && Trust::of(origin) > Trust::Foreign;
         line.trust > Trust::of(origin) && !approved
@@ -172,7 +172,7 @@ fn check_change(change: &ChangeLine) -> Result<()> {
     change.before.as_ref().map_or(Ok(()), |before| check_fields("change", before, MAX_BEFORE_BYTES))
 }
 
-/// Every check that the memory passed must be counted.
+/// Checks that the memory's state counts every sensor check that the memory passed.
 fn check_passed(line: &KnowledgeLine) -> Result<()> {
     let is_pass =
         |change: &&ChangeLine| change.op == ChangeOp::Check && change.new_value.as_deref() == Some("pass");
@@ -245,7 +245,7 @@ pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
     Ok(())
 }
 
-/// All memories of an export together.
+/// The memories of an export that were read so far, with what must be unique or exist among them.
 #[derive(Default)]
 pub(super) struct CheckedMemories<'a> {
     known: HashMap<MemoryId, CheckedMemory<'a>>,
@@ -255,20 +255,20 @@ pub(super) struct CheckedMemories<'a> {
     slots: HashSet<(&'a str, MemoryKind, &'a str)>,
     reviews: HashSet<ReviewId>,
     open_reviews: HashSet<(ReviewKind, MemoryId, Option<MemoryId>)>,
-    /// Other memories that reviews refer to.
+    /// The other memories of reviews, all of which must exist.
     named: Vec<MemoryId>,
     edges: HashSet<EdgeId>,
     between: HashSet<(MemoryId, MemoryId, EdgeType)>,
-    /// Memories that contradict others.
+    /// Memories from which an accepted `contradicts` edge leads to another.
     contradicting: HashSet<MemoryId>,
     episodes: HashSet<EpisodeId>,
-    /// The callers' ids of episodes.
+    /// Callers' ids of episodes.
     reports: HashSet<&'a str>,
     extracted: HashSet<SessionId>,
     erased: HashSet<IdHash>,
 }
 
-/// A memory, and what its episodes say about it.
+/// A memory, with the counts that follow from its episodes.
 struct CheckedMemory<'a> {
     line: &'a KnowledgeLine,
     births: u32,
@@ -392,9 +392,9 @@ impl<'a> CheckedMemories<'a> {
         self.check_successors()
     }
 
-    /// Every successor must exist, and no chain of successors may form a ring.
+    /// Checks that every successor exists, and that no chain of successors is a ring.
     fn check_successors(&self) -> Result<()> {
-        let mut sound = HashSet::new(); // Chains from here are known to end.
+        let mut sound = HashSet::new(); // Memories whose chains are known to end.
         for &start in self.known.keys() {
             let (mut at, mut walked) = (start, HashSet::new());
             while !sound.contains(&at) {
@@ -430,7 +430,7 @@ impl<'a> CheckedMemory<'a> {
     }
 
     fn has_its_counts(&self) -> bool {
-        /// Each use rounds the share.
+        /// The tolerance per use, because each use rounds the share of successes.
         const TOLERANCE: f64 = 0.001;
         let state = &self.line.state;
         let uses = f64::from(state.usage_count);

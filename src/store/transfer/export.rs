@@ -1,4 +1,4 @@
-//! Writes a user's memory as of one moment.
+//! Writes the export of a user's memory, as of one moment.
 
 use std::io::Write;
 
@@ -25,12 +25,12 @@ use crate::{
     },
 };
 
-/// Writes every line.
+/// Writes all lines of an export, and returns their counts.
 pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Transferred> {
     transfer::expect_sound(sql, scope)?;
     let mut out = LineWriter::to(to);
     let rules = users::rules(sql, scope)?;
-    // If a job has not finished bringing it to its rules, nobody knows which rules it is by.
+    // A negative version means that a `derive` job has not finished, so it is not known which rules derived the data.
     let known = |version| u32::try_from(version).unwrap_or(0);
     let rules = DerivedBy { critical: known(rules.critical), anchors: known(rules.anchors) };
     let rules = (rules != DerivedBy::FIRST).then_some(rules);
@@ -46,7 +46,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
         aside::each_of_session(sql, scope, session.info.id, &mut |Aside { turn, replaced, .. }| {
             out.counts.aside += 1;
             let (replaced_by, replaced_at) = replaced.unzip();
-            // Its former place among the user's turns no longer exists.
+            // The turn no longer has a place among the user's turns.
             let turn = Turn { seq: 0, ..turn };
             out.line(&TransferLine::Aside(AsideLine { replaced_by, replaced_at, turn }))
         })?;
@@ -69,7 +69,7 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
     out.end()
 }
 
-/// Every unit of the user in the order of recording, with its original if there is one.
+/// Writes a line for every turn of the user in the order of recording, with its original if there is one.
 fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     let (mut after, originals) = (Seq::default(), summaries::originals_of_user(sql, scope)?);
     loop {
@@ -78,7 +78,7 @@ fn turn_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -
         after = last.seq;
         for unit in units {
             out.counts.turns += 1;
-            // The file's own number means nothing elsewhere; the position among the user's turns does.
+            // The turn's `seq` in this file means nothing in another file. Its position among the user's turns does.
             let seq = i64::try_from(out.counts.turns).unwrap_or(i64::MAX);
             let line = if let Some(turn) = turns::by_id(sql, scope, unit.turn_id)? {
                 TransferLine::Turn(Turn { seq, ..turn })

@@ -1,5 +1,5 @@
-//! Writes everything other than turns: memories in the order of saving, then edges, episodes, extracted sessions, and what
-//! was erased.
+//! Writes the lines of an export about memories: memories in the order of saving, then edges, episodes, extracted sessions,
+//! and erased memories.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Writes all of these lines.
+/// Writes all lines about memories.
 pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     knowledge(sql, scope, out)?;
     let mut after = 0;

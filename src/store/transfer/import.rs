@@ -1,4 +1,4 @@
-//! Reads an export, line by line. Nothing is written before all of it was read and checked ([`check`]).
+//! Reads an export, line by line. An import writes nothing before all lines are read and checked ([`check`]).
 
 use std::io::BufRead;
 
@@ -7,10 +7,10 @@ use crate::{
     store::transfer::{TransferLine, Transferred, check},
 };
 
-/// The longest line in bytes: two sides of 10 MiB, every byte escaped.
+/// The maximum length of a line in bytes: enough for two sides of 10 MiB with every byte escaped.
 const MAX_LINE_BYTES: usize = 128 << 20;
 
-/// An export that was read to its end.
+/// An export that was read completely and checked.
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(in crate::store) lines: Vec<TransferLine>,
@@ -19,7 +19,7 @@ pub(crate) struct Import {
 
 /// Reads an export and checks everything that can be checked without the database.
 ///
-/// Errors: any line is wrong. Nothing has been written then.
+/// Errors: `InvalidInput` if a line is wrong or missing, `Io` if the export cannot be read.
 pub(crate) fn read(mut from: impl BufRead, max_side_bytes: usize) -> Result<Import> {
     let (mut lines, mut text) = (Vec::new(), Vec::new());
     loop {

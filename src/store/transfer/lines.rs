@@ -1,4 +1,4 @@
-//! The output for the lines of an export.
+//! The output to which the lines of an export are written.
 
 use std::io::{BufWriter, Write};
 
@@ -7,7 +7,7 @@ use crate::{
     store::transfer::{TransferLine, Transferred},
 };
 
-/// Writes lines and counts them.
+/// Writes lines as JSON. Its users count the lines in `counts`.
 pub(super) struct LineWriter<W: Write> {
     to: BufWriter<W>,
     pub(super) counts: Transferred,
@@ -25,7 +25,7 @@ impl<W: Write> LineWriter<W> {
         self.to.write_all(&text).map_err(cannot_write)
     }
 
-    /// Writes the last line, which counts the others.
+    /// Writes the last line, which has the counts.
     pub(super) fn end(mut self) -> Result<Transferred> {
         self.line(&TransferLine::End(self.counts))?;
         self.to.flush().map_err(cannot_write)?;

@@ -1,4 +1,5 @@
-//! Lines for everything other than turns: memories with all their details, edges, episodes. They refer to each other by id.
+//! The lines of an export about memories: memories with all their details, episodes, extracted sessions, erased memories.
+//! They refer to each other by id.
 
 use std::time::Duration;
 
@@ -77,7 +78,7 @@ pub(in crate::store) struct KnowledgeLine {
 }
 
 impl KnowledgeLine {
-    /// The turns that it was made from.
+    /// Returns the turns from which the memory was made.
     pub(in crate::store) fn turns(&self) -> impl Iterator<Item = TurnId> {
         self.sources.iter().filter_map(|source| match source.from {
             SourceName::Turn(turn) => Some(turn),
@@ -85,14 +86,14 @@ impl KnowledgeLine {
         })
     }
 
-    /// The memory's text.
+    /// Returns the memory's text.
     pub(in crate::store) fn text(&self) -> MemoryText<'_> {
         let Self { kind, title, content, procedure, .. } = self;
         MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
     }
 }
 
-/// What is stored next to a memory's row.
+/// The data of a memory's line that is not in the memory's own row, and the id of the memory's successor.
 pub(in crate::store) struct MemoryDetails {
     pub(in crate::store) superseded_by: Option<MemoryId>,
     pub(in crate::store) names: TermNames,
@@ -148,7 +149,7 @@ impl KnowledgeLine {
         }
     }
 
-    /// Converts the line to a row, without its number, unit and successor, and to the details stored next to it.
+    /// Splits the line into the memory's row, without its number, unit and successor, and the other data.
     pub(in crate::store) fn into_row(self) -> (MemoryRow, MemoryDetails) {
         let mut row = MemoryRow {
             memory_no: MemoryNo::default(),
@@ -203,7 +204,7 @@ impl KnowledgeLine {
 }
 
 impl MemoryDetails {
-    /// Details with tags and entities only.
+    /// Returns details with tags and entities only.
     pub(in crate::store) fn of_names(names: TermNames) -> Self {
         Self {
             superseded_by: None,
@@ -217,7 +218,7 @@ impl MemoryDetails {
     }
 }
 
-/// A change of the memory whose line it is on, in order.
+/// A change in the history of a memory, as part of the memory's line. The changes of a line are in order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct ChangeLine {
     pub(in crate::store) op: ChangeOp,
@@ -275,7 +276,7 @@ pub(in crate::store) struct EpisodeLine {
     pub(in crate::store) memory_id: Option<MemoryId>,
     pub(in crate::store) session_id: Option<SessionId>,
     pub(in crate::store) turn_number: Option<u32>,
-    /// Receipts are not exported; this one is not counted again.
+    /// The receipt that this use comes from. Receipts are not exported. The id keeps the use from being counted again.
     pub(in crate::store) receipt_id: Option<ReceiptId>,
     pub(in crate::store) happened_at: DateTime<Utc>,
     pub(in crate::store) outcome: Option<Outcome>,
@@ -297,9 +298,9 @@ pub(in crate::store) struct ExtractedLine {
     pub(in crate::store) extracted_at: DateTime<Utc>,
 }
 
-/// An erased memory, whose id must not come back.
+/// An erased memory, whose id must not be used again.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct ErasedLine {
-    /// 16 bytes in hexadecimal.
+    /// The hash of the memory's id: 16 bytes in hexadecimal.
     pub(in crate::store) id_hash: String,
 }

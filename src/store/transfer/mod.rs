@@ -1,8 +1,8 @@
-//! A user's whole memory as lines of JSON, exported from one file and imported into another.
+//! Export and import: a user's whole memory as lines of JSON.
 //!
-//! The lines refer to things by id and by order, never by a number of this file, so that imported data is exported to the
-//! same bytes. Words and other indexes are computed again. Jobs, receipts and volatile memories are not exported, but what
-//! was counted from receipts is.
+//! The lines refer to each other by id and by order, never by a number of one file, so that an export of imported data has
+//! the same bytes. An import computes words and other indexes again. Jobs, receipts and volatile memories are not exported,
+//! but the counts that come from receipts are.
 
 pub(in crate::store) mod bounds;
 mod check;
@@ -34,10 +34,10 @@ use crate::{
 
 /// The format of an export of turns. Raised when the meaning of a line changes.
 const FORMAT: u32 = 3;
-/// The format of an export with memories. Older versions refuse it but still read the other format.
+/// The format of an export with memories. Older builds refuse it, but still read exports without memories.
 const FORMAT_WITH_MEMORIES: u32 = 4;
 
-/// How much was exported or imported.
+/// How many things of each kind were exported or imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -54,10 +54,10 @@ pub struct Transferred {
     pub derivations: u64,
     /// Transitions between tiers.
     pub transitions: u64,
-    /// Turns outside the memory: a message that waits for its reply, and turns that were replaced.
+    /// Turns outside the memory: incomplete ones, whose message waits for its reply, and replaced ones.
     #[serde(default)]
     pub aside: u64,
-    /// Counts of use, by turn and by name.
+    /// Use counts, those of turns and those of profiles, tiers, rules and forms.
     #[serde(default)]
     pub uses: u64,
     /// Memories. This field and the following ones are omitted from an export where they are 0.
@@ -66,13 +66,13 @@ pub struct Transferred {
     /// Edges between memories.
     #[serde(default, skip_serializing_if = "is_none")]
     pub edges: u64,
-    /// Episodes: how memories began, when they were used, notes.
+    /// Episodes: births and uses of memories, and notes.
     #[serde(default, skip_serializing_if = "is_none")]
     pub episodes: u64,
     /// Sessions from which memories have been extracted.
     #[serde(default, skip_serializing_if = "is_none")]
     pub extracted: u64,
-    /// Erased memories, of which only this count is left.
+    /// Erased memories, of which only the hashes of their ids are left.
     #[serde(default, skip_serializing_if = "is_none")]
     pub erased: u64,
 }
@@ -82,7 +82,8 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// The versions of the rules behind what is not computed again: the reasons why turns are kept verbatim, and anchors.
+/// The versions of the rules that derived what an import does not compute again: the reasons why turns are kept verbatim,
+/// and the statements about anchors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct DerivedBy {
     pub(in crate::store) critical: u32,
@@ -90,18 +91,19 @@ pub(in crate::store) struct DerivedBy {
 }
 
 impl DerivedBy {
-    /// The versions for a line without any: the first format did not write them.
+    /// The versions to assume if a line has none, because the first format did not write them.
     pub(in crate::store) const FIRST: Self = Self { critical: 1, anchors: 1 };
 }
 
-/// One line. The lines come in this order, turns in the order of recording.
+/// A line of an export. Lines are in the order of these variants, except that `Turn`, `Archived` and `Deleted` lines are
+/// mixed, in the order of recording.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub(in crate::store) enum TransferLine {
     /// The first line.
     Memory {
         format: u32,
-        /// The versions of the rules behind the data. `None` means the first versions.
+        /// The versions of the rules that derived the data. `None` means the first versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rules: Option<DerivedBy>,
     },
@@ -110,9 +112,9 @@ pub(in crate::store) enum TransferLine {
     Turn(Turn),
     /// A turn that is in the archive.
     Archived(Turn),
-    /// A turn whose original was deleted: what its unit still knows.
+    /// A turn whose original was deleted, with what its unit still says about it.
     Deleted(DeletedTurn),
-    /// A turn that waits for its reply or was replaced.
+    /// An incomplete or a replaced turn.
     Aside(AsideLine),
     Summary {
         snapshot_id: Option<SnapshotId>,
@@ -135,7 +137,7 @@ pub(in crate::store) enum TransferLine {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct AsideLine {
-    /// `None` if the turn waits for its reply.
+    /// The turn that replaced this one. `None` if this turn waits for its reply.
     pub(in crate::store) replaced_by: Option<TurnId>,
     pub(in crate::store) replaced_at: Option<DateTime<Utc>>,
     #[serde(flatten)]
@@ -149,7 +151,7 @@ pub(in crate::store) struct DeletedTurn {
     pub(in crate::store) turn_number: u32,
     pub(in crate::store) caller_id: Option<String>,
     pub(in crate::store) timestamp: DateTime<Utc>,
-    /// 16 bytes in hexadecimal.
+    /// The hash of the turn's text: 16 bytes in hexadecimal.
     pub(in crate::store) content_hash: String,
 }
 
@@ -158,12 +160,12 @@ pub(in crate::store) struct DeletedTurn {
 pub(in crate::store) struct UseLine {
     pub(in crate::store) turn_id: TurnId,
     pub(in crate::store) hits: u32,
-    /// How many of these as the best of what was recalled.
+    /// How many of these hits were as the best of what was recalled.
     pub(in crate::store) best: u32,
     pub(in crate::store) last_hit: DateTime<Utc>,
 }
 
-/// How often something with this name was counted.
+/// A use count of an aspect, for example of a tier or a rule.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct UseCountLine {
     pub(in crate::store) aspect: Aspect,
@@ -171,7 +173,7 @@ pub(in crate::store) struct UseCountLine {
     pub(in crate::store) hits: u64,
 }
 
-/// The part of an anchor that is not folded from its derivations.
+/// The columns of an anchor that do not follow from its derivations.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct AnchorLine {
     pub(in crate::store) id: AnchorId,
@@ -179,7 +181,7 @@ pub(in crate::store) struct AnchorLine {
     pub(in crate::store) attribute: Attribute,
     pub(in crate::store) value: String,
     pub(in crate::store) retracted_at: Option<DateTime<Utc>>,
-    /// The user's newest turn at that time. `None` if it was before the first one.
+    /// The user's newest turn when the anchor was retracted. `None` if there was no turn yet.
     pub(in crate::store) retracted_after: Option<TurnId>,
     pub(in crate::store) is_retracted_since: bool,
 }
@@ -187,10 +189,12 @@ pub(in crate::store) struct AnchorLine {
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::store) struct DerivationLine {
     pub(in crate::store) anchor_id: AnchorId,
-    /// The turn. `None` if the derivation was set by hand.
+    /// The turn that makes the statement. `None` if the derivation was set by hand.
     pub(in crate::store) turn_id: Option<TurnId>,
-    /// If it was set by hand: its own id, and the user's newest turn at that time.
+    /// The derivation's own id if it was set by hand. `None` if a turn makes the statement.
     pub(in crate::store) source_id: Option<TurnId>,
+    /// The user's newest turn when the derivation was set by hand. `None` if there was none, or if a turn makes the
+    /// statement.
     pub(in crate::store) after: Option<TurnId>,
     pub(in crate::store) stance: Stance,
     pub(in crate::store) said_at: DateTime<Utc>,

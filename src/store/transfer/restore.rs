@@ -1,5 +1,5 @@
-//! Converts memories that do not come from an export to lines of one, so that they are checked the same way and written by
-//! the same act.
+//! Converts memories that do not come from an export, such as those of a vault, to the lines of one. So they are checked in
+//! the same way and written by the same act.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ use crate::{
 /// The name recorded as the maker of restored memories.
 const MAKER: &str = "import";
 
-/// Memories to restore in the order of saving, each with one birth among the episodes.
+/// Memories to restore, in the order of saving. Each has one birth among the episodes.
 #[derive(Debug, Default)]
 pub(crate) struct RestoredMemories {
     pub(crate) memories: Vec<Memory>,
@@ -39,11 +39,11 @@ pub(crate) struct RestoredMemories {
 }
 
 impl RestoredMemories {
-    /// Checks all of it.
+    /// Converts the memories to an import, and checks it.
     ///
-    /// Errors: the first problem, with the id of the memory if it concerns one.
+    /// Errors: the first problem, with the id of the memory that it concerns, if there is one.
     pub(crate) fn into_import(self) -> std::result::Result<Import, (Option<MemoryId>, Error)> {
-        // No rule derived any of it.
+        // No rules derived any of this.
         let rules = Some(DerivedBy { critical: u32::MAX, anchors: u32::MAX });
         let mut lines = vec![TransferLine::Memory { format: FORMAT_WITH_MEMORIES, rules }];
         let counts = Transferred {
@@ -78,7 +78,8 @@ impl RestoredMemories {
     }
 }
 
-/// Questions that wait for a person: an archived memory contradicts an active one.
+/// Returns the open reviews of the memories, by the archived memory: one for each contradiction between an archived and an
+/// active memory.
 fn asked(memories: &[Memory], edges: &[Edge]) -> HashMap<MemoryId, Vec<ReviewRow>> {
     let known: HashMap<MemoryId, &Memory> = memories.iter().map(|memory| (memory.id, memory)).collect();
     let mut asked: HashMap<MemoryId, Vec<ReviewRow>> = HashMap::new();
@@ -103,7 +104,7 @@ fn asked(memories: &[Memory], edges: &[Edge]) -> HashMap<MemoryId, Vec<ReviewRow
     asked
 }
 
-/// A memory whose history has one change and which has one source: the import.
+/// Converts a memory to a line. The import is its only change and its only source.
 fn knowledge(memory: Memory, reviews: Vec<ReviewRow>) -> KnowledgeLine {
     let group = GroupId::new(memory.created_at);
     let saved = Change {
@@ -114,7 +115,7 @@ fn knowledge(memory: Memory, reviews: Vec<ReviewRow>) -> KnowledgeLine {
         made_by: MAKER.to_owned(),
         made_at: memory.created_at,
         old_value: None,
-        // Whatever became of it later: this change waits for nobody.
+        // Always `active`, because a memory that was saved as `archived` waits for a person.
         new_value: Some(MemoryStatus::Active.as_str().to_owned()),
         reason: String::new(),
         before: None,
