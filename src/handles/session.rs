@@ -226,9 +226,7 @@ impl Session {
 
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let config = self.store.config();
-        let filter = options.filter.clone();
-        let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
-        let mut message = message.searching_also(config, &options.queries)?;
+        let mut message = Message::of_context(config, message, &options)?;
         answering::plan(&self.store, (self.scope, Some(self.id())), &mut message, &options).await;
         if !config.embedders.is_empty() {
             let hot = self.hot().await.ok();

@@ -221,10 +221,7 @@ impl User {
     }
 
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
-        let (config, filter) = (self.store.config(), options.filter.clone());
-        let message = Message::new(config, message.to_owned(), options.now, options.profile, filter)?;
-        let message = message.recalling(options.recall_of())?;
-        let mut message = message.searching_also(config, &options.queries)?;
+        let mut message = Message::of_context(self.store.config(), message, &options)?;
         answering::plan(&self.store, (self.scope, None), &mut message, &options).await;
         let message = self.embedded(message).await;
         let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;

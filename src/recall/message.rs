@@ -12,6 +12,7 @@ use crate::{
     model::{anchor::Anchor, filter::Filter, instant, profile::Profile, receipt::Planned, turn::Turn},
     planner::SearchPlan,
     recall::{
+        context_options::ContextOptions,
         expand::{SubQuery, sought},
         of::RecallOf,
         sieve,
@@ -98,6 +99,14 @@ impl Message {
         let (vectors, also, plan, query) = (Vec::new(), Vec::new(), Planning::Without, OnceLock::new());
         let of = RecallOf::default().in_profile(&profile);
         Ok(Self { text, asked_at, now, profile, filter, of, vectors, also, plan, query })
+    }
+
+    /// Checks and builds the message that a context is for. Errors: those of [`new`](Self::new), a condition that no memory
+    /// can meet, or too many additional queries.
+    pub(crate) fn of_context(config: &Config, text: &str, options: &ContextOptions) -> Result<Self> {
+        Self::new(config, text.to_owned(), options.now, options.profile, options.filter.clone())?
+            .recalling(options.recall_of())?
+            .searching_also(config, &options.queries)
     }
 
     /// Restricts the message to these kinds of things. Errors: a condition that no memory can meet.

@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use thermocline::{
-    Context, ContextItem, ContextOptions, ItemKind, ItemOutcome, Memory, MemoryKind, NewMemory, NewTurn,
-    Origin, PackedAs, Procedure, Section, Volatility,
+    Context, ContextItem, ContextOptions, EdgeType, ErrorKind, ItemKind, ItemOutcome, Memory, MemoryFilter,
+    MemoryKind, NewEdge, NewMemory, NewTurn, Origin, PackedAs, Procedure, Section, Volatility,
     blocking::{Session, User},
 };
 
@@ -66,6 +66,38 @@ fn what_is_known_stands_behind_who_the_user_is() {
     assert!(messages.text.contains(line), "{}", messages.text);
     let without = self::context(&session, ContextOptions::default().without(Section::WhatIsKnown));
     assert!(known(&without).is_empty() && !without.text.contains("butyl"));
+}
+
+#[test]
+fn a_context_in_a_session_and_one_without_recall_only_the_memories_that_were_asked_for() {
+    let (_fixture, alex, session) = told();
+    save(&alex, decision("Skylight sealant", "For the skylight we use butyl tape.").project("roof"));
+    save(&alex, decision("Skylight glass", "The skylight has triple glass and a sealant.").project("walls"));
+    let both =
+        |options: ContextOptions| [session.context(QUERY, options.clone()), alex.context(QUERY, options)];
+    let roof = ContextOptions::default().memories(MemoryFilter::default().project("roof"));
+    for context in both(roof).map(Result::unwrap) {
+        assert_eq!(known(&context).len(), 1);
+        assert!(context.text.contains("butyl") && !context.text.contains("glass"), "{}", context.text);
+    }
+    let impossible = MemoryFilter::default().min_confidence(2.0);
+    for refused in both(ContextOptions::default().memories(impossible)) {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+}
+
+#[test]
+fn a_session_follows_the_links_of_memories_if_asked() {
+    let (_fixture, alex, session) = told();
+    let tape = save(&alex, decision("Skylight sealant", "For the skylight we use butyl tape."));
+    let van = save(&alex, decision("The van", "Its key hangs in the kitchen."));
+    alex.memories().by(Origin::User).relate(tape.id, NewEdge::new(EdgeType::DependsOn), van.id).unwrap();
+    let shown = |graph| {
+        let context = context(&session, ContextOptions::default().graph(graph));
+        known(&context).iter().filter_map(|item| item.memory_id).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(false), [tape.id]);
+    assert_eq!(shown(true), [tape.id, van.id]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn erased_turns_are_no_longer_counted_as_embedded() {
     let told = told(ScriptedEmbedder::working(("a", "r1", 32)));
     let memory = told.open();
     let alex = memory.user("alex").unwrap();
-    let turn = alex.session_named("talk 5").unwrap().turn(1).unwrap();
+    let turn = alex.session_named("talk 5").unwrap().turn(1).unwrap().unwrap();
     let counted = |memory: &Thermocline| {
         let status = memory.embedding_status().unwrap();
         let of_model = status.iter().find(|of| of.space.model == "a").unwrap();
