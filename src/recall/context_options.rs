@@ -76,9 +76,9 @@ impl ContextOptions {
         self
     }
 
-    /// Searches for these texts too, each separately and as of the same moment: for example the message as its caller or an
-    /// LLM rephrases it. A turn ranks by the search that it fits best. Only the message itself decides what is referred back
-    /// to, and how a [reranker](crate::Config::reranker) orders the results. Blank queries are ignored.
+    /// Searches for these texts too, each separately and as of the same moment as the message: for example a rephrasing of
+    /// the message by the caller or an LLM. A turn ranks by the search that it fits best. References to earlier turns, and
+    /// the query for a [reranker](crate::Config::reranker), are taken from the message alone. Blank queries are ignored.
     #[must_use]
     pub fn queries(mut self, queries: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queries = queries.into_iter().map(Into::into).collect();

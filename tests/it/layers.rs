@@ -28,7 +28,7 @@ fn sources() -> Vec<(String, String)> {
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-                // The first line says what the file is about; other comments may speak of anything.
+                // Comments may name anything, so they are dropped, except the header, which a test below requires.
                 let is_kept = |line: &&str| !line.trim_start().starts_with("//") || line.starts_with("//!");
                 let code = code.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
                 files.push((path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code));

@@ -158,7 +158,7 @@ fn a_memory_and_the_turn_that_it_rests_on_are_one_piece() {
     let receipt = alex.receipt(recall.receipt).unwrap();
     assert_eq!(receipt.items[0].same_source, best.same_source);
     assert!(receipt.explain().contains("from the same source as"), "{}", receipt.explain());
-    // Each is found by itself where it alone is asked for.
+    // A recall of memories alone finds the memory, and a recall of turns alone finds the turn.
     assert_eq!(names(&ask(&alex, query, of(Of::Memories)))[..1], ["Cellar lamp"]);
     assert_eq!(names(&ask(&alex, query, of(Of::Turns)))[..1], ["lamp"]);
 }

@@ -182,8 +182,8 @@ pub(crate) enum MemoryVerb {
 
     /// List the questions about memories that wait for a person, oldest first.
     ///
-    /// memory approve answers yes, memory reject no. If only one question waits about a memory, both also accept the
-    /// memory's name.
+    /// memory approve answers yes, memory reject no. If a memory has only one open review, both also accept the memory's
+    /// name.
     #[command(after_help = "Examples:\n  thermocline memory review --user alex --kind contradiction\n  \
                             thermocline memory review --user alex --decided --limit 20")]
     Review(ReviewArgs),
