@@ -1,4 +1,4 @@
-//! The options of a context, and the sections that they leave.
+//! The options of a context, and which sections a context with these options has.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,5 @@
-//! The architecture: imports point one way and form no circle, SQL is in one place, every statement names its user.
+//! The architecture: imports point one way and form no circle, SQL is in one place, and each file is short and says what
+//! it is about.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 

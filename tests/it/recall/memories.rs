@@ -1,5 +1,5 @@
-//! Memories are recalled together with turns, on one scale; one piece of knowledge takes one place; only its current text is
-//! known.
+//! Memories are recalled together with turns, on one scale; one piece of knowledge takes one place; of an edited memory
+//! only the current text is recalled.
 #![expect(clippy::float_cmp, reason = "a score that is worked out again has the same bits")]
 
 use chrono::TimeDelta;
