@@ -1,5 +1,4 @@
-//! Cooldowns: a provider that failed is not asked for a while, because the next caller would probably wait for nothing
-//! too.
+//! Cooldowns: a provider that failed is not asked for a while, because the next caller would probably wait in vain too.
 
 use std::{
     sync::{Mutex, MutexGuard},

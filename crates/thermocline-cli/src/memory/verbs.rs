@@ -277,7 +277,7 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
     Reflect(PageArgs),
 
-    /// Hide a source and everything derived from it: a turn, a session, a memory, a call, or all words of an origin.
+    /// Hide a source and what jobs derived from it: a turn, a session, a memory, a call, or all words of an origin.
     ///
     /// Hides what jobs derived from it, and what jobs derived from that. What somebody saved from it stays, and is trusted
     /// like a document's words from then on. What a hidden memory had replaced holds again. memory lift reverts this.
