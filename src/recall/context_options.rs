@@ -77,8 +77,8 @@ impl ContextOptions {
     }
 
     /// Searches for these texts too, each separately and as of the same moment as the message: for example a rephrasing of
-    /// the message by the caller or an LLM. A turn ranks by the search that it fits best. References to earlier turns, and
-    /// the query for a [reranker](crate::Config::reranker), are taken from the message alone. Blank queries are ignored.
+    /// the message by the caller or an LLM. A turn ranks by the search that it fits best. What the message refers back to,
+    /// and what a [reranker](crate::Config::reranker) is asked, do not depend on these texts. Blank queries are ignored.
     #[must_use]
     pub fn queries(mut self, queries: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queries = queries.into_iter().map(Into::into).collect();

@@ -1,4 +1,4 @@
-//! The routes of MCP check host, origin and key, like the routes of the table.
+//! The routes of MCP check host, origin, key and body, and report problems, like the routes of the table.
 
 use serde_json::{Value, json};
 use thermocline_server::{keys::New, ops::spec::KeyScope};
