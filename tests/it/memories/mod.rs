@@ -1,5 +1,5 @@
-//! Memories, which are what is known in addition to what was said: saved, edited, superseded, undone, forgotten, erased,
-//! related, listed.
+//! Memories: what is known in addition to what was said. They are saved, edited, superseded, undone, forgotten, erased,
+//! related and listed.
 
 mod again;
 mod answering;
