@@ -1,5 +1,4 @@
-//! Cooldowns: a provider that failed is not asked for a while, because the next caller would probably wait for nothing
-//! too.
+//! Cooldowns: a provider that failed is not asked for a while, because the next caller would probably wait in vain too.
 
 use std::{
     sync::{Mutex, MutexGuard},
@@ -90,7 +89,7 @@ impl Cooldown {
 /// within seconds on a model that is still loading, and a job does not.
 #[derive(Debug)]
 pub(crate) struct Cooldowns {
-    /// LLM#1.
+    /// The summarizer (LLM#1), which is asked only by jobs.
     pub(crate) summarizer: Cooldown,
     /// The embedders for jobs, in the order of the configuration.
     pub(crate) embedders: Vec<Cooldown>,

@@ -37,7 +37,7 @@
 //! - [`User::erase`] and [`Session::erase`] remove data from the bytes of the file; [`User::export`] and
 //!   [`Thermocline::import`] copy a user's data to another file.
 //! - [`Session::context`] packs what is relevant into a token budget, which it never exceeds.
-//! - A [`User`] is a scope: only its handle, and the handles it returns, can read and write that user's data.
+//! - A [`User`] is a scope: only its handle, and the handles it returns, give access to what that user's memory contains.
 //! - [`blocking`] has the same handles for callers without an async runtime.
 //!
 //! Thermocline is not a vector database, an agent framework or an LLM. It needs no LLM, no key, no network and no

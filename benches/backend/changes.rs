@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::V
 
 use crate::support::plain;
 
-/// One statement about one row.
+/// One SQL statement that inserts, updates or deletes one row.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub table: Arc<str>,

@@ -1,5 +1,5 @@
-//! The same rows written by rusqlite alone: prepared statements in one immediate transaction, which is durable before it
-//! returns.
+//! The rows that a record of the library leaves, written by rusqlite alone: prepared statements in one immediate
+//! transaction, which is durable before it returns.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! The same rows written by rusqlite alone.
+//! The plain alternative to records: rows of `conversation_turns` with the same values, written by rusqlite alone.
 
 use std::{
     path::Path,

@@ -1,7 +1,7 @@
 //! Shared code of the benchmarks: the places of their files, the sizes to measure, and whether this is only a test.
 //!
-//! The README.md next to this folder explains how to run the benchmarks. Everything that is timed goes through `rounds`,
-//! so that nothing is timed by accident.
+//! The README.md next to this folder explains how to run the benchmarks. What is compared with a plain alternative is
+//! timed by `rounds`.
 
 #![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
 #![allow(

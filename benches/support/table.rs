@@ -1,5 +1,5 @@
-//! Tables in Markdown. They are printed to stdout while the benchmark runs, and written to a file, of which docs/figures
-//! keeps a copy.
+//! Tables in Markdown. They are printed to stdout while the benchmark runs, and written to a file; docs/figures has
+//! copies of these files.
 
 use std::{
     fmt::{Display, Write as _},

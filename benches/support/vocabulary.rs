@@ -1,5 +1,5 @@
-//! As many word forms as real conversations have. The commonest words of English come first, then generated forms, so
-//! that no list has to be shipped.
+//! A vocabulary with as many word forms as real conversations have. The commonest words of English come first, then
+//! generated forms, so that no list has to be shipped.
 //!
 //! A vocabulary of a few hundred words would make the index, and anything that caches words, look better than in real
 //! use. The generated forms are inflections of common words, stems with prefixes and suffixes, words made of syllables,

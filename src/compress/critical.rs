@@ -1,5 +1,5 @@
-//! Decides which turns are kept verbatim for ever, and by which rules: what people say about themselves, marks set by the
-//! backend, and the first turn of a session.
+//! Decides which turns are kept verbatim for ever, and by which rules: what the user says (who they are, what they
+//! decide, correct or wish), marks and state snapshots of the backend, and the first turn of a session.
 
 use std::collections::BTreeSet;
 

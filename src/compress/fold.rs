@@ -1,5 +1,5 @@
-//! Computes an anchor from the statements of turns, in one pure fold over the statements that remain after any additions and
-//! erasures.
+//! Folds the statements of turns into the values of an anchor. The fold is a pure function of the statements that exist
+//! now, so it does not matter in which order they were added, or what was erased.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Judges, summarizes and verifies the turns of an ended session: pure functions, and the trait for LLM#1. Nothing here
-//! reads a file or a clock.
+//! Judges, summarizes and verifies the turns of an ended session: pure functions, the trait for LLM#1, and the code that
+//! asks it. Nothing here reads a file or a clock.
 
 pub(crate) mod anchors;
 pub(crate) mod archive;

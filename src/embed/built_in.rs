@@ -1,4 +1,5 @@
-//! The embedder that ships with the crate: a table with a vector for each token. A text's vector is their weighted mean.
+//! The embedder that ships with the crate: a table with a vector for each token. A text's vector is the weighted mean of
+//! its tokens' vectors.
 //!
 //! It needs no download, no thread, and only microseconds per text. `assets/built_in/README.md` says how the table is made,
 //! and from what.

@@ -1,4 +1,5 @@
-//! Splits a turn into the texts that are embedded: short pieces of one side, each with its speaker's name.
+//! Splits a turn into the texts that are embedded: short pieces of one side, each with its speaker's name, if there is
+//! one.
 //!
 //! The vector of a long text is a mean without much meaning: on long replies, pieces are found where the whole reply is not.
 //! The name is embedded too, because people ask by it ("what did Anna say ...").

@@ -1,4 +1,5 @@
-//! Decides whether a statement is the author's own: what authors report, quote, make up or take back is not their decision.
+//! Decides whether a statement is the author's own. It is not if the author reports, quotes, makes up or takes back what
+//! it says.
 
 use crate::english::{
     cues::CueMatch,

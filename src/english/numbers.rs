@@ -1,4 +1,4 @@
-//! Numbers in words: in English, in some words of other languages, and in Han characters.
+//! Numbers in words: English words, some words of other languages, and Han characters.
 
 use std::{collections::HashMap, sync::LazyLock};
 

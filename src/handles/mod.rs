@@ -1,6 +1,7 @@
 //! The public handles: `Thermocline` -> `User` -> `Session`.
 //!
-//! A user is a scope: everything that touches a user's data is a method of `User`, `Session`, `Memories` or `Vault`.
+//! A user is a scope: what a user's memory contains is returned only by methods of `User`, `Session`, `Memories` and
+//! `Vault`.
 
 mod answering;
 pub mod blocking;

@@ -128,7 +128,7 @@ impl Thermocline {
         self.store.write(move |tx| tx.import(&key, import)).await
     }
 
-    /// Returns how much is in the file: only counts, of all users together.
+    /// Returns how much is in the file, for all users together: counts and sizes, and nothing that anybody said.
     pub async fn stats(&self) -> Result<Stats> {
         self.store.flush().await?; // Counts the uses reported so far.
         let store = Arc::clone(&self.store);

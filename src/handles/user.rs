@@ -179,8 +179,8 @@ impl User {
         .await
     }
 
-    /// Returns the handle of the user's memories: what is known in addition to what was said. Memories are saved,
-    /// edited, superseded, forgotten and erased one by one.
+    /// Returns the handle of the user's memories: what is known in addition to what was said. Its methods save, list,
+    /// edit, supersede, forget and erase memories, among other things.
     pub fn memories(&self) -> Memories {
         Memories::new(Arc::clone(&self.store), self.scope)
     }

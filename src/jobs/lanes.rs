@@ -1,6 +1,6 @@
 //! Lanes: jobs that wait for different things do not wait for each other.
 //!
-//! Each lane works on one job at a time, concurrently with the others on the same thread. A provider that hangs delays only
+//! Each lane works on one job at a time, concurrently with the other lanes of the run. A provider that hangs delays only
 //! its own lane, for at most its configured timeout.
 
 use std::time::Duration;

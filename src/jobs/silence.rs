@@ -1,5 +1,5 @@
-//! Records the end of sessions that have ended by silence, and, at intervals, takes over turns that other programs have
-//! inserted.
+//! Ends sessions that have fallen silent. At intervals it also takes over turns that other programs have inserted, and
+//! queues the daily tending of memories.
 
 use chrono::TimeDelta;
 

@@ -1,5 +1,5 @@
-//! Tends all of one user's memories, once a day as a job, or by hand: first finds which memories should move, then moves a
-//! few of them at a time.
+//! Tends all of one user's memories, once a day as a job, or by hand: first finds which memories are due to settle, fall
+//! back, be archived or be asked about, then does this for a few of them at a time.
 
 use chrono::{DateTime, Utc};
 

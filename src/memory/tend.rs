@@ -1,4 +1,5 @@
-//! Tends one memory: decides daily whether it moves or a person is asked, and says which numbers decide.
+//! Decides what tending does to one memory: it settles, falls back or is archived, or a person is asked about it. Also says
+//! which numbers decided.
 
 use chrono::{DateTime, Utc};
 

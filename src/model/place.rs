@@ -1,4 +1,5 @@
-//! Numbers in this file: users, sessions, memories and units of recall, and a turn's place in its session.
+//! Numbers that identify users, sessions, memories and units of recall within one database file, and a turn's place in
+//! its session.
 
 use serde::Serialize;
 

@@ -129,7 +129,7 @@ pub struct Receipt {
     #[serde(rename = "took_us", serialize_with = "as_us")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub took: Duration,
-    /// When the turn whose reply was made with this context was recorded; `None` if no turn named the receipt.
+    /// When a turn was first recorded as the answer to this context; `None` if no turn named the receipt.
     pub used_at: Option<DateTime<Utc>>,
     /// The considered items, best first.
     pub items: Vec<ReceiptItem>,

@@ -33,7 +33,8 @@ pub struct SessionInfo {
     pub end_reason: Option<EndReason>,
     /// The session in which the conversation continued after this one ended, if it did.
     pub successor_id: Option<SessionId>,
-    /// The number of the session's newest turn, except an incomplete one. Replaced turns are not counted.
+    /// The number of the session's newest turn; 0 if there is none. Erased turns count; incomplete and replaced ones do
+    /// not.
     pub turn_count: u32,
     /// How many of these turns were erased one by one.
     #[serde(default, skip_serializing_if = "is_zero")]

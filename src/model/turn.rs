@@ -441,7 +441,7 @@ pub struct Recorded {
     pub turn_number: u32,
     /// The turn's place in the user's order of recording; 0 while it is incomplete.
     pub seq: i64,
-    /// The turn's state. It may wait for its reply or, if it was already known, another turn may have replaced it
+    /// The turn's state: the turn may still wait for its reply, and a turn that was already known may have been replaced
     /// since.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,

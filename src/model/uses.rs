@@ -1,4 +1,4 @@
-//! Counters of what was of use in the contexts that replies were made with.
+//! Counters of use: what was of use in contexts that a turn answered, by tier, rule, profile and form.
 
 use serde::{Deserialize, Serialize};
 

@@ -165,7 +165,7 @@ pub struct VaultReport {
 pub struct RefusedFile {
     /// The file's path in the vault, or as the caller gave it.
     pub path: String,
-    /// The line with the problem, from 1; `None` if the problem is the whole file.
+    /// The line with the problem, from 1; `None` if the problem concerns the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// The problem, and how to fix it.

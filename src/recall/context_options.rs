@@ -1,4 +1,4 @@
-//! The options of a context, and the sections that they leave.
+//! The options of a context, and which sections a context with these options has.
 
 use chrono::{DateTime, Utc};
 
@@ -76,9 +76,9 @@ impl ContextOptions {
         self
     }
 
-    /// Searches for these texts too, each separately and as of the same moment: for example the message as its caller or an
-    /// LLM rephrases it. A turn ranks by the search that it fits best. Only the message itself decides what is referred back
-    /// to, and how a [reranker](crate::Config::reranker) orders the results. Blank queries are ignored.
+    /// Searches for these texts too, each separately and as of the same moment as the message: for example a rephrasing of
+    /// the message by the caller or an LLM. A turn ranks by the search that it fits best. What the message refers back to,
+    /// and what a [reranker](crate::Config::reranker) is asked, do not depend on these texts. Blank queries are ignored.
     #[must_use]
     pub fn queries(mut self, queries: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queries = queries.into_iter().map(Into::into).collect();

@@ -59,8 +59,8 @@ impl FsSensor {
         Self { traits: SensorTraits::new("fs", 0.80), roots: BTreeMap::new() }
     }
 
-    /// Allows files below this folder. Memories refer to the folder by this name. It is opened again for each check.
-    /// While it does not exist, the sensor cannot tell anything about what is below it.
+    /// Lets the sensor check files below this folder. Memories refer to the folder by this name. It is opened again for
+    /// each check. While it does not exist, the sensor cannot tell anything about what is below it.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
     /// and for a folder that is not an absolute path.

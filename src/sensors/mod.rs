@@ -1,8 +1,8 @@
 //! Sensors: the trait, and four implementations. This is the only code that reads other programs' files, starts a program,
 //! or asks an address to find out whether a memory still holds.
 //!
-//! A memory names a sensor, a subject and an expectation; these are data. What may be read, run or requested is set only in
-//! the configuration, by name, and a subject is one of these names.
+//! A memory names a sensor, a subject and an expectation; these are data. What may be read, run or requested is set only
+//! in the configuration, under names, and a subject refers to it by its name.
 
 mod command;
 #[cfg(feature = "files")]

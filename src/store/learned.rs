@@ -1,4 +1,4 @@
-//! Reads what the uses of a user's turns have taught.
+//! Reads what compression has learned from the uses of a user's turns.
 
 use crate::{
     compress::learned::LearnedCriticality,

@@ -1,4 +1,4 @@
-//! Snapshots: a read transaction, and all reads that code outside the store can make.
+//! Snapshots: a read transaction, and the reads that code outside the store makes in one.
 //!
 //! Code that holds a snapshot must wait for nothing but the file, because a snapshot keeps the log from being emptied.
 

@@ -1,7 +1,7 @@
 //! Caches what was computed for short strings: people repeat themselves.
 //!
-//! Memory is bounded: a memo has one slot for each value of a hash, which the latest entry takes, and the process keeps a
-//! fixed number of memos, however many threads count words and tokens.
+//! Memory is bounded: a memo has one slot for each value of a hash, and a new entry replaces the one in its slot. The
+//! process keeps a fixed number of memos, however many threads count words and tokens.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 

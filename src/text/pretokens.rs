@@ -1,4 +1,4 @@
-//! Splits ASCII text as the tokenizers' regular expressions do, five times as fast (benchmark `tokens`).
+//! Splits ASCII text as the tokenizers' regular expressions do, about five times as fast.
 //!
 //! A tokenizer first splits text by a regular expression, then looks up each piece separately. So the count of a text is the
 //! sum over its pieces, and pieces repeat, because words do. The library's splitter runs a backtracking machine over the

@@ -1,7 +1,7 @@
 //! The words of a text: folded, stemmed, hashed and counted.
 //!
-//! A turn's words are stored with it as one small BLOB, the forward list, from which the index is built. Query strings pass
-//! through the same functions and become numbers: no text ever reaches SQL.
+//! A turn's words are stored with it as one small BLOB, the forward list, from which the index is built. Query strings
+//! pass through the same functions and become numbers, so a search by words puts no text into SQL.
 //!
 //! Folding: Unicode NFKC, lower case, without Latin, Greek and Cyrillic accents. A word is a run of letters, digits and
 //! marks. An apostrophe inside it is dropped (`don't` is `dont`); `+` and `#` stay after one or two letters (`c++`, `c#`).

@@ -1,4 +1,4 @@
-//! Finds every time that a text names, in any language.
+//! Finds every time that a text names, in all supported languages.
 
 use std::ops::Range;
 

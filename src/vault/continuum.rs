@@ -1,4 +1,4 @@
-//! The layout of the continuum paper: one file for each memory that has not settled, and logs for those that have.
+//! The layout of the continuum paper: one file for each memory of frequency `high` or `mid`, and logs for the others.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,7 +1,7 @@
 //! Tests that any file is either read or refused, quickly, and that what was read is written so that it reads back the same.
 //!
-//! 20,000 files, made from the same seed each time, and long files of 128 KiB. If `THERMOCLINE_VAULT_FILES` is set, that
-//! many files, and long files of 1 MiB.
+//! The tests read 20,000 files, made from the same seed each time, and long files of 128 KiB. If
+//! `THERMOCLINE_VAULT_FILES` is set, they read that many files, and long files of 1 MiB.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Relations between memories as files state them, under the names that any of the papers uses.
+//! Relations between memories as files state them. Their types are read by the names of every supported format, and written
+//! by those of the cognitive paper.
 
 use std::fmt::Write as _;
 
@@ -43,7 +44,7 @@ pub(crate) fn edge_name(edge_type: EdgeType) -> &'static str {
     type_name(edge_type).0
 }
 
-/// Returns the type for a name in a file, from any of the papers, and whether the name states it from the other end.
+/// Returns the type for a name in a file of any supported format, and whether the name states it from the other end.
 pub(crate) fn edge_type(name: &str) -> Option<(EdgeType, bool)> {
     let name = name.trim().to_ascii_lowercase();
     match name.as_str() {

@@ -1,4 +1,4 @@
-//! Other processes: this test binary runs itself, with the name of the task.
+//! Starts other processes: this test binary runs itself, with the name of the task.
 //!
 //! A child's lines start with a mark, since the test harness prints lines of its own.
 

@@ -1,5 +1,5 @@
-//! What an operator learns from the hook, and sees in reports, counts and the list of jobs: how a provider's failure
-//! affected which job, what waits for another configuration, and that the writer or a scrub had trouble.
+//! What an operator learns from the hook, from reports and counts, and from the list of jobs: which jobs a provider's
+//! failure affected, and how; which jobs wait for another configuration; and that the writer or a scrub had trouble.
 
 use std::sync::{
     Arc, Mutex,

@@ -1,7 +1,7 @@
 //! Which file imports which: the graph of a crate's files, read from its code.
 //!
 //! A file imports the file that defines an item named in its code, by whatever path: `pub use` is followed. Declaring a
-//! module is not an import, nor is re-exporting an item with `pub use`; so a `mod.rs` may re-export its children's items
+//! module and re-exporting an item with `pub use` are not imports; so a `mod.rs` may re-export its children's items
 //! while they use its own. If its code uses theirs too, that is a circle.
 
 use std::{

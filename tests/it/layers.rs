@@ -1,4 +1,5 @@
-//! The architecture: imports point one way and form no circle, SQL is in one place, every statement names its user.
+//! The architecture: imports point one way and form no circle, SQL is in one place, and each file is short and says what
+//! it is about.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
@@ -28,7 +29,7 @@ fn sources() -> Vec<(String, String)> {
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-                // The first line says what the file is about; other comments may speak of anything.
+                // Comments may name anything, so they are dropped, except the header, which a test below requires.
                 let is_kept = |line: &&str| !line.trim_start().starts_with("//") || line.starts_with("//!");
                 let code = code.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
                 files.push((path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code));

@@ -1,4 +1,5 @@
-//! Contexts for chat APIs: recalled items as one block, recent turns as messages; and what the caller sends itself.
+//! Contexts for chat APIs: recalled items are one block, recent turns are messages, and a message that waits for its
+//! reply is left for the caller to send.
 
 use chrono::TimeDelta;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! LLM#2's own request to remember: a marker in its reply, which is removed, and marks the turn.
+//! LLM#2's own request to remember: a marker in its reply marks the turn, and is removed.
 
 use thermocline::{
     ContextOptions, CriticalRule, ErrorKind, NewTurn, Origin, RecordOutcome, Reply, RunJobs, Turn, TurnState,

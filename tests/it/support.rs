@@ -1,4 +1,4 @@
-//! What every test needs: a file in a separate folder, a stopped clock, turns of a known size.
+//! What most tests need: a file in a separate folder, a stopped clock, turns of a known size.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

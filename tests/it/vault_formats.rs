@@ -55,7 +55,7 @@ fn tree(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A name in another program's file never becomes a name of ours, however it is written.
+/// A field of another program's file never becomes one of our fields, however its name is written.
 #[test]
 fn names_of_an_imported_entry_mean_nothing_in_its_file() {
     let noted = Kept::new();

@@ -5,8 +5,7 @@
 //!
 //! - `overhead`: `turn_show`, `record` and `recall` of a user with 10,000 turns, alternating call by call. Targets: a
 //!   median at most 100 microseconds above the library's; for `recall`, a 99th percentile at most 1.25 times the
-//!   library's. The table also has the time of an empty request, which is that of two wake-ups of idle cores, and of the
-//!   way through TCP and HTTP.
+//!   library's. The table also has the time of an empty request: that of waking two idle cores, and of TCP and HTTP.
 //! - `load`: 1,000 clients for 60 seconds, over 100 users. Of ten calls, nine recall or request a context, and one
 //!   records. A client that gets the status 503 waits as long as `Retry-After` says. Targets: no other 5xx; a 99th
 //!   percentile of the answered calls of at most 500 ms; at most 256 MiB more memory than before. Then seven rounds, on

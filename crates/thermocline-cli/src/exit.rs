@@ -1,4 +1,4 @@
-//! The ways in which a run can end: one exit code for each reaction that a caller can have.
+//! How a run of the command can end: exit codes, one for each way in which a caller may react.
 
 use std::{error::Error as StdError, fmt, io, path::Path, process::ExitCode};
 

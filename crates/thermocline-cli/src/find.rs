@@ -1,5 +1,5 @@
-//! Finds the file, the user and the session that the command line names. Everything here only reads, except `made` and
-//! `user_or_new`, which create what is missing.
+//! Finds the file, the user and the session that the command line names. Only `made` and `user_or_new` create what is
+//! missing.
 
 use std::path::PathBuf;
 

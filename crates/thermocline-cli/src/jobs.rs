@@ -1,4 +1,4 @@
-//! `thermocline jobs`: lists and runs the jobs in the file.
+//! `thermocline jobs`: lists, runs and retries the jobs in the file.
 
 use std::{collections::HashMap, fmt::Write as _, thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The `thermocline` command: one file per verb, on the blocking handles of the library.
+//! The `thermocline` command, on the blocking handles of the library. A verb, or a few related ones, have a file.
 
 mod again;
 mod anchor;

@@ -1,4 +1,4 @@
-//! Reads the library's lists, which have pages.
+//! Reads the lists of the library, page by page.
 
 use thermocline::{
     Anchor, AnchorId, JobInfo, Result, SessionId, SessionInfo, Summary, Transition,

@@ -1,4 +1,4 @@
-//! The names of things and the first words of turns, for people: receipts and contexts contain only ids.
+//! Looks up names and first words for people, because receipts and the items of contexts contain only ids.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Who calls, and what they may do: decided from the key or the connection alone, before the file is read.
+//! Who calls, and what they may do. This is decided before the file is read, from the key and the name of the user, or
+//! without keys from the connection.
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 

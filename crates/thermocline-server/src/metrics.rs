@@ -1,5 +1,5 @@
-//! Counters for operators. No label can contain a user, a session or anything that anybody said: every label value is a
-//! word from this crate.
+//! Counters for operators. No label can contain a user, a session or anything that anybody said, because every label
+//! value is a constant of the code.
 
 use std::{
     fmt,

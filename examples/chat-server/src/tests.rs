@@ -1,3 +1,5 @@
+//! Tests the backend over HTTP, with an LLM that follows a script.
+
 use std::sync::Mutex;
 
 use axum::http::Request;

@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// Entries beyond this are not read: no chunk has as many turns.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Why an answer could not be read at all. Its text tells a model what to do.
+/// Why an answer could not be read at all. Its text tells the model what was wrong with its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
     TooLarge,

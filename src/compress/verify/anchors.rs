@@ -43,7 +43,7 @@ pub(super) fn clean(turn: &Turn, anchors: Vec<FoundAnchor>) -> Vec<FoundAnchor> 
     kept
 }
 
-/// A side of a turn that may speak about itself.
+/// A side of a turn whose speaker may say who they are.
 struct SpeakerSide<'a> {
     text: &'a str,
     /// The only subject whose anchors this side can prove: its speaker.

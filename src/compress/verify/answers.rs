@@ -1,7 +1,7 @@
 //! Checks whether an anchor's value fits its attribute: a name looks like a name, an age like an age. The rules are small
 //! and closed; in doubt they refuse.
 //!
-//! The cue words are folded words of English and of each larger language.
+//! The cue words are English words and some of other languages, all folded.
 
 use crate::{
     compress::verify::{language, numbers},

@@ -1,8 +1,8 @@
 //! LLM#1's answers are untrusted: each verdict is checked against its turn, and cleaned or refused. Pure functions.
 //!
-//! A verdict is derived from text that may be hostile, by a model that may be careless. A verdict that passes replaces the
-//! turn from then on, so anything that does not demonstrably follow from the turn is refused. A turn without a good verdict
-//! stays raw and is asked about again, which costs little; accepting a wrong summary costs the truth.
+//! A verdict is derived from text that may be hostile, by a model that may be careless. A verdict that passes replaces
+//! the turn from then on, so anything that does not demonstrably follow from the turn is refused. A turn without a good
+//! verdict stays as it is and is asked about again, which costs little; accepting a wrong summary costs the truth.
 
 mod anchors;
 mod answers;

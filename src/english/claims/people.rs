@@ -1,4 +1,4 @@
-//! Reads names of family and animals: `my sister Anna`, `two cats, Miso and Tofu`.
+//! Reads the names of relatives and pets: `my sister Anna`, `two cats, Miso and Tofu`.
 
 use crate::english::{
     claims::words::{ReadToken, StatementWords, TOOLS},

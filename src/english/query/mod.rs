@@ -1,5 +1,5 @@
 //! Interprets a message before anything is searched: what it asks, and the times, people, attributes and earlier turns that
-//! it points to. Pure functions; English only, except for the words to search for.
+//! it points to. Pure functions. They understand only English, except for times and the words to search for.
 
 mod about_many;
 mod asked;

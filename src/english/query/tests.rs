@@ -1,4 +1,4 @@
-//! Tests how tables of messages are interpreted.
+//! Tests how messages are interpreted, as tables.
 
 use super::*;
 use crate::{

@@ -1,5 +1,5 @@
-//! Listens to a session, turn by turn. Only what users say themselves counts, and words that a tool or a document said
-//! before remain theirs.
+//! Listens to a session, turn by turn. Only what users say themselves leads to a finding: even steps of a reply need a
+//! user who says that they worked. Words that a tool or a document said before remain theirs, whoever repeats them.
 
 use std::{
     cell::LazyCell,

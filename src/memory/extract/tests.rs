@@ -1,3 +1,5 @@
+//! Tests what is extracted from sessions, and whose words it is.
+
 use super::*;
 use crate::model::turn::{NewTurn, Turn};
 

@@ -1,4 +1,4 @@
-//! Quarantine: hiding a source with everything derived from it.
+//! Quarantine: hiding a source with what jobs derived from it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -16,8 +16,8 @@ pub struct Saved {
     pub memory: Memory,
     /// What became of the memory to save.
     pub outcome: SaveOutcome,
-    /// If the memory was known: the JSON names of the fields that the save stated and the memory has with another
-    /// value. An [edit](crate::Memories::edit) can change them.
+    /// If the memory was known: the JSON names of the fields for which the save stated a value that the memory did not
+    /// take. An [edit](crate::Memories::edit) can change them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! The daily tending of a user's memories: which memories it moves, and which questions it asks.
+//! The daily tending of a user's memories: which memories settle, fall back or are archived, and which questions are
+//! asked.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +13,12 @@ use crate::model::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TendOptions {
-    /// Whether the call only reports what would move and why, and writes nothing. Default: false.
+    /// Whether the call only reports what would change and why, and writes nothing. Default: false.
     pub dry_run: bool,
 }
 
 impl TendOptions {
-    /// Makes the call only report what would move and why, and write nothing.
+    /// Makes the call only report what would change and why, and write nothing.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;

@@ -1,8 +1,8 @@
 //! Packs for chat APIs: what is known and recalled as one block, the newest turns as the original messages.
 //!
-//! The block is packed first. Room for the newest turns is reserved whether they need it or not, so that nothing in the
-//! block depends on them: another turn changes no byte of it. The newest turns also get what the block leaves. They are
-//! shown without a gap, from the newest back to the first that does not fit, which is cut.
+//! The block is packed first. Room for the newest turns is reserved whether they need it or not, so that what they say
+//! changes no byte of the block. The newest turns also get what the block leaves. They are shown without a gap, from the
+//! newest back to the first that does not fit, which is cut.
 
 use crate::{
     model::{

@@ -1,6 +1,6 @@
-//! Erases one turn: a row, a line of the archive, or what is left if the original was deleted, with everything made from it
-//! and everything it had replaced. One transaction does all of this and queues the scrub, so it happens completely or not at
-//! all.
+//! Erases one turn, wherever it is: in a row, in a line of the archive or, if the original was deleted, only as a
+//! summary. Everything made from the turn and everything that it had replaced is erased too. One transaction does all of
+//! this and queues the scrub, so it happens completely or not at all.
 
 use crate::{
     compress::archive::Frame,

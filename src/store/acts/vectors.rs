@@ -1,4 +1,5 @@
-//! Writes the vectors that the job computes, has all vectors computed again, and removes those of other models.
+//! Writes the vectors that the embedding job computes, has all vectors computed again, and removes those of other
+//! models.
 
 use std::collections::BTreeSet;
 

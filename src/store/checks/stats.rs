@@ -1,4 +1,4 @@
-//! Stats: how much is in the file. Counts and sizes only, no content.
+//! Stats: how much is in the file, as counts and sizes, without content.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How far users' units are embedded. Counts only, no content.
+//! How far users' units are embedded, as counts and sizes, without content.
 
 use serde::Serialize;
 

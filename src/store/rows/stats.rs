@@ -1,4 +1,4 @@
-//! How much is in the tables, across all users. Counts only, no content.
+//! How much is in the tables, across all users, as counts and sizes, without content.
 
 use crate::{
     error::Result,

@@ -1,4 +1,4 @@
-//! Rows of `unit_uses` and `use_counts`: counts of what was of use in contexts that answered a turn. Ranking never reads
+//! Rows of `unit_uses` and `use_counts`: counts of what was of use in contexts that a turn answered. Ranking never reads
 //! them.
 
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! Doctor notices every missing row of a memory.
+//! Doctor notices missing changes, edges and reviews of a memory.
 
 use thermocline::Origin;
 

@@ -1,4 +1,5 @@
-//! What a user knows in addition to what was said: saved, edited, superseded, undone, forgotten, erased, related, listed.
+//! Memories: what is known in addition to what was said. They are saved, edited, superseded, undone, forgotten, erased,
+//! related and listed.
 
 mod again;
 mod answering;

@@ -1,4 +1,4 @@
-//! Quarantine: a source is hidden with everything derived from it, and restored exactly.
+//! Quarantine: a source is hidden with what was derived from it, and restored exactly.
 
 use thermocline::{
     ChangeOp, ErrorKind, Frequency, LearningSource, MemoryFilter, MemoryId, MemoryKind, MemoryStatus,

@@ -1,5 +1,5 @@
-//! Sensors look whether memories hold: a pass is a check, a failure has consequences, and an undecided result changes
-//! nothing.
+//! Sensors check whether memories still hold: a pass counts as a check, a failure has consequences, and an undecided
+//! result changes nothing.
 
 use std::{
     sync::{

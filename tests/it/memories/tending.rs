@@ -1,4 +1,4 @@
-//! The daily look at all memories: what moves and why, once a day, as one operation; and clocks that jump.
+//! The daily tending of all memories: what changes and why, once a day, as one operation; and clocks that jump.
 
 use std::collections::{BTreeMap, BTreeSet};
 

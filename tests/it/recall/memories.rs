@@ -1,5 +1,5 @@
-//! Memories are recalled together with turns, on one scale; one piece of knowledge takes one place; only its current text is
-//! known.
+//! Memories are recalled together with turns, on one scale; one piece of knowledge takes one place; of an edited memory
+//! only the current text is recalled.
 #![expect(clippy::float_cmp, reason = "a score that is worked out again has the same bits")]
 
 use chrono::TimeDelta;
@@ -158,7 +158,7 @@ fn a_memory_and_the_turn_that_it_rests_on_are_one_piece() {
     let receipt = alex.receipt(recall.receipt).unwrap();
     assert_eq!(receipt.items[0].same_source, best.same_source);
     assert!(receipt.explain().contains("from the same source as"), "{}", receipt.explain());
-    // Each is found by itself where it alone is asked for.
+    // A recall of memories alone finds the memory, and a recall of turns alone finds the turn.
     assert_eq!(names(&ask(&alex, query, of(Of::Memories)))[..1], ["Cellar lamp"]);
     assert_eq!(names(&ask(&alex, query, of(Of::Turns)))[..1], ["lamp"]);
 }

@@ -1,4 +1,4 @@
-//! A change of the model: vectors of two models are never compared, words sustain recall meanwhile, and a kill loses
+//! A change of the model: vectors of two models are never compared, recall works by words meanwhile, and a kill loses
 //! nothing.
 
 use std::{

@@ -1,5 +1,5 @@
-//! LLM#1 plans the recall of a message before anything is searched; whatever goes wrong, the context is what it would be
-//! without the planner, byte for byte, and says so.
+//! LLM#1 plans the recall of a message before anything is searched. Whatever goes wrong, the context is byte for byte
+//! what it would be without the planner, and says what was missing.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! A receipt says what a recall considered, how it ranked and what happened to it, and is deleted when it is old.
+//! A receipt says what a recall considered, how it ranked and what happened to it; only the newest receipts are kept.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

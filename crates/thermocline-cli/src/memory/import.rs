@@ -20,7 +20,7 @@ use crate::{
     vault::place_and_why,
 };
 
-/// The maximum size of a file with one memory, in bytes.
+/// The maximum size of a file to import, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 /// The maximum size of a file of a vault to restore, in bytes.
 const MAX_RESTORED_BYTES: u64 = 64 << 20;

@@ -70,7 +70,7 @@ pub(crate) struct ReviewArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// Show only this review, by its id, or by the waiting memory if only one question waits about it.
+    /// Show only this review, by its id, or by its memory's name if that memory has only one open review.
     pub(crate) review: Option<String>,
 
     /// Only of this kind; may be given several times.
@@ -94,7 +94,7 @@ pub(crate) struct DecideArgs {
     #[command(flatten)]
     pub(crate) user: UserArg,
 
-    /// The review's id, as shown by memory review; or the waiting memory, if only one question waits about it.
+    /// The review's id, as shown by memory review; or its memory's name, if that memory has only one open review.
     pub(crate) review: String,
 
     /// Who decides: a person [default: the user].

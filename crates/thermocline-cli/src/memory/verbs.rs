@@ -182,8 +182,8 @@ pub(crate) enum MemoryVerb {
 
     /// List the questions about memories that wait for a person, oldest first.
     ///
-    /// memory approve answers yes, memory reject no. If only one question waits about a memory, both also accept the
-    /// memory's name.
+    /// memory approve answers yes, memory reject no. If a memory has only one open review, both also accept the memory's
+    /// name.
     #[command(after_help = "Examples:\n  thermocline memory review --user alex --kind contradiction\n  \
                             thermocline memory review --user alex --decided --limit 20")]
     Review(ReviewArgs),
@@ -277,7 +277,7 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
     Reflect(PageArgs),
 
-    /// Hide a source and everything derived from it: a turn, a session, a memory, a call, or all words of an origin.
+    /// Hide a source and what jobs derived from it: a turn, a session, a memory, a call, or all words of an origin.
     ///
     /// Hides what jobs derived from it, and what jobs derived from that. What somebody saved from it stays, and is trusted
     /// like a document's words from then on. What a hidden memory had replaced holds again. memory lift reverts this.

@@ -1,6 +1,6 @@
 //! Keys, by which callers prove who they are.
 //!
-//! Keys are stored in their own file, so that no backup or export contains them, and only as hashes. The file is read
+//! Keys are stored only as hashes, and in their own file, so that no backup or export contains them. The file is read
 //! again when it changes, so a revoked key stops working within a second.
 
 mod file;

@@ -1,4 +1,5 @@
-//! The operations that compress ended sessions, compress them again, list the results, and restore the turns.
+//! The operations that compress ended sessions, compress them again, list summaries and moves between tiers, and restore
+//! the turns.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! The operations on sessions: start, list, show, set fields and state, end, erase.
+//! The operations on sessions: start, list, show them and their hot and warm turns, set fields and state, end, erase.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The operations on recorded turns: read, list, search, erase.
+//! The operations on recorded turns and their summaries: read, list, search, erase.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -42,7 +42,7 @@ impl Chance {
     }
 }
 
-/// All ids returned so far, by the name of the field that takes them.
+/// Ids that answers have contained, at most 200 of each kind (`KINDS`), by the kind's name.
 #[derive(Default)]
 pub struct Ids(pub BTreeMap<&'static str, Vec<String>>);
 

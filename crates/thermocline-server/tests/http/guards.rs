@@ -1,4 +1,5 @@
-//! The server refuses requests for foreign hosts and from foreign pages, before any other check.
+//! What the server checks before anything else: it refuses foreign hosts and pages, heads that are too large or too
+//! slow, and unknown addresses and methods.
 
 use crate::{
     client::Client,

@@ -1,5 +1,5 @@
-//! The logs of the test process at the finest level. A process has only one log, so each test keeps the lines of its own
-//! time.
+//! The logs of the test process at the finest level. A process has only one log, so each test keeps the lines that are
+//! written while it runs.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! The guard and the keys protect the routes of MCP like every other route.
+//! The routes of MCP check host, origin, key and body, and report problems, like the routes of the table.
 
 use serde_json::{Value, json};
 use thermocline_server::{keys::New, ops::spec::KeyScope};

@@ -1,3 +1,5 @@
+//! Tests which proposals of LLM#1 are accepted.
+
 use super::*;
 use crate::model::{ids::TurnId, turn::NewTurn};
 

@@ -1,4 +1,5 @@
-//! Asking a person about a memory: once while the question is open, and again only after a rest and with news.
+//! Opens reviews, which ask a person about a memory. Each question is open at most once. After a decision it is asked
+//! again only after a rest, and only if something is new. Conflicts with files need no rest.
 
 use chrono::{DateTime, Utc};
 

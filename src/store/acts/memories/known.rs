@@ -1,4 +1,5 @@
-//! Saving a memory that is already known: it may change its author, become active again, and get values that it lacked.
+//! Saves a memory that is already known. A saver who is trusted more becomes its author, it may become active again, and
+//! it gets stated values that it lacked.
 
 use crate::{
     error::Result,

@@ -1,4 +1,4 @@
-//! Acts on memories. Each is one operation, whose changes are one group of the history.
+//! Acts on memories. Most are one operation, whose changes are one group of the history.
 
 mod answered;
 mod ask;

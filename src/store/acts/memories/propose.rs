@@ -1,5 +1,5 @@
-//! Stores what a reflection proposes: edges that are not followed before a person accepts them, and reviews that ask whether
-//! two memories are one. Writes no text, and leaves out what is already asked or known.
+//! Stores what a reflection proposes: edges that are not followed before a person accepts them, and reviews that ask
+//! whether two memories are one. Changes no memory, and leaves out what is already asked or known.
 
 use crate::{
     error::Result,

@@ -1,4 +1,4 @@
-//! Quarantine: hides a source and everything that came from it, as one operation that undo takes back.
+//! Quarantine: hides a source and what jobs made from it, as one operation that undo takes back.
 //!
 //! A memory that a job made from the source is hidden, and so is what jobs made from that memory, and so on. A memory that
 //! somebody saved stays, but is trusted like a document's words, because it also rests on the source. The trust of a memory
@@ -39,7 +39,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Hides a source and everything that came from it.
+    /// Hides a source and what jobs made from it, and lowers the trust of what somebody saved from it.
     pub(crate) fn quarantine_source(
         &mut self,
         scope: &Scope,

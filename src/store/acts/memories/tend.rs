@@ -1,7 +1,8 @@
-//! Tending: finds the moves of a user's memories, carries them out, some at a time, and deletes old unrated uses and states
-//! before old edits.
+//! Tending: finds which of a user's memories settle, fall back, are archived or need a person, carries this out for some
+//! of them at a time, and deletes old unrated uses and the earlier states that old edits keep for undo.
 //!
-//! Each write reads the memory again and decides again. If another move, or none, follows by now, the memory stays as it is.
+//! Each write reads the memory again and decides again. If the decision is no longer the planned one, the memory stays
+//! as it is.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 

@@ -1,4 +1,4 @@
-//! Rows of `erased_memories`: ids that must not come back from a file.
+//! Rows of `erased_memories`: hashes of ids that must not come back from a file.
 
 use sha2::{Digest, Sha256};
 

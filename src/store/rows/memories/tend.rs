@@ -1,4 +1,5 @@
-//! The queries and deletions of tending: which users are due, a memory's past, unrated uses, states before old edits.
+//! The queries and deletions of tending: which users are due, a memory's past, unrated uses, and the earlier states that
+//! edits keep for undo.
 
 use chrono::{DateTime, NaiveDate, Utc};
 

@@ -1,4 +1,4 @@
-//! `memory_update` and `memory_forget`: correct, relate or retract what is known. Everything that they do can be undone.
+//! `memory_update` and `memory_forget`: correct, relate or retract what is known. Neither erases anything.
 
 use serde_json::{Value, json};
 use thermocline::EdgeType;

@@ -1,4 +1,4 @@
-//! Quarantine: hides a source and everything derived from it.
+//! Quarantine: hides a source and what jobs derived from it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineRequest {
-    /// The source to hide, with everything derived from it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`,
+    /// The source to hide, with what jobs derived from it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`,
     /// `{"call": id}`, `{"origin": word}`.
     pub source: QuarantineSource,
     /// The reason, for the history: at most 256 bytes, without anything that was said.
@@ -28,7 +28,7 @@ pub struct QuarantineRequest {
     pub why: String,
 }
 
-/// Hides a source and everything derived from it.
+/// Hides a source and what jobs derived from it.
 #[derive(Debug)]
 pub struct Quarantine;
 
