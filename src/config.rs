@@ -135,23 +135,23 @@ pub struct Config {
     /// none continue. Default 2 minutes, at least 1 ms.
     pub embed_timeout: Duration,
     /// The reranker, which reads the query together with each of the best candidates and orders them by how well they
-    /// answer the query. It is used for recalls and contexts with [`Profile::Default`] or custom weights, except when
-    /// the query asks only for a time. If it does not answer, recall keeps its own order, and `missing` says so.
-    /// Default: none.
+    /// answer the query. It is used for recalls and contexts with every profile except [`Profile::Paper`] and
+    /// [`Profile::Recency`], unless the query asks only for a time. If it does not answer, recall keeps its own order,
+    /// and `missing` says so. Default: none.
     pub reranker: Option<Arc<dyn Reranker>>,
     /// How many of the best candidates the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
     pub rerank_candidates: usize,
-    /// How long the reranker may take for these candidates. A reranker that takes longer or fails is not asked again
-    /// for 10 seconds, unless it refused only these texts. Default 1 second, at least 1 ms: a model on a CPU needs more
-    /// time, or fewer candidates.
+    /// How long the reranker may take for the candidates of one recall or context. A reranker that takes longer or
+    /// fails is not asked again for 10 seconds, unless it refused only these texts. Default 1 second, at least 1 ms: a
+    /// model on a CPU needs more time, or fewer candidates.
     pub rerank_timeout: Duration,
     /// The planner: LLM#1, asked before the search what a context's message needs, given the last turns. It names
     /// queries to search for in addition to the message (those of
     /// [`ContextOptions::queries`](crate::ContextOptions::queries) come first, at most 8 in all), a time that the
     /// message refers to, and whether older memory is needed at all. Its answer is verified, and can change what is
     /// found but never what may be shown. Without a usable answer, the context is the same as without a planner, and
-    /// `missing` says so. The planner is asked once per message after the same turns, and its plan is in the receipt
-    /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
+    /// `missing` says so. Its plan is cached, so that the same message after the same turns is not planned again, and
+    /// is in the receipt ([`Understood::plan`](crate::Understood::plan)). Default: none.
     pub planner: Option<Arc<dyn ChatModel>>,
     /// How long the planner may take for a message. A planner that takes longer or fails is not asked again for 10 seconds,
     /// unless it refused only this message. Default 1.5 seconds, at least 1 ms.
@@ -199,9 +199,9 @@ pub enum Durability {
 pub enum Originals {
     /// The originals are kept, compressed, and can be read and restored byte for byte.
     Archive,
-    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary; only that summary,
-    /// keywords and the caller's id remain. This is the only mode in which a bad summary can lose what was said.
-    /// Opening fails if no summarizer is configured.
+    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary. What remains of a turn is
+    /// that summary with its keywords, the caller's id, and the words that anchors and memories quote. This is the only
+    /// mode in which a bad summary can lose what was said. Opening fails if no summarizer is configured.
     ///
     /// If the configured summarizer failed or gave no usable answer for a turn, the built-in one summarizes it, and the
     /// original is archived as with [`Archive`](Self::Archive): an outage deletes nothing.

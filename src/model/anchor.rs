@@ -22,11 +22,11 @@ pub struct Anchor {
     pub attribute: Attribute,
     /// The value, as it was last said.
     pub value: String,
-    /// How often the value was said: `1 - 0.5^n` for n turns (this project's formula); 0 once retracted.
+    /// How well the value is supported: `1 - 0.5^n` if n turns state it (this project's formula); 0 once retracted.
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// When the anchor started to hold: the first time it was said since it last ended, if it ever did.
+    /// When the value was first said; if it ended and was said again later, when it was first said after its last end.
     pub valid_from: DateTime<Utc>,
     /// When the anchor stopped holding; `None` if it holds.
     pub valid_until: Option<DateTime<Utc>>,
