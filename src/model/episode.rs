@@ -53,7 +53,7 @@ pub struct Episode {
     pub task_id: Option<String>,
     /// The task's name, for people.
     pub task_name: Option<String>,
-    /// What prompted it.
+    /// What prompted the use, the note, or the saving of the memory.
     pub trigger: Option<String>,
     /// The caller's own id for the episode.
     pub caller_id: Option<String>,
@@ -282,8 +282,8 @@ impl Use {
         self
     }
 
-    /// Sets the receipt of the context that showed the memory. Of several reports about one memory and one context,
-    /// only the first rated one counts.
+    /// Sets the receipt of the context that showed the memory. Reports about the same memory and receipt are one use,
+    /// which is rated once.
     #[must_use]
     pub fn receipt(mut self, id: ReceiptId) -> Self {
         self.receipt_id = Some(id);

@@ -44,7 +44,7 @@ pub struct MemoryFlags {
     /// is high or ephemeral.
     #[serde(skip_serializing_if = "is_not")]
     pub look_up: bool,
-    /// The names of the sensors that can look it up.
+    /// The names of the sensors that can look up what the memory says; empty unless `look_up` is true.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sensors: Vec<String>,
     /// Whether the memory is archived, which halves the score.

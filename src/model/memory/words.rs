@@ -132,11 +132,11 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum LearningSource {
-        /// It was learned from what was said or done.
+        /// The memory was learned from what was said or done.
         Execution = "execution",
-        /// It was derived from other memories.
+        /// The memory was derived from other memories.
         Consolidation = "consolidation",
-        /// Somebody saved it.
+        /// Somebody saved the memory.
         Manual = "manual",
     }
     pub fn from_word;
@@ -160,13 +160,13 @@ word_enum! {
 }
 
 word_enum! {
-    /// How a use of a memory ended, or the task that a memory came from.
+    /// How a use of a memory ended, or how the task that the memory came from ended.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {
-        /// It worked.
+        /// The use or the task succeeded.
         Success = "success",
-        /// It did not work.
+        /// The use or the task failed.
         Failure = "failure",
         /// A choice was made.
         Decision = "decision",
@@ -198,7 +198,7 @@ word_enum! {
         /// The memory is shown when it is due and matters enough.
         #[default]
         On = "on",
-        /// A person switched it off.
+        /// A person switched resurfacing off.
         Off = "off",
         /// A person dismissed the memory three times.
         Dismissed = "dismissed",
