@@ -94,9 +94,9 @@ pub struct Config {
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). Opening fails with the same error for a file of an older
     /// version, and for a file whose write-ahead log is not empty in a folder where the log's index (`-shm`) cannot be
     /// created: copy these files. A file of up to 1 GiB that no process has open is read into memory (using twice its
-    /// size while it is being read), so that SQLite leaves no files next to it; if a process writes to it later, it has
-    /// to be reopened. The process keeps one file descriptor open for each file that it has read into memory. Default:
-    /// false.
+    /// size while it is being read), so that SQLite leaves no files next to it; if a process writes to the file later,
+    /// reads fail until the memory is reopened. The process keeps one file descriptor open for each file that it has
+    /// read into memory. Default: false.
     pub read_only: bool,
     /// LLM#1, which summarizes the turns of ended sessions. Default: none, which uses the built-in summarizer.
     pub summarizer: Option<Arc<dyn Summarizer>>,

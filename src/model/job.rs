@@ -112,7 +112,7 @@ word_enum! {
     pub enum JobState {
         /// The job waits for its turn, or for the time of its retry.
         Queued = "queued",
-        /// A process works on the job, and holds it until the job's lease ends.
+        /// A process works on the job and holds its lease; once the lease ends, another process may take the job.
         Running = "running",
         /// The job was given up; `jobs retry` queues it again.
         Failed = "failed",

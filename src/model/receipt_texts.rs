@@ -46,8 +46,8 @@ pub struct ItemText {
     pub caller_id: Option<String>,
     /// When the item was said; for an anchor, the time from which it holds.
     pub said_at: DateTime<Utc>,
-    /// The beginning of the item, on one line of at most 88 characters: for a turn the first speaker and the first
-    /// words, for a memory its title, for an anchor its key and value.
+    /// The beginning of the item, on one line and cut to 88 characters: for a memory its title, for an anchor its key
+    /// and value, for a summary its sentence. For a turn, the first speaker precedes the 88 characters.
     pub words: String,
 }
 

@@ -52,9 +52,9 @@ pub struct Memory {
     #[serde(rename = "validity_window_s", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub validity_window: Option<Duration>,
-    /// Whose words the memory has.
+    /// Whose words the memory contains.
     pub origin: Origin,
-    /// How far the memory is trusted: the least of all its sources' trust.
+    /// How far the memory is trusted: at first as far as its least trusted source.
     pub trust: Trust,
     /// How the memory was learned.
     pub learning_source: LearningSource,

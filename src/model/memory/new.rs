@@ -190,7 +190,7 @@ impl NewMemory {
         self
     }
 
-    /// Sets whose words the memory has. Default: [`Origin::Assistant`].
+    /// Sets whose words the memory contains. Default: [`Origin::Assistant`].
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;

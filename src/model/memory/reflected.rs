@@ -27,8 +27,8 @@ pub struct ProposedMerge {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reflected {
-    /// The number of memories that were considered: those that are fresh, trusted and not contested, at most the newest
-    /// 2,000.
+    /// The number of memories that were considered: those of the newest 2,000 that are fresh, trusted and not
+    /// contested.
     pub memories: u64,
     /// How many of the considered memories have no vector yet, and so were not compared.
     pub without_vectors: u64,
