@@ -69,7 +69,8 @@ pub enum ErrorKind {
     /// continues without the provider.
     ProviderRefused,
     /// LLM#1 or another provider refuses every request because of its configuration: a wrong key, an unknown model, an
-    /// account without credit. Work that needs the provider waits until its configuration is fixed.
+    /// account without credit. Jobs that need the provider wait until its configuration is fixed; recalls continue
+    /// without it.
     ProviderMisconfigured,
 }
 

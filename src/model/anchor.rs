@@ -9,7 +9,7 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// An identity fact: `user.name` is Alex. Derived from the evidence of turns, never edited in place.
+/// An identity fact: `user.name` is Alex. Derived from what turns say and what is set by hand, never edited in place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -41,7 +41,7 @@ pub struct Episode {
     pub turn_number: Option<u32>,
     /// For a use: the context that showed the memory.
     pub receipt_id: Option<ReceiptId>,
-    /// When it happened.
+    /// When the episode happened.
     pub happened_at: DateTime<Utc>,
     /// How the use, or the task of the episode, ended; `None` if that is not known.
     pub outcome: Option<Outcome>,

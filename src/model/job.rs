@@ -110,7 +110,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum JobState {
-        /// The job waits for its turn, or for the time of its retry.
+        /// The job waits to be run, or for the time of its retry.
         Queued = "queued",
         /// A process works on the job and holds its lease; once the lease ends, another process may take the job.
         Running = "running",

@@ -105,7 +105,7 @@ word_enum! {
 pub struct Receipt {
     /// The receipt's id.
     pub id: ReceiptId,
-    /// The session whose context the receipt is for; `None` for a recall on its own.
+    /// The session whose context the receipt is for; `None` if the recall or context was for no session.
     pub session_id: Option<SessionId>,
     /// When the query was asked, by the system clock.
     pub asked_at: DateTime<Utc>,

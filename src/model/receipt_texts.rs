@@ -27,8 +27,8 @@ pub struct ReceiptWithTexts {
     /// The receipt itself.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// The key of the session that the receipt is for or, without a key, its id; `None` for a recall on its own, or if
-    /// the session no longer exists.
+    /// The key of the session that the receipt is for or, without a key, its id; `None` if the receipt is for no
+    /// session, or if the session no longer exists.
     pub session: Option<String>,
     /// The text of each of the receipt's items, in their order; `None` if the item no longer exists or is damaged.
     pub texts: Vec<Option<ItemText>>,

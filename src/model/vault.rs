@@ -64,8 +64,8 @@ pub struct VaultOptions {
     /// links that a person writes into the text become relations. Set by [`init`](crate::Vault::init); the folder keeps
     /// it. Default: no.
     pub links: bool,
-    /// Whether `_embeddings.json` has a vector of the configured model for each memory. Set by [`init`](crate::Vault::init);
-    /// the folder keeps it. Default: no.
+    /// Whether `_embeddings.json` has a vector of the configured model for each memory that is embedded. Set by
+    /// [`init`](crate::Vault::init); the folder keeps it. Default: no.
     pub embeddings: bool,
 }
 
@@ -119,7 +119,7 @@ impl VaultOptions {
         self
     }
 
-    /// Sets whether `_embeddings.json` has a vector for each memory.
+    /// Sets whether `_embeddings.json` has a vector for each memory that is embedded.
     #[must_use]
     pub fn embeddings(mut self, embeddings: bool) -> Self {
         self.embeddings = embeddings;

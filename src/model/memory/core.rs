@@ -89,6 +89,6 @@ pub struct Core {
     pub text: String,
     /// The exact number of tokens in the text, by the configured tokenizer.
     pub tokens: u32,
-    /// The memories in the text, in its order.
+    /// The memories in the text, in the order in which the text lists them.
     pub memories: Vec<MemoryId>,
 }

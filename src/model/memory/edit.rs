@@ -28,7 +28,7 @@ pub struct Edit {
     pub kind: Option<MemoryKind>,
     /// A new title.
     pub title: Option<String>,
-    /// A new text. Its entities are derived again, unless somebody set them.
+    /// A new text. The memory's entities are derived again, unless somebody set them.
     pub content: Option<String>,
     /// A new summary; an empty one removes it.
     pub summary: Option<String>,

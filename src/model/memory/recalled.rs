@@ -40,8 +40,8 @@ pub struct MemoryFlags {
     /// Whether the memory's source was assessed below 0.7, which multiplies the score by 0.8.
     #[serde(skip_serializing_if = "is_not")]
     pub unverified: bool,
-    /// Whether what the memory says should be looked up rather than believed, because it changes fast: its volatility
-    /// is high or ephemeral.
+    /// Whether what the memory says should be looked up rather than believed, because its volatility is high or
+    /// ephemeral.
     #[serde(skip_serializing_if = "is_not")]
     pub look_up: bool,
     /// The names of the sensors that can look up what the memory says; empty unless `look_up` is true.

@@ -22,7 +22,7 @@ pub struct ProposedMerge {
     pub why: String,
 }
 
-/// The proposals of a reflection. No text was written, and nothing takes effect until a person approves it.
+/// The proposals of a reflection. No memory was changed, and no proposal takes effect until a person approves it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -15,7 +15,7 @@ use crate::model::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySource {
-    /// The turn, memory, call or import.
+    /// What the source is: a turn, a memory, a call or an import.
     pub from: SourceName,
     /// Whose words the source contains.
     pub origin: Origin,

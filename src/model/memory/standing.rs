@@ -21,7 +21,8 @@ pub struct Standing {
     pub stale: Vec<StaleReason>,
     /// Whether the memory's source was assessed below 0.7.
     pub unverified: bool,
-    /// Whether what the memory says should be looked up rather than believed, because it changes so fast.
+    /// Whether what the memory says should be looked up rather than believed, because its volatility is high or
+    /// ephemeral.
     pub look_up: bool,
 }
 
