@@ -159,9 +159,9 @@ pub struct JobInfo {
     pub attempts: u32,
     /// The earliest time of the next try; while the job runs, the end of its lease.
     pub next_run_at: DateTime<Utc>,
-    /// The number of turns done so far.
+    /// The number of turns done so far; for jobs on the index and on vectors, of recall units.
     pub done_count: u32,
-    /// The number of turns to do in total.
+    /// The number of turns or recall units to do in total; 0 if the job does not count them.
     pub total_count: u32,
     /// The error of the newest try that failed; `None` if no try failed.
     pub last_error: Option<String>,

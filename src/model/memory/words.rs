@@ -67,7 +67,8 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// The memory was just learned. It is archived after 30 days unless it helps before then.
+        /// The memory was just learned. If it does not help within 30 days, it is archived, unless it is pinned, was
+        /// saved by hand, or passed a check recently.
         High = "high",
         /// The memory has helped, or somebody saved it.
         Mid = "mid",
