@@ -46,8 +46,9 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Turns texts into vectors, so that texts with the same meaning point in the same direction.
 ///
-/// Vectors are compared by their angle, so their lengths do not matter. An embedder that fails delays nothing: turns are
-/// recorded without vectors, which are added later, and recall continues with words.
+/// Vectors are compared by their angle, so their lengths do not matter. An embedder that fails delays no record: vectors
+/// are added later. A query waits for it only as long as
+/// [`Config::query_embed_timeout`](crate::Config::query_embed_timeout) allows, and then continues without it.
 ///
 /// ```
 /// use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace};

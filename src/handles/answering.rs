@@ -77,9 +77,9 @@ pub(super) async fn context(
     answered(open, scope, message, gather, finish).await
 }
 
-/// Gathers the evidence as deep as the reranker needs, lets it reorder, and finishes the answer. Without a reranker, or
+/// Gathers the evidence as deep as the reranker needs, has it reordered, and finishes the answer. Without a reranker, or
 /// if its order cannot be used, the evidence is gathered as deep as the answer needs (depth 0). Without a reranker this
-/// takes one hop to another thread. While the reranker is asked, nothing of the file is held.
+/// takes one hop to another thread. While the reranker is asked, no snapshot of the file is open.
 async fn answered<T: Gathered + Send + 'static, A: Send + 'static>(
     open: &Arc<Open>,
     scope: Scope,

@@ -57,11 +57,11 @@ const LEAST_DIGITS: usize = 4;
 /// The number of hexadecimal digits of a UUID.
 const DIGITS: usize = 32;
 
-/// The handle of a user's memories: what is known in addition to what was said. It reaches no other user's memories:
-/// another user's id is not found.
+/// The handle of a user's memories: what is known in addition to what was said. Another user's memory is not found, even
+/// by its id.
 ///
-/// Changes to a memory are in its [`history`](Self::history) and can be undone; only [`erase`](Self::erase) removes bytes.
-/// Every write returns once it is durable.
+/// Changes to a memory are in its [`history`](Self::history) and can be undone. Only [`erase`](Self::erase) removes a
+/// memory from the bytes of the file. Every write returns once it is durable.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -225,10 +225,10 @@ impl Memories {
         self.edit(id, Edit::default().pinned(false)).await
     }
 
-    /// Saves a memory that takes the place of another one, which is kept as superseded. The version rises by one.
-    /// Project, task type, importance and, if the kind is the same, slot are inherited unless the new memory states
-    /// them. If the new memory may not take the place, as [`save`](Self::save) describes, it waits until a person
-    /// decides.
+    /// Saves a memory that takes the place of another one, which is kept as superseded. The new memory's version is one
+    /// higher. Project, task type and importance are inherited unless the new memory states them, and so is the slot if
+    /// kind and project are the same. If the new memory may not take the place, as [`save`](Self::save) describes, it
+    /// waits until a person decides.
     ///
     /// Errors: those of [`save`](Self::save); `Conflict` if the old memory no longer holds, or if a tool or a document
     /// contradicts a memory that is trusted more.
@@ -259,7 +259,7 @@ impl Memories {
     }
 
     /// Forgets a memory: it is kept, but appears in no recall and by default in no list. [`undo`](Self::undo) restores
-    /// it, and so does a [`save`](Self::save) of the same memory by somebody who is trusted as much.
+    /// it, and so does a [`save`](Self::save) of the same memory by somebody who is trusted at least as much.
     ///
     /// Errors: `NotFound`; `Conflict` if a tool or a document asks and the memory is trusted more.
     pub async fn forget(&self, id: MemoryId) -> Result<Forgotten> {
@@ -331,10 +331,10 @@ impl Memories {
     }
 
     /// Returns the memories that are due to be shown to a person again on a day (UTC), the longest overdue first: at
-    /// most `limit` of them (1 to 1,000). These are active memories that matter enough (`mid` above an importance of
-    /// 0.7, `low` above 0.8), are not stale, have a trust of 2 or more, and are not switched off. A memory is first due
-    /// a week after it was saved, then a month, a quarter and a year after it was last [looked at](Self::resurfaced);
-    /// each dismissal doubles the wait.
+    /// most `limit` of them (1 to 1,000). These are active memories that matter enough (of frequency `mid` with
+    /// an importance above 0.7, or `low` above 0.8), are not stale, have a trust of 2 or more, and are not
+    /// [switched off](Edit::resurfacing). A memory is first due a week after it was saved, then a month, a quarter and a
+    /// year after it was last [looked at](Self::resurfaced); each dismissal doubles the wait.
     ///
     /// Errors: `InvalidInput`.
     pub async fn due(&self, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
@@ -388,8 +388,8 @@ impl Memories {
     /// | [`Contradiction`](crate::ReviewKind::Contradiction) | the waiting memory takes the place of the other, whatever their trust | the waiting memory is forgotten |
     /// | [`Promote`](crate::ReviewKind::Promote) | it stays forever; if it was the assistant's words, they now count as a person's | it stays as it is |
     /// | [`Flagged`](crate::ReviewKind::Flagged) | it stays as it is | it falls back to `mid` |
-    /// | [`Merge`](crate::ReviewKind::Merge) | it takes the place of the other, with the tags of both | both stay as they are |
-    /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless it has a window | it is forgotten |
+    /// | [`Merge`](crate::ReviewKind::Merge) | it takes the place of the other, with the tags and entities of both | both stay as they are |
+    /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless the memory has a window | it is forgotten |
     /// | [`Conflict`](crate::ReviewKind::Conflict) | it stays as it is; its file's text counts as looked at | the same |
     ///
     /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a
@@ -398,7 +398,7 @@ impl Memories {
     ///
     /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
     /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is
-    /// no longer possible); `Unsupported` (other kinds of reviews).
+    /// no longer possible); `Unsupported` (a review of the kind [`Quarantine`](crate::ReviewKind::Quarantine)).
     pub async fn decide(&self, review: ReviewId, decision: Decision, by: &str) -> Result<Decided> {
         let summarizer = self.store.config().summarizer.as_deref().map(Summarizer::name);
         check_person(by, summarizer)?;
@@ -461,7 +461,7 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memory_changes(scope, id, (before, limit))).await
     }
 
-    /// Returns what a memory was derived from: turns, other memories, calls.
+    /// Returns what a memory was derived from: turns, other memories, calls, imports.
     ///
     /// Errors: `NotFound`.
     pub async fn sources(&self, id: MemoryId) -> Result<Vec<MemorySource>> {
@@ -515,14 +515,13 @@ impl Memories {
 
     /// Tends all active memories now, as a job does once a day for each user.
     ///
-    /// - A memory that has proved helpful settles one frequency further, one that has not falls back, and an old and
-    ///   unused one is archived. Where a rule requires it, a person is asked. A memory moves at most once a day. All
-    ///   moves are one operation ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
+    /// - A memory that has proved helpful settles one frequency further, one that rarely helped or is hardly used falls
+    ///   back, and an old and unused one is archived. Where a rule requires it, a person is asked. A memory moves at most
+    ///   once a day. All moves are one operation ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
     /// - Unrated uses older than 7 days are removed, and so are the previous values of all edits of a memory except the
     ///   20 newest.
-    /// - The job refuses to archive more than half of 100 or more memories, because that suggests a clock that jumped;
-    ///   this call does not refuse.
-    /// - A second call on the same day changes nothing.
+    /// - The job refuses to archive or lower more than half of 100 or more memories, because that suggests a clock that
+    ///   jumped; this call does not refuse.
     ///
     /// If the call is interrupted, some memories have moved. With [`TendOptions::dry_run`] it only reports what would
     /// move and why, and writes nothing.

@@ -49,8 +49,8 @@ const INLINE_BYTES: usize = 8_192;
 ///
 /// If silence has ended a session, or if a session with a key has ended in any way, the next record continues the
 /// conversation in a successor, whichever handle or process records. Recording, ending, hot, warm, search, context and
-/// state follow the conversation to the successor, and the handle then refers to the successor. Every other method is
-/// about the session that [`id`](Self::id) names.
+/// state follow the conversation to the successor, and the handle then refers to the successor. Completing a turn finds
+/// the turn in whichever session it is. Every other method is about the session that [`id`](Self::id) names.
 #[derive(Clone, Debug)]
 pub struct Session {
     store: Arc<Open>,
@@ -106,10 +106,10 @@ impl Session {
     }
 
     /// Records a message whose reply is still to come, and returns once the message is durable. It is hot and shown at
-    /// once. It is recalled, and compressed with its session, only once [`complete`](Self::complete) has added its
-    /// reply. The next record completes it without a reply, and so does the end of the session by call or by silence.
-    /// `turn` must have no reply. With a [`caller_id`](NewTurn::caller_id), a repeated call returns the first result,
-    /// even if the reply has been added.
+    /// once, but recalled, and compressed with its session, only once it is complete. [`complete`](Self::complete) adds
+    /// its reply. The next record completes it without a reply, and so does the end of the session by call or by
+    /// silence. `turn` must have no reply. With a [`caller_id`](NewTurn::caller_id), a repeated call returns the first
+    /// result, even if the reply has been added.
     ///
     /// Errors: those of [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {

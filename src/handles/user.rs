@@ -159,8 +159,8 @@ impl User {
         off_thread(move || store.snapshot()?.turn_by_caller_id(&scope, &caller_id)?.ok_or_else(no_turn)).await
     }
 
-    /// Returns the summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete), the summary
-    /// is all that is left of the turn.
+    /// Returns the summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete), the
+    /// configured summarizer's summary is all that is left of the turn.
     pub async fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.summary_of(&scope, turn)).await
@@ -338,8 +338,9 @@ impl User {
     }
 
     /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns in every tier, summaries,
-    /// anchors with their evidence, moves, callers' ids. Jobs are not exported, and
-    /// [`import`](crate::Thermocline::import) recomputes the words. An export of the imported user has the same bytes.
+    /// anchors with their evidence, moves, memories, uses, callers' ids. Jobs, receipts and the states of sessions are
+    /// not exported, and [`import`](crate::Thermocline::import) recomputes the words. An export of the imported user has
+    /// the same bytes.
     pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
         self.store.take_over_inserted().await?; // Gives inserted turns the hashes that verify their texts.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -392,7 +393,8 @@ impl User {
     /// Turns that this turn had replaced are erased with it, and so are the turns that were set aside with them: for an
     /// edited message, everything that had followed it. Memories that jobs made from the turn are erased; memories that
     /// somebody saved stay, without the turn's words. The turn's neighbours stay as they are, and its number in its
-    /// session is not reused while turns follow it. [`erase`](Self::erase) describes what erasing cannot reach.
+    /// session is not assigned again unless an earlier turn is replaced. [`erase`](Self::erase) describes what erasing
+    /// cannot reach.
     ///
     /// Errors: `NotFound`; `Corrupt` if the turn's frame is damaged, in which case the whole session can still be
     /// erased.

@@ -37,7 +37,8 @@ use crate::{
 
 /// The name of the file that marks a folder as a vault.
 const MARKER: &str = ".thermocline";
-/// Listed separately from the other files, because a person may have written it before the vault existed.
+/// The path of git's ignore file. It is listed separately from the other files, because a person may have written it
+/// before the vault existed.
 const IGNORE: &str = ".gitignore";
 /// The divisor of the default limit: one sync may forget a tenth of all memories, but at least 1 and at most
 /// [`MOST_DELETES`].

@@ -137,7 +137,7 @@ pub(super) async fn tend(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     Ok(JobEnd::Done)
 }
 
-/// Tends a user's memories while the caller waits, even if it archives more than half of them.
+/// Tends a user's memories while the caller waits, even if it archives or lowers more than half of them.
 pub(crate) async fn tend_by_hand(store: &Store, scope: Scope, options: TendOptions) -> Result<Tended> {
     let now = now(store);
     let plan = TendPlan::of(store, &scope, now, || false).await?.expect("nobody stops it");

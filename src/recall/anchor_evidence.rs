@@ -16,7 +16,7 @@ const VALUE: f64 = 0.6;
 const WHOLE_VALUE: f64 = 0.2;
 /// The message names the subject.
 const SUBJECT: f64 = 0.6;
-/// The message names nothing of the anchor, but users speak of themselves: for single-valued anchors, and for the rest.
+/// The message names nothing of the anchor, but the user speaks of themselves: for single-valued anchors, and for the rest.
 const SELF_ONE: f64 = 0.25;
 const SELF_MANY: f64 = 0.2;
 /// The factor for an anchor that no longer holds, if its attribute is asked for.
@@ -28,9 +28,9 @@ const ALWAYS: f64 = 0.1;
 ///
 /// A score is relevance times strength (`1 - 0.5^n` for n turns that say so: design of the project, section 2). Relevance
 /// combines reasons as if they were independent, `1 - (1-a)(1-b)...`: the attribute is asked for (0.8), the value is named
-/// (0.6 to 0.8), the subject is named (0.6). If none applies, it is 0.25 or 0.2 for the user's own anchors while users speak
-/// of themselves, and always 0.1 for the user's single-valued ones. An anchor with one turn already has half its strength,
-/// so anything matched (0.6 of 0.5) ranks above anything unmatched (0.25 of 1).
+/// (0.6 to 0.8), the subject is named (0.6). If none applies, it is 0.25 or 0.2 for the user's own anchors if the user
+/// speaks of themselves, and always 0.1 for the user's single-valued ones. An anchor with one turn already has half its
+/// strength, so anything matched (0.6 of 0.5) ranks above anything unmatched (0.25 of 1).
 ///
 /// An anchor that no longer holds counts fully if the message asks for the past and matches it, and half if the message asks
 /// for its attribute, so that the old value is not taken for the new one. A retracted one never counts. Ties are broken by

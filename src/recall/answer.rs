@@ -126,7 +126,7 @@ pub(crate) struct Hit {
     pub(crate) is_below_floor: bool,
     /// The piece that matched best by meaning, and its cosine.
     pub(crate) piece: Option<(u8, f32)>,
-    /// The summary of a turn that itself did not match.
+    /// The summary of a turn that has no evidence of its own.
     pub(crate) summary: Option<Summary>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct Searched {
     pub(crate) words: Vec<(Word, f64)>,
     pub(crate) missing: Vec<String>,
     pub(crate) model: Option<String>,
-    /// When the last turn was said, at the latest at the moment of the query.
+    /// When the latest turn was said, among those not later than the query.
     pub(crate) last_talk: Option<DateTime<Utc>>,
     /// The confidence that something answers the query, from 0 to 1.
     pub(crate) confidence: f64,
@@ -246,8 +246,8 @@ pub(crate) enum WantedUnits {
     AboveFloor,
 }
 
-/// Finds units that pass the sieve, and reads the wanted ones: the best `question.k`, and in addition those of the turns
-/// `at_hand` that fit as well.
+/// Finds units that pass the sieve, and reads the wanted ones: the best `question.k`, and in addition those of the
+/// `at_hand` turns that were found.
 pub(crate) fn search(
     snapshot: &Snapshot<'_>,
     index: IndexLease<'_>,

@@ -112,7 +112,7 @@ impl ContextOptions {
     }
 
     /// Shows recalled results only if one of them has at least this confidence. At 0 the best is always shown, however badly
-    /// it fits; at 1 only what is found by a named time alone.
+    /// it fits; at 1, results are shown only if the message asks for nothing but a time.
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {
         self.min_confidence = Some(confidence);

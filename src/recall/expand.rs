@@ -29,8 +29,9 @@ pub(crate) struct Weighted {
 
 /// How many of the last turns are used to understand a follow-up.
 const TURNS: usize = 2;
-/// Weights of a word of the newest turn's user side (1 for the message's own) and of its reply, and the factor for the turn
-/// before. Chosen, not measured: below one half, so that two such words do not outweigh one of the message's own.
+/// The weight of a word of the newest turn's user side, where a word of the message weighs 1, the weight of a word of its
+/// reply, and the factor for the turn before. Chosen, not measured: below one half, so that two such words do not outweigh
+/// one of the message's own.
 const USER_SIDE: f64 = 0.45;
 const REPLY_SIDE: f64 = 0.3;
 const EARLIER_TURN: f64 = 0.6;

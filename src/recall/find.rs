@@ -142,8 +142,8 @@ impl Legs {
     }
 }
 
-/// Ranks the user's units, and returns the best `k` that pass the sieve, best first. If there are memories, returns as many
-/// turns and the best memories, not yet merged into pieces of knowledge.
+/// Ranks the user's units, and returns the best `k` that pass the sieve, best first. If the user has memories, returns the
+/// best `k` turns and the best memories, not yet merged into pieces of knowledge.
 pub(crate) fn find(
     snapshot: &Snapshot<'_>,
     scope: &Scope,

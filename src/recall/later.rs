@@ -35,9 +35,9 @@ const MOST_EARLIER: usize = 4;
 const BEST: usize = 32;
 /// A turn is compared only if it covers at least this share of a question.
 const LEAST_COVERAGE: f32 = 0.3;
-/// A text about the same thing has at least this share of the weight of its words.
+/// A text about the same thing has at least this share of the weight of the thing's words.
 const LEAST_SHARE: f64 = 0.4;
-/// Words that are asked for identify a thing better than those only said about it.
+/// The factor for words that are asked for: they identify a thing better than those only said about it.
 const ASKED: f64 = 3.0;
 /// How many later turns are read about one thing.
 const MOST_READ: usize = 6;

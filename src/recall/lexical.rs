@@ -104,7 +104,7 @@ struct UnitFit {
     sum: f32,
     /// The weight of the words that were found.
     found: f32,
-    /// The weight that the unit covers: of each word mostly for being present at all, the rest for its field.
+    /// The weight that the unit covers: most of a word's weight for being present at all, the rest for its field.
     covered: Cover,
     /// How many words of the query the unit contains itself, without synonyms.
     themselves: u8,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// If an outdated text of a memory comes up, all outdated texts of that memory are removed. After this many rounds, those of
-/// all memories are.
+/// all memories are removed.
 const ROUNDS: usize = 2;
 
 /// Reads the memories of these units. Also returns units with outdated texts: for each memory that has one here, all of

@@ -40,7 +40,7 @@ pub(crate) struct Message {
     pub(crate) vectors: Vec<QueryVector>,
     /// The additional queries.
     pub(crate) also: Vec<Message>,
-    /// What LLM#1 said that the message needs.
+    /// LLM#1's plan for the message, or why there is none.
     pub(crate) plan: Planning,
     query: OnceLock<Query>,
 }

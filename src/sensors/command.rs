@@ -60,7 +60,7 @@ impl CommandSensor {
         Self { traits, commands: BTreeMap::new() }
     }
 
-    /// Allows this program with these arguments in this folder, which memories refer to by this name.
+    /// Allows this program to be run with these arguments in this folder. Memories refer to the command by this name.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
     /// and for a program or folder that is not an absolute path: `PATH` is not searched.

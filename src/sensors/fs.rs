@@ -43,8 +43,8 @@ const MAX_DEPTH: usize = 64;
 /// expectation expects that the file exists. If there is no file, `exists: false` holds, and an expected content fails.
 ///
 /// Only regular files of up to 10 MiB are read: no links, symbolic or hard, no devices, no fifos (which it does not wait
-/// for), and nothing outside the root by `..` or an absolute path. For these, and for unreadable or larger files, the sensor
-/// cannot tell, and reads nothing. For folders, and for files of any size, it can tell that they exist.
+/// for), and nothing outside the root by `..` or an absolute path. For these the sensor cannot tell. It can tell that
+/// folders and regular files of any size exist, but not what unreadable or larger files contain.
 #[derive(Clone, Debug)]
 pub struct FsSensor {
     traits: SensorTraits,
@@ -59,7 +59,7 @@ impl FsSensor {
         Self { traits: SensorTraits::new("fs", 0.80), roots: BTreeMap::new() }
     }
 
-    /// Allows files below this folder, which memories refer to by this name. The folder is opened again for each check.
+    /// Allows files below this folder. Memories refer to the folder by this name. It is opened again for each check.
     /// While it does not exist, the sensor cannot tell anything about what is below it.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,

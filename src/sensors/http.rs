@@ -25,12 +25,12 @@ const MAX_BYTES: u64 = 1 << 20;
 /// A subject is the name of an address. The expectation has `status` (an HTTP status; default any from 200 to 299), and
 /// `pointer` with `equals`: the value in the answer's JSON at this JSON pointer. A missing value fails, and so does a status
 /// other than the stated one. If no status is stated, an answer outside 200 to 299 says nothing about the subject, and the
-/// sensor cannot tell. It cannot tell either if the answer's JSON is needed and is not valid or larger than 1 MiB, or if the
-/// answer comes too late.
+/// sensor cannot tell. Nor can it tell if the answer comes too late, or if its JSON is needed but is invalid or larger than
+/// 1 MiB.
 ///
 /// No part of an address comes from a memory. No redirect is followed, no proxy is used, and no key is sent except one in
-/// the query of the address itself. An address that resolves to this machine, a private network or a link is asked only if
-/// it was added with [`private_url`](Self::private_url).
+/// the query of the address itself. An address that resolves to this machine, a private network or a link-local address is
+/// asked only if it was added with [`private_url`](Self::private_url).
 ///
 /// ```
 /// use std::time::Duration;
@@ -60,7 +60,7 @@ impl HttpSensor {
         Self { traits: SensorTraits::new("http", 0.85), addresses: BTreeMap::new() }
     }
 
-    /// Allows this address, which memories refer to by this name.
+    /// Allows requests to this address. Memories refer to it by this name.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
     /// and if the address is not `http` or `https`, or contains a user, a password or a fragment.

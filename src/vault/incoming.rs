@@ -62,7 +62,7 @@ pub(crate) struct Folder<'f> {
     pub(crate) text: &'f dyn Fn(&str) -> Option<String>,
     /// Whether nothing exists at a path: what cannot be examined may exist.
     pub(crate) is_gone: &'f dyn Fn(&str) -> bool,
-    /// Whether an id that is not that of a shown memory is that of an erased, forgotten or hidden one.
+    /// Whether an id is that of an erased, forgotten or hidden memory. Asked only about ids of no shown memory.
     pub(crate) is_hidden: &'f dyn Fn(&str) -> bool,
 }
 

@@ -100,7 +100,7 @@ impl WriteTx<'_> {
         Ok(queued)
     }
 
-    /// Removes the job after its scrub is done, unless more was erased since the job was read, or another process has taken
+    /// Removes the scrub job once it is done, unless more was erased since the job was read, or another process has taken
     /// it.
     pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
         jobs::finish_scrub(self.sql, owed)

@@ -38,7 +38,8 @@ struct UseTally {
     memories: BTreeMap<MemoryNo, u32>,
     /// By aspect and name within it, such as `tier` and `cold`.
     names: BTreeMap<(Aspect, String), u64>,
-    /// Units to promote in a session, by context, the most recently used last; within each, best first.
+    /// For each session, the units to promote: one list per context, the most recently used context last, each list best
+    /// first.
     at_hand: BTreeMap<SessionId, Vec<Vec<Seq>>>,
 }
 
@@ -116,7 +117,8 @@ impl WriteTx<'_> {
         Ok(())
     }
 
-    /// Counts what the context that a turn answers showed as of use, once. Does nothing if its receipt is gone.
+    /// Counts, once, what a context showed as of use, because a turn answers it. Does nothing if the context's receipt is
+    /// gone.
     fn use_receipt(
         &mut self,
         tallies: &mut BTreeMap<UserNo, UseTally>,

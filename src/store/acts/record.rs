@@ -284,7 +284,8 @@ impl WriteTx<'_> {
     }
 }
 
-/// Returns the known turn. Errors: it should replace itself, although a replacement is another turn and needs its own id.
+/// Returns the known turn. Errors: the turn would replace itself, although a replacement is another turn and needs its own
+/// id.
 fn replaces_another(known: Recorded, replacing: Option<TurnId>) -> Result<Recorded> {
     if replacing == Some(known.turn_id) {
         return Err(Error::invalid(

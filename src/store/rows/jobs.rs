@@ -309,7 +309,7 @@ pub(crate) fn count_scrubbed(sql: &dyn Sql, owed: Owed, pages: usize) -> Result<
     Ok(counted == 1)
 }
 
-/// Removes the job after its scrub is done, unless more was erased since the job was read, or another process has taken it.
+/// Removes the scrub job once it is done, unless more was erased since the job was read, or another process has taken it.
 pub(crate) fn finish_scrub(sql: &dyn Sql, owed: Owed) -> Result<()> {
     sql.put(
         "DELETE FROM jobs WHERE job_no = ?1 AND fence = ?2",

@@ -7,7 +7,7 @@ use crate::{
     store::transfer::{TransferLine, Transferred},
 };
 
-/// Writes lines as JSON. Its users count the lines in `counts`.
+/// Writes lines as JSON. Its callers count the lines in `counts`.
 pub(super) struct LineWriter<W: Write> {
     to: BufWriter<W>,
     pub(super) counts: Transferred,

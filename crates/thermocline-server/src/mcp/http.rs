@@ -11,8 +11,8 @@ use crate::mcp::Mcp;
 
 /// Answers a request whose body is an MCP message. The route has already read the body within its limits.
 ///
-/// The guard of all routes has already checked host, origin and key, so this does not check them again: a second check
-/// could only contradict it.
+/// The layers before every route have already checked host, origin and key, so this does not check them again: a second
+/// check could only contradict the first.
 pub async fn answer(mcp: Mcp, request: Request) -> Response {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

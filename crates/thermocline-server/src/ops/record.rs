@@ -30,13 +30,13 @@ pub struct RecordRequest {
     /// The caller's key for the session, at most 256 bytes, or `id:` and the id of an existing one. A new key starts a
     /// session. Default: the open session without a key.
     pub session: Option<String>,
-    /// What the user said; may be empty if the assistant spoke first. At most 1 MiB.
+    /// What the user said; may be empty if the assistant spoke first. At most 1 MiB, unless the server sets another limit.
     pub user_message: String,
-    /// The reply; may be empty. At most 1 MiB.
+    /// The reply; may be empty. At most 1 MiB, unless the server sets another limit.
     #[serde(default)]
     pub ai_response: String,
-    /// The caller's own id for the turn, unique per user, at most 256 bytes. Recording the same id again always returns the
-    /// first result; with different text it is a conflict.
+    /// The caller's own id for the turn, unique per user, at most 256 bytes. Recording the same id again returns the first
+    /// result; with different text it is a conflict.
     pub caller_id: Option<String>,
     /// When the turn was said (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
@@ -125,7 +125,7 @@ pub struct MessageRequest {
     /// The caller's key for the session, or `id:` and the id of an existing one. A new key starts a session. Default: the
     /// open session without a key.
     pub session: Option<String>,
-    /// What the user said, at most 1 MiB.
+    /// What the user said. At most 1 MiB, unless the server sets another limit.
     #[schemars(length(min = 1))]
     pub user_message: String,
     /// The caller's own id for the turn, unique per user, at most 256 bytes.
@@ -189,7 +189,8 @@ impl Operation for RecordMessage {
 pub struct ReplyRequest {
     /// The turn: its id, or `key:` and the caller's own id.
     pub turn: String,
-    /// The reply, or as much of it as arrived before it was cut short. At most 1 MiB.
+    /// The reply, or as much of it as arrived before it was cut short. At most 1 MiB, unless the server sets another
+    /// limit.
     #[schemars(length(min = 1))]
     pub ai_response: String,
     /// The name of who wrote the reply. Default: none.

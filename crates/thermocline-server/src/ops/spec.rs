@@ -46,7 +46,7 @@ impl Spec {
         }
     }
 
-    /// Describes an operation that adds something to a user's memory; a repeated call does not add it twice.
+    /// Describes an operation that adds something to a user's memory; by default, a repeated call does not add it twice.
     pub const fn adds(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { scope: KeyScope::Write, effect: Effect::Adds, ..Self::reads(name, summary, http) }
     }
@@ -147,7 +147,7 @@ pub enum Effect {
     Reads,
     /// It adds something new.
     Adds,
-    /// It changes something; a repeated call changes nothing more.
+    /// It changes something.
     Changes,
     /// It removes something permanently.
     Destroys,
@@ -230,7 +230,7 @@ pub struct Tool {
 /// How long an operation takes, from the shortest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Records turns, or reads by key.
+    /// Records turns, or reads or changes by key.
     Quick,
     /// Searches everything that a user said.
     Recall,

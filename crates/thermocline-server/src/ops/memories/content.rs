@@ -39,7 +39,7 @@ pub struct Content {
     pub tags: Vec<String>,
     /// What the memory is about, by name. Default: the names in its text.
     pub entities: Option<Vec<String>>,
-    /// How settled the memory is. Default: mid.
+    /// How settled the memory is. Default: mid, but high for an ephemeral memory.
     pub frequency: Option<Frequency>,
     /// How much the memory matters. Default: by frequency and outcome.
     #[schemars(range(min = 0, max = 1))]

@@ -57,7 +57,7 @@ pub struct EditRequest {
     pub tags: Option<Vec<String>>,
     /// The new entities, replacing the existing ones.
     pub entities: Option<Vec<String>>,
-    /// The new frequency, even if the rules would not allow it.
+    /// The new frequency, whatever the rules say; a conflict if the memory's trust or volatility does not allow it.
     pub frequency: Option<Frequency>,
     /// The new importance.
     #[schemars(range(min = 0, max = 1))]

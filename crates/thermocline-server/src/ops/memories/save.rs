@@ -56,7 +56,8 @@ impl Operation for MemorySave {
 pub struct SupersedeRequest {
     /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
-    /// The replacement. By default it has the kind, project, type of task and slot of the old memory.
+    /// The replacement. By default it has the kind, project, type of task, importance and slot of the old memory; a
+    /// replacement of another kind or project does not inherit the slot.
     pub with: Content,
 }
 
