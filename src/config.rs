@@ -49,9 +49,10 @@ pub struct Config {
     /// to 1,000,000.
     pub shares: Shares,
     /// Maximum tokens of a context's hot section and the current message together. The limit affects only what the
-    /// context shows, not which turns are hot: hot turns that do not fit are shown as the newest of the warm turns. It
-    /// has no effect for [messages](crate::ContextOptions::for_messages), which do not separate recent turns from
-    /// others. Default 2,000, limits 200 to 1,000,000.
+    /// context shows, not which turns are hot: hot turns that do not fit are shown as the newest of the warm turns. The
+    /// hot section gets at least 200 tokens, however long the message is. The limit has no effect for
+    /// [messages](crate::ContextOptions::for_messages), which do not separate recent turns from others. Default 2,000,
+    /// limits 200 to 1,000,000.
     pub live_tokens: u32,
     /// How long a session may be silent before it ends, by the system clock. Default 24 hours, at least 1 ms.
     pub session_timeout: Duration,
@@ -199,9 +200,10 @@ pub enum Durability {
 pub enum Originals {
     /// The originals are kept, compressed, and can be read and restored byte for byte.
     Archive,
-    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary. What remains of a turn is
-    /// that summary with its keywords, the caller's id, and the words that anchors and memories quote. This is the only
-    /// mode in which a bad summary can lose what was said. Opening fails if no summarizer is configured.
+    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary. What remains of a turn's
+    /// text is that summary with its keywords, and the words that anchors and memories quote. The caller's id stays
+    /// too. This is the only mode in which a bad summary can lose what was said. Opening fails if no summarizer is
+    /// configured.
     ///
     /// If the configured summarizer failed or gave no usable answer for a turn, the built-in one summarizes it, and the
     /// original is archived as with [`Archive`](Self::Archive): an outage deletes nothing.

@@ -56,7 +56,7 @@ pub enum ErrorKind {
     /// The file was written by a newer version of this crate. Upgrade the crate.
     NewerSchema,
     /// This machine, build, file or configuration does not support the operation: for example, the file system does not
-    /// support WAL, or the configuration has no sensor of that name.
+    /// support WAL, or the configuration lacks the sensor that the call names.
     Unsupported,
     /// The handle was closed. Open the file again.
     Closed,

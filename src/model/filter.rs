@@ -18,8 +18,8 @@ use crate::model::ids::SessionId;
 /// counts in how rare a word is.
 ///
 /// - The filter applies to turns and to the summaries in their places.
-/// - Memories belong to no session. A filter by [`sessions`](Self::sessions) excludes all memories, and a filter by
-///   project excludes memories that are filed under another project. The time of a memory is when it was said. A
+/// - Memories belong to no session. A filter by `sessions` excludes all memories, and a filter by project excludes
+///   memories that are filed under another project. The time of a memory is when it was said. A
 ///   [`MemoryFilter`](crate::MemoryFilter) can restrict memories further.
 /// - Anchors belong to no session and no time. A recall with a filter returns none; a context shows them, unless it is
 ///   [without](crate::ContextOptions::without) their section.
