@@ -132,8 +132,8 @@ pub struct Config {
     /// longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
     pub query_embed_timeout: Duration,
     /// How long an embedder may take for a job's batch of about 64 texts of one user. If it takes longer, the job is
-    /// retried later, and no job asks this embedder for a minute; jobs that use other embedders, the built-in one or
-    /// none continue. Default 2 minutes, at least 1 ms.
+    /// retried later, and no job asks this embedder for a minute; jobs that do not use it continue. Default 2 minutes,
+    /// at least 1 ms.
     pub embed_timeout: Duration,
     /// The reranker, which reads the query together with each of the best candidates and orders them by how well they
     /// answer the query. It is used for recalls and contexts with every profile except [`Profile::Paper`] and

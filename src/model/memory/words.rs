@@ -99,7 +99,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// What sort of information a memory contains. It determines the volatility if none is set.
+    /// What sort of information a memory contains. The sort determines the volatility if none is set.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InformationType {
