@@ -49,9 +49,10 @@ pub struct Config {
     /// to 1,000,000.
     pub shares: Shares,
     /// Maximum tokens of a context's hot section and the current message together. The limit affects only what the
-    /// context shows, not which turns are hot: hot turns that do not fit are shown as the newest of the warm turns. It
-    /// has no effect for [messages](crate::ContextOptions::for_messages), which do not separate recent turns from
-    /// others. Default 2,000, limits 200 to 1,000,000.
+    /// context shows, not which turns are hot: hot turns that do not fit are shown as the newest of the warm turns. The
+    /// hot section gets at least 200 tokens, however long the message is. The limit has no effect for
+    /// [messages](crate::ContextOptions::for_messages), which do not separate recent turns from others. Default 2,000,
+    /// limits 200 to 1,000,000.
     pub live_tokens: u32,
     /// How long a session may be silent before it ends, by the system clock. Default 24 hours, at least 1 ms.
     pub session_timeout: Duration,
@@ -94,9 +95,9 @@ pub struct Config {
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). Opening fails with the same error for a file of an older
     /// version, and for a file whose write-ahead log is not empty in a folder where the log's index (`-shm`) cannot be
     /// created: copy these files. A file of up to 1 GiB that no process has open is read into memory (using twice its
-    /// size while it is being read), so that SQLite leaves no files next to it; if a process writes to it later, it has
-    /// to be reopened. The process keeps one file descriptor open for each file that it has read into memory. Default:
-    /// false.
+    /// size while it is being read), so that SQLite leaves no files next to it; if a process writes to the file later,
+    /// reads fail until the memory is reopened. The process keeps one file descriptor open for each file that it has
+    /// read into memory. Default: false.
     pub read_only: bool,
     /// LLM#1, which summarizes the turns of ended sessions. Default: none, which uses the built-in summarizer.
     pub summarizer: Option<Arc<dyn Summarizer>>,
@@ -131,27 +132,27 @@ pub struct Config {
     /// longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
     pub query_embed_timeout: Duration,
     /// How long an embedder may take for a job's batch of about 64 texts of one user. If it takes longer, the job is
-    /// retried later, and no job asks this embedder for a minute; jobs that use other embedders, the built-in one or
-    /// none continue. Default 2 minutes, at least 1 ms.
+    /// retried later, and no job asks this embedder for a minute; jobs that do not use it continue. Default 2 minutes,
+    /// at least 1 ms.
     pub embed_timeout: Duration,
     /// The reranker, which reads the query together with each of the best candidates and orders them by how well they
-    /// answer the query. It is used for recalls and contexts with [`Profile::Default`] or custom weights, except when
-    /// the query asks only for a time. If it does not answer, recall keeps its own order, and `missing` says so.
-    /// Default: none.
+    /// answer the query. It is used for recalls and contexts with every profile except [`Profile::Paper`] and
+    /// [`Profile::Recency`], unless the query asks only for a time. If it does not answer, recall keeps its own order,
+    /// and `missing` says so. Default: none.
     pub reranker: Option<Arc<dyn Reranker>>,
     /// How many of the best candidates the reranker reads, for each recall and each context. Default 50, limits 2 to 200.
     pub rerank_candidates: usize,
-    /// How long the reranker may take for these candidates. A reranker that takes longer or fails is not asked again
-    /// for 10 seconds, unless it refused only these texts. Default 1 second, at least 1 ms: a model on a CPU needs more
-    /// time, or fewer candidates.
+    /// How long the reranker may take for the candidates of one recall or context. A reranker that takes longer or
+    /// fails is not asked again for 10 seconds, unless it refused only these texts. Default 1 second, at least 1 ms: a
+    /// model on a CPU needs more time, or fewer candidates.
     pub rerank_timeout: Duration,
     /// The planner: LLM#1, asked before the search what a context's message needs, given the last turns. It names
     /// queries to search for in addition to the message (those of
     /// [`ContextOptions::queries`](crate::ContextOptions::queries) come first, at most 8 in all), a time that the
     /// message refers to, and whether older memory is needed at all. Its answer is verified, and can change what is
     /// found but never what may be shown. Without a usable answer, the context is the same as without a planner, and
-    /// `missing` says so. The planner is asked once per message after the same turns, and its plan is in the receipt
-    /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
+    /// `missing` says so. Its plan is cached, so that the same message after the same turns is not planned again, and
+    /// is in the receipt ([`Understood::plan`](crate::Understood::plan)). Default: none.
     pub planner: Option<Arc<dyn ChatModel>>,
     /// How long the planner may take for a message. A planner that takes longer or fails is not asked again for 10 seconds,
     /// unless it refused only this message. Default 1.5 seconds, at least 1 ms.
@@ -199,9 +200,10 @@ pub enum Durability {
 pub enum Originals {
     /// The originals are kept, compressed, and can be read and restored byte for byte.
     Archive,
-    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary; only that summary,
-    /// keywords and the caller's id remain. This is the only mode in which a bad summary can lose what was said.
-    /// Opening fails if no summarizer is configured.
+    /// The originals are deleted once [`Config::summarizer`] has returned a verified summary. What remains of a turn's
+    /// text is that summary with its keywords, and the words that anchors and memories quote. The caller's id stays
+    /// too. This is the only mode in which a bad summary can lose what was said. Opening fails if no summarizer is
+    /// configured.
     ///
     /// If the configured summarizer failed or gave no usable answer for a turn, the built-in one summarizes it, and the
     /// original is archived as with [`Archive`](Self::Archive): an outage deletes nothing.

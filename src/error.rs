@@ -26,13 +26,16 @@ struct Inner {
 pub enum ErrorKind {
     /// The input breaks a rule (a bound, a NUL, an impossible time). Nothing was written: fix the input.
     InvalidInput,
-    /// The caller's id already belongs to something with different text. Nothing was written.
+    /// The call contradicts what is stored: for example, the caller's id belongs to something with different text, or
+    /// the memory to edit has another revision. Nothing was written.
     Conflict,
-    /// The session was ended by call and never reopens. Nothing was written: start another session.
+    /// The session was ended by call, and has no key under which it could continue. Nothing was written: start another
+    /// session.
     SessionEnded,
     /// What the call names does not exist, or belongs to another user.
     NotFound,
-    /// The queue or the file stayed busy past the timeout. Nothing was written: try again.
+    /// The queue or the file stayed busy past the timeout, or another process syncs the vault. Nothing was written: try
+    /// again.
     Busy,
     /// A read passed its deadline and was stopped. Try again, or raise
     /// [`Config::read_timeout`](crate::Config::read_timeout).
@@ -41,7 +44,7 @@ pub enum ErrorKind {
     /// caller's id. After the file was deleted or replaced while it was open, every call fails with this kind until the
     /// file is reopened.
     Io,
-    /// The path cannot be written: a read-only file, folder or disk.
+    /// The file was opened read-only, or its path cannot be written: a read-only file, folder or disk.
     ReadOnly,
     /// The file or a part of it is damaged, or it is not an SQLite database. Restore a backup. What is not damaged can
     /// still be read.
@@ -52,8 +55,8 @@ pub enum ErrorKind {
     ForeignFile,
     /// The file was written by a newer version of this crate. Upgrade the crate.
     NewerSchema,
-    /// This machine or build does not support the operation: SQLite is too old, or the file system does not support
-    /// WAL.
+    /// This machine, build, file or configuration does not support the operation: for example, the file system does not
+    /// support WAL, or the configuration lacks the sensor that the call names.
     Unsupported,
     /// The handle was closed. Open the file again.
     Closed,
@@ -66,7 +69,8 @@ pub enum ErrorKind {
     /// continues without the provider.
     ProviderRefused,
     /// LLM#1 or another provider refuses every request because of its configuration: a wrong key, an unknown model, an
-    /// account without credit. Work that needs the provider waits until its configuration is fixed.
+    /// account without credit. Jobs that need the provider wait until its configuration is fixed; recalls continue
+    /// without it.
     ProviderMisconfigured,
 }
 
@@ -91,9 +95,10 @@ impl Error {
         Self::new(ErrorKind::NotFound, message)
     }
 
-    /// Creates an error for a provider's temporary failure; for implementers of [`ChatModel`](crate::ChatModel) and
-    /// [`Summarizer`](crate::Summarizer). The message should read well after "failed: " and must not contain keys or
-    /// what users said. Its first 300 characters are stored, as one line, with the work that failed.
+    /// Creates an error for a provider's temporary failure; for implementers of [`ChatModel`](crate::ChatModel),
+    /// [`Summarizer`](crate::Summarizer), [`Embedder`](crate::Embedder) and [`Reranker`](crate::Reranker). The message
+    /// should read well after "failed: " and must not contain keys or what users said. Its first 300 characters are
+    /// stored, as one line, with the job or the receipt that lacked the provider.
     pub fn provider(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Provider, one_line(&message.into()))
     }

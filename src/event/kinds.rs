@@ -28,7 +28,7 @@ pub enum Event {
     JobDone {
         /// The job.
         job: JobRef,
-        /// Turns that this attempt worked on.
+        /// The turns that this attempt worked on; for jobs on the index and on vectors, recall units.
         turns: u64,
     },
     /// In an attempt at a compression, the built-in summarizer summarized turns that the configured one did not. The

@@ -17,9 +17,9 @@ use crate::{
 
 /// The receiver of [`Event`]s, in addition to the subscribers of `tracing` (feature `tracing`). Default: no receiver.
 ///
-/// The hook runs on the thread that does the work, which may be the writer's, for which all records wait. It must
-/// return within microseconds, and never call into the memory; send longer work through a channel. A panic in the hook
-/// is caught and changes nothing.
+/// The hook runs on the thread that does the work. If that is the writer's thread, all records wait for the hook. It
+/// must return within microseconds, and never call into the memory; send longer work through a channel. A panic in the
+/// hook is caught and changes nothing.
 ///
 /// ```
 /// let (sender, events) = std::sync::mpsc::channel();

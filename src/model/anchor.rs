@@ -9,7 +9,7 @@ use crate::model::{
     word_enum::word_enum,
 };
 
-/// An identity fact: `user.name` is Alex. Derived from the evidence of turns, never edited in place.
+/// An identity fact: `user.name` is Alex. Derived from what turns say and what is set by hand, never edited in place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -22,11 +22,11 @@ pub struct Anchor {
     pub attribute: Attribute,
     /// The value, as it was last said.
     pub value: String,
-    /// How often the value was said: `1 - 0.5^n` for n turns (this project's formula); 0 once retracted.
+    /// How well the value is supported: `1 - 0.5^n` if n turns state it (this project's formula); 0 once retracted.
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// When the anchor started to hold: the first time it was said since it last ended, if it ever did.
+    /// When the value was first said; if it ended and was said again later, when it was first said after its last end.
     pub valid_from: DateTime<Utc>,
     /// When the anchor stopped holding; `None` if it holds.
     pub valid_until: Option<DateTime<Utc>>,
@@ -67,7 +67,7 @@ pub struct Evidence {
     /// Who found the evidence: `extractive` (built in) or a summarizer's name. If the anchor was set by hand: `caller`,
     /// or the name that the caller gave.
     pub made_by: String,
-    /// The words in the turn that prove it.
+    /// The words in the turn that prove the stance; empty if the anchor was set by hand.
     pub quote: String,
 }
 
@@ -117,37 +117,37 @@ attributes! {
     Birthday = "birthday", One;
     /// The subject's age in years.
     Age = "age", One;
-    /// Where they live.
+    /// Where the subject lives.
     Home = "home", One;
-    /// Where they come from.
+    /// Where the subject comes from.
     Hometown = "hometown", One;
-    /// Who they work for.
+    /// Who the subject works for.
     Employer = "employer", One;
-    /// What they do for a living.
+    /// What the subject does for a living.
     Job = "job", One;
-    /// What they work on or study.
+    /// What the subject works on or studies.
     Field = "field", One;
-    /// Where they study.
+    /// Where the subject studies.
     School = "school", One;
     /// The subject's relationship status: `married`, `single`, `engaged` ...
     Relationship = "relationship", One;
-    /// A member of their family, with the relation: `sister anna`.
+    /// A member of the subject's family, with the relation: `sister anna`.
     Family = "family", Many;
-    /// One of their animals: `dog max`.
+    /// One of the subject's animals: `dog max`.
     Pets = "pets", Many;
-    /// What they like.
+    /// What the subject likes.
     Likes = "likes", Many;
-    /// What they dislike.
+    /// What the subject dislikes.
     Dislikes = "dislikes", Many;
-    /// What they do for fun.
+    /// What the subject does for fun.
     Hobbies = "hobbies", Many;
-    /// Languages they speak.
+    /// A language that the subject speaks.
     Languages = "languages", Many;
-    /// Conditions, allergies, injuries.
+    /// A condition, allergy or injury of the subject.
     Health = "health", Many;
-    /// How they eat: `vegetarian`.
+    /// How the subject eats: `vegetarian`.
     Diet = "diet", Many;
-    /// What they want to achieve.
+    /// What the subject wants to achieve.
     Goals = "goals", Many;
     /// Anything else that a summarizer found worth keeping.
     Note = "note", Many;
@@ -179,7 +179,7 @@ pub struct FoundAnchor {
     pub value: String,
     /// Whether the words say that the value holds, or that it ends.
     pub stance: Stance,
-    /// The words in the turn that prove it, quoted exactly.
+    /// The words in the turn that prove the claim, quoted exactly.
     pub quote: String,
 }
 

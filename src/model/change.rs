@@ -51,7 +51,8 @@ pub struct Change {
     pub op: ChangeOp,
     /// The operation that the change was part of: all changes of an operation are undone together.
     pub group_id: GroupId,
-    /// Who made the change: `user`, `assistant`, `import`, `tend`, `reflect`, or a sensor's name.
+    /// Who made the change: the origin that the handle acted for (`user`, `assistant` ...), a job (`rules`, `tend`), an
+    /// `erase`, or the name of a summarizer or a sensor.
     pub made_by: String,
     /// When the change was made, by the system clock.
     pub made_at: DateTime<Utc>,
@@ -59,7 +60,7 @@ pub struct Change {
     pub old_value: Option<String>,
     /// The new value, such as a status or the result of a check; `None` if there is none.
     pub new_value: Option<String>,
-    /// The reason for the change: numbers and names of rules.
+    /// The reason for the change: numbers, names of rules, or what the caller stated.
     pub reason: String,
     /// The changed columns by name, with their previous values; `None` if no column changed, or if the values are no
     /// longer kept.

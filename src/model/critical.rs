@@ -30,7 +30,7 @@ word_enum! {
         /// The turn ranked best among the recalled items of three contexts that replies were made with, before its
         /// session was compressed.
         Used = "used",
-        /// A summarizer decided so, for its own reasons.
+        /// A summarizer decided to keep the turn, for reasons of its own.
         Summarizer = "summarizer",
     }
     pub(crate) fn from_word;

@@ -74,7 +74,7 @@ word_enum! {
         /// The edge holds.
         #[default]
         Accepted = "accepted",
-        /// A job proposed the edge; recall does not follow it.
+        /// [`Memories::reflect`](crate::Memories::reflect) proposed the edge; recall does not follow it.
         Proposed = "proposed",
     }
     pub fn from_word;
@@ -194,7 +194,7 @@ pub struct Neighbour {
     pub status: MemoryStatus,
     /// The direction of the edge; meaningless for a symmetric edge.
     pub direction: Direction,
-    /// The edge between them.
+    /// The edge between the two memories.
     pub edge: Edge,
 }
 

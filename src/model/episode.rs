@@ -31,29 +31,29 @@ word_enum! {
 pub struct Episode {
     /// The episode's id.
     pub id: EpisodeId,
-    /// Whether it is a birth, a use or a note.
+    /// Whether the episode is a birth, a use or a note.
     pub role: EpisodeRole,
     /// The memory that the episode is about; `None` for a note about no memory.
     pub memory_id: Option<MemoryId>,
-    /// The session in which it happened; `None` if it happened in no session.
+    /// The session in which the episode happened; `None` if it happened in none.
     pub session_id: Option<SessionId>,
-    /// For a use: the turn that answered the context, as its number in that session, from 1.
+    /// For a use: the number, from 1, of the turn in that session that answered the context.
     pub turn_number: Option<u32>,
     /// For a use: the context that showed the memory.
     pub receipt_id: Option<ReceiptId>,
-    /// When it happened.
+    /// When the episode happened.
     pub happened_at: DateTime<Utc>,
-    /// How it ended; `None` if that is not known.
+    /// How the use, or the task of the episode, ended; `None` if that is not known.
     pub outcome: Option<Outcome>,
     /// The kind of the memory, or of the note.
     pub kind: Option<MemoryKind>,
-    /// The project that it is filed under.
+    /// The project that the episode is filed under.
     pub project: Option<String>,
-    /// The caller's id of the task in which it happened.
+    /// The caller's id of the task in which the episode happened.
     pub task_id: Option<String>,
     /// The task's name, for people.
     pub task_name: Option<String>,
-    /// What prompted it.
+    /// What prompted the use, the note, or the saving of the memory.
     pub trigger: Option<String>,
     /// The caller's own id for the episode.
     pub caller_id: Option<String>,
@@ -187,14 +187,14 @@ impl NewNote {
         self
     }
 
-    /// Sets the session in which it happened.
+    /// Sets the session in which the noted event happened.
     #[must_use]
     pub fn session(mut self, id: SessionId) -> Self {
         self.session_id = Some(id);
         self
     }
 
-    /// Sets how it ended.
+    /// Sets how the noted event ended.
     #[must_use]
     pub fn outcome(mut self, outcome: Outcome) -> Self {
         self.outcome = Some(outcome);
@@ -208,7 +208,7 @@ impl NewNote {
         self
     }
 
-    /// Sets the caller's id of the task in which it happened, at most 256 bytes.
+    /// Sets the caller's id of the task in which the noted event happened, at most 256 bytes.
     #[must_use]
     pub fn task_id(mut self, id: impl Into<String>) -> Self {
         self.task_id = Some(id.into());
@@ -222,7 +222,7 @@ impl NewNote {
         self
     }
 
-    /// Sets what prompted it, at most 1,024 bytes.
+    /// Sets what prompted the noted event, at most 1,024 bytes.
     #[must_use]
     pub fn trigger(mut self, trigger: impl Into<String>) -> Self {
         self.trigger = Some(trigger.into());
@@ -236,7 +236,7 @@ impl NewNote {
         self
     }
 
-    /// Sets when it happened. Default: now, by the clock. Limits: the years 1 to 9999.
+    /// Sets when the noted event happened. Default: now, by the clock. Limits: the years 1 to 9999.
     #[must_use]
     pub fn happened_at(mut self, at: DateTime<Utc>) -> Self {
         self.happened_at = Some(at);
@@ -263,8 +263,7 @@ pub struct Use {
 }
 
 impl Use {
-    /// Creates a report of a use that ended like this. The default is a use with an unknown outcome, which counts as an
-    /// access.
+    /// Creates a report of a use with this outcome. `Use::default()` has no outcome, and counts only as an access.
     pub fn of(outcome: Outcome) -> Self {
         Self { outcome: Some(outcome), ..Self::default() }
     }
@@ -283,7 +282,8 @@ impl Use {
         self
     }
 
-    /// Sets the context that showed the memory, by its receipt. One context rates a memory once.
+    /// Sets the receipt of the context that showed the memory. Reports about the same memory and receipt are one use,
+    /// which is rated once.
     #[must_use]
     pub fn receipt(mut self, id: ReceiptId) -> Self {
         self.receipt_id = Some(id);

@@ -21,7 +21,7 @@ impl SameSource {
 
 impl Receipt {
     /// Explains the receipt in words: how the query was asked and ranked, what was found, what was left out, and why.
-    /// Refers to turns by their place in the user's order of recording, and quotes only queries.
+    /// Refers to turns by their place in the user's order of recording. Of what was said, it quotes only queries.
     pub fn explain(&self) -> String {
         let mut text = self.explain_asking();
         for item in &self.items {

@@ -18,19 +18,19 @@ use crate::model::ids::SessionId;
 /// counts in how rare a word is.
 ///
 /// - The filter applies to turns and to the summaries in their places.
-/// - Memories belong to no session. A filter by sessions excludes all of them; a filter by project lets those pass that
-///   are filed under it or under none; the time of a memory is when it was said. A
+/// - Memories belong to no session. A filter by `sessions` excludes all memories, and a filter by project excludes
+///   memories that are filed under another project. The time of a memory is when it was said. A
 ///   [`MemoryFilter`](crate::MemoryFilter) can restrict memories further.
 /// - Anchors belong to no session and no time. A recall with a filter returns none; a context shows them, unless it is
 ///   [without](crate::ContextOptions::without) their section.
-/// - In a context, the filter applies to what is recalled, including from the context's own session, and to turns that
-///   stay at hand there because they were of use. The recent turns of that session, and the earlier ones that are shown
-///   for their place, are shown anyway, unless the filter excludes the session itself
+/// - In a context, the filter applies to what is recalled, including from the context's own session, and to promoted
+///   turns, which were of use earlier in that session. The recent turns of that session, and earlier ones that are
+///   shown for their place, are shown anyway, unless the filter excludes the session itself
 ///   ([`without_sessions`](Self::without_sessions)).
 ///
 /// A session that the user does not have, or a project under which nothing is filed, is no error: `missing` says so.
 /// Errors: `InvalidInput` for a project with an empty name or one over 256 bytes, a time outside the years 1 to 9999,
-/// or a time that ends before it begins.
+/// or a `since` that is not before `until`.
 ///
 /// Cost: everything the user said is ranked as without a filter, and a flag for each unit says whether it passes. A
 /// filter by time reads nothing more; each session in the filter costs one look-up of its row; a project reads the rows

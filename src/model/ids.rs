@@ -120,8 +120,8 @@ id!(
 );
 
 uuid_newtype!(
-    /// Names one memory. Sorts by creation time (`UUIDv7`). Displayed, and written in JSON, as `mem_` and a UUID; the
-    /// `mem_` may be missing when it is read.
+    /// Names one memory. Sorts by creation time (`UUIDv7`). Displayed, and written in JSON, as `mem_` and a UUID. When
+    /// an id is read, `mem_` is optional.
     #[serde(into = "String", try_from = "String")]
     MemoryId
 );

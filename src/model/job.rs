@@ -27,7 +27,8 @@ word_enum! {
         Index = "index",
         /// Computes the vectors that a user's units lack.
         Embed = "embed",
-        /// Finds damage in the index and the vectors of a user's units, and has them rebuilt.
+        /// Finds damage in the index and the vectors of a user's units, and queues the jobs that rebuild the damaged
+        /// parts.
         Mend = "mend",
         /// Recomputes what older rules derived from a user's turns: words, why turns are kept verbatim, anchors.
         Derive = "derive",
@@ -35,8 +36,8 @@ word_enum! {
         Prune = "prune",
         /// Checks memories that are stale and were shown.
         Validate = "validate",
-        /// Looks at all of a user's memories once a day, and decides which settle, fall back, are archived, or need a
-        /// person.
+        /// Looks at all of a user's active memories once a day, and decides which settle, fall back, are archived, or
+        /// need a person.
         Tend = "tend",
     }
     pub(crate) fn from_word;
@@ -109,9 +110,9 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum JobState {
-        /// The job waits for its turn, or for the time of its retry.
+        /// The job waits to be run, or for the time of its retry.
         Queued = "queued",
-        /// A process works on the job, until its lease ends.
+        /// A process works on the job and holds its lease; once the lease ends, another process may take the job.
         Running = "running",
         /// The job was given up; `jobs retry` queues it again.
         Failed = "failed",
@@ -158,18 +159,18 @@ pub struct JobInfo {
     pub attempts: u32,
     /// The earliest time of the next try; while the job runs, the end of its lease.
     pub next_run_at: DateTime<Utc>,
-    /// The number of turns done so far.
+    /// The number of turns done so far; for jobs on the index and on vectors, of recall units.
     pub done_count: u32,
-    /// The number of turns to do in total.
+    /// The number of turns or recall units to do in total; 0 if the job does not count them.
     pub total_count: u32,
-    /// Why the last try failed; `None` if no try failed.
+    /// The error of the newest try that failed; `None` if no try failed.
     pub last_error: Option<String>,
 }
 
 impl JobInfo {
-    /// Returns whether the job waits for a change of the configuration of LLM#1 or of an embedder. It continues when
-    /// the file is opened with a summarizer or an embedder, or when it is retried, and checks by itself every 10
-    /// minutes. The wait does not count as a try.
+    /// Returns whether the job waits for a change of the configuration of LLM#1 or of an embedder. The job continues
+    /// when the file is opened with a summarizer or an embedder, or when it is retried; otherwise it is tried again
+    /// every 10 minutes. The wait does not count as a try.
     pub fn waits_for_configuration(&self) -> bool {
         let is_marked = self.last_error.as_ref().is_some_and(|why| why.starts_with(FOR_CONFIGURATION));
         self.state == JobState::Queued && is_marked

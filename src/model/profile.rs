@@ -18,7 +18,7 @@ pub enum Profile {
     /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them.
     #[default]
     Default,
-    /// Exactly the paper's formula:
+    /// The formula of the tiering paper:
     /// `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is evidence for`. With
     /// the paper's own lambda, which [`Profile::paper`] uses, it finds little except the newest turns in a long
     /// history.
@@ -101,10 +101,10 @@ impl From<WrittenProfile> for Profile {
 }
 
 impl Profile {
-    /// The paper's rate of forgetting, per day.
+    /// The tiering paper's rate of forgetting, per day.
     pub const LAMBDA: f64 = 0.1;
 
-    /// Returns [`Profile::Paper`] with the paper's own lambda, 0.1.
+    /// Returns [`Profile::Paper`] with the tiering paper's own lambda, 0.1.
     pub const fn paper() -> Self {
         Self::Paper { lambda: Self::LAMBDA }
     }
@@ -235,9 +235,9 @@ weights! {
     /// - `s` is 1 if the query names one of several speakers, and that speaker said the turn.
     /// - `q` is 1 if the query has at least five words, and the turn has all of them.
     /// - `w` is 1 if the user states in the turn how things should be from now on.
-    /// - `a` is the strength of the best anchor that the query calls for and the turn is evidence of.
-    /// - `l` is how far the message depends on what came before it: 0 for a self-contained question, 1 for a
-    ///   message that tells something and asks nothing of weight.
+    /// - `a` is how strongly the query calls for the best anchor that the turn is evidence of.
+    /// - `l` is how far the message depends on what came before it: from 0 for a self-contained question to 1 for a
+    ///   message that tells much and asks nothing.
     /// - `b` is how many turns of its session are better, if the query asks for many turns: a summary, an order of
     ///   events.
     ///
@@ -270,7 +270,7 @@ weights! {
         wish = 0.1,
         /// The bonus for turns that are evidence of an anchor that the query calls for.
         anchors = 0.1,
-        /// The bonus for new turns; it decays by 0.1 a day, the paper's rate.
+        /// The bonus for new turns; it decays by 0.1 a day, the tiering paper's rate.
         recency = 0.02,
         /// The bonus for new turns if the message depends on what came before it.
         #[serde(default)] // Older receipts do not have it.
@@ -301,9 +301,10 @@ numbers! {
     #[serde(default)]
     #[non_exhaustive]
     pub struct Parts {
-        /// How well the words match, from 0 to 1: 1 is the best of the user's turns.
+        /// How well the words match, from 0 to 1: 1 is the best match among the user's turns and memories.
         words,
-        /// How close the meaning is, from 0 to 1 in the same way; in the paper's formula, the cosine itself.
+        /// How close the meaning is, from 0 to 1: 1 is the closest of the user's turns and memories. In
+        /// [`Profile::Paper`], the cosine itself.
         meaning,
         /// What the turns before and after lent, including the weight; for a memory, what related memories lent. A
         /// memory and the turns it rests on lend each other a quarter of their scores.
@@ -320,10 +321,10 @@ numbers! {
         quote,
         /// 1 if the user states in the turn how things should be from now on.
         wish,
-        /// The strength, from 0 to 1, of the best anchor that the query calls for and the turn is evidence of; in the
-        /// paper's formula, of any anchor that the turn is evidence of.
+        /// How strongly the query calls for the best anchor that the turn is evidence of, from 0 to 1; 0 if below 0.3.
+        /// In [`Profile::Paper`], that anchor's strength, whatever the query.
         anchors,
-        /// `e^(-0.1 * days)`, from 0 to 1; in the paper's formula, with its lambda instead of 0.1.
+        /// `e^(-0.1 * days)`, from 0 to 1; in [`Profile::Paper`], with the profile's lambda instead of 0.1.
         recency,
         /// 1 if the query names a time and nothing else, and the turn was said then or speaks of something then. It is
         /// added to the score.
@@ -342,8 +343,8 @@ numbers! {
         continuation,
         /// How many turns of the same session are better, if the query asks for many turns.
         spread,
-        /// The factor of a memory's score: 0.5 if it is stale, 0.5 if it is archived, 0.8 if its source is uncertain, 1 if
-        /// none of these; in the profile `continuum`, the weight of its frequency. 0 if it is not a memory.
+        /// The factor of a memory's score: the product of 0.5 if it is stale, 0.5 if it is archived, and 0.8 if it is
+        /// unverified; in the profile `continuum`, the weight of its frequency. 0 if the item is not a memory.
         #[serde(skip_serializing_if = "is_zero")]
         memory,
     }

@@ -96,15 +96,16 @@ word_enum! {
     pub(crate) fn from_word;
 }
 
-/// The stored record of one recall. Its ranks can be recomputed: the score of a turn or summary is [`Parts::score`] of its
-/// parts, and that of an anchor is its strength.
+/// The stored record of one recall. The score of a turn, a summary or a memory can be recomputed from its parts
+/// ([`Parts::score`]). The score of an anchor is how strongly the query calls for it, and that of a wish how well its
+/// topic fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Receipt {
     /// The receipt's id.
     pub id: ReceiptId,
-    /// The session whose context the receipt is for; `None` for a recall on its own.
+    /// The session whose context the receipt is for; `None` if the recall or context was for no session.
     pub session_id: Option<SessionId>,
     /// When the query was asked, by the system clock.
     pub asked_at: DateTime<Utc>,
@@ -131,7 +132,8 @@ pub struct Receipt {
     pub took: Duration,
     /// When a turn was first recorded as the answer to this context; `None` if no turn named the receipt.
     pub used_at: Option<DateTime<Utc>>,
-    /// The considered items, best first.
+    /// The considered items, by rank. For a recall on its own: best first. For a context: what was recalled, best
+    /// first, then anchors, turns shown for their place, and wishes.
     pub items: Vec<ReceiptItem>,
 }
 
@@ -150,7 +152,7 @@ pub struct Understood {
     pub words: usize,
     /// The times that the query names, `2023-05-01/2023-06-01`.
     pub times: Vec<String>,
-    /// Whether the query asks for what was said in these times, and for nothing else.
+    /// Whether the query asks for what was said in the times that it names, and for nothing else.
     pub is_only_time: bool,
     /// Whether the user speaks of themselves in the query.
     pub refers_to_self: bool,
@@ -239,8 +241,9 @@ pub struct ReceiptItem {
     pub memory_tier: Option<MemoryTier>,
     /// The item's score; greater is better.
     pub score: f64,
-    /// The confidence that the item answers the query, from 0 to 1; for an anchor, its score. `None` if the item is
-    /// shown for its place in the session, or if an older version wrote the receipt.
+    /// The confidence that the item answers the query, from 0 to 1; for an anchor, its score, or 0 if that is below
+    /// 0.3. An item that is only shown for its place in the session has 0. `None` for a wish, or if an older version
+    /// wrote the receipt.
     pub confidence: Option<f64>,
     /// The parts of the score and of the confidence.
     pub parts: Parts,

@@ -27,8 +27,8 @@ pub struct ReceiptWithTexts {
     /// The receipt itself.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// The key of the session that the receipt is for or, without a key, its id; `None` for a recall on its own, or if
-    /// the session no longer exists.
+    /// The key of the session that the receipt is for or, without a key, its id; `None` if the receipt is for no
+    /// session, or if the session no longer exists.
     pub session: Option<String>,
     /// The text of each of the receipt's items, in their order; `None` if the item no longer exists or is damaged.
     pub texts: Vec<Option<ItemText>>,
@@ -46,8 +46,8 @@ pub struct ItemText {
     pub caller_id: Option<String>,
     /// When the item was said; for an anchor, the time from which it holds.
     pub said_at: DateTime<Utc>,
-    /// The beginning of the item, on one line of at most 88 characters: for a turn the first speaker and the first
-    /// words, for a memory its title, for an anchor its key and value.
+    /// The beginning of the item, on one line and cut to 88 characters: for a memory its title, for an anchor its key
+    /// and value, for a summary its sentence. For a turn, the first speaker precedes the 88 characters.
     pub words: String,
 }
 

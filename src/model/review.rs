@@ -16,7 +16,7 @@ word_enum! {
     pub enum ReviewKind {
         /// Should the memory stay forever?
         Promote = "promote",
-        /// The memory helps less often than before: does it still hold?
+        /// The memory helps too rarely: does it still hold?
         Flagged = "flagged",
         /// Two memories contradict each other: which one holds?
         Contradiction = "contradiction",

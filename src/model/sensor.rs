@@ -88,8 +88,8 @@ impl Expect {
     }
 }
 
-/// The first 16 bytes of the SHA-256 of what a sensor saw, which is itself not kept. If there are few possible values,
-/// the value can be guessed by hashing each of them.
+/// The first 16 bytes of the SHA-256 of what a sensor saw. What it saw is not kept, but if there are few possible
+/// values, hashing each of them reveals the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SeenHash([u8; HASH_BYTES]);
 
@@ -248,7 +248,7 @@ pub struct MemorySensor {
     pub expect: Expect,
     /// The hash of what the last check saw, in hexadecimal; `None` if no check has seen anything yet.
     pub seen_hash: Option<String>,
-    /// Whether a sensor of this name is configured.
+    /// Whether a sensor of this name is configured; always true for `human`.
     pub is_configured: bool,
 }
 
@@ -291,8 +291,10 @@ pub struct MemoryCheck {
     pub why: Option<UnknownReason>,
     /// The memory's confidence after the check; `None` if the memory was changed or erased in the meantime.
     pub confidence: Option<f64>,
-    /// The memory's reliability after the check; `None` if nobody has assessed it.
+    /// The memory's reliability after the check; `None` if nobody has assessed it, or if the memory was changed or
+    /// erased in the meantime.
     pub reliability: Option<f64>,
-    /// The review that asks a person; `None` if no review is open because this check failed.
+    /// The review that asks a person whether the memory holds, because the check failed or the sensor is `human`.
+    /// `None` otherwise, or if a person decided that recently.
     pub review: Option<ReviewId>,
 }

@@ -36,17 +36,18 @@ pub struct SessionInfo {
     /// The number of the session's newest turn; 0 if there is none. Erased turns count; incomplete and replaced ones do
     /// not.
     pub turn_count: u32,
-    /// How many of these turns were erased one by one.
+    /// How many of the turns that `turn_count` counts were erased one by one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_turns: u32,
-    /// The message that waits for its reply, if there is one; it follows these turns.
+    /// The newest turn, if its message still waits for a reply. `turn_count` does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete_turn: Option<TurnId>,
-    /// The tokens of these turns, as they were said.
+    /// The tokens of the session's turns as they were said, except incomplete, replaced and erased ones.
     pub total_tokens: u64,
     /// `hot` while the session is open, `warm` once it has ended, `cold` once it is compressed.
     pub memory_tier: MemoryTier,
-    /// When the session's last record happened, by the system clock.
+    /// When a turn or message was last recorded in the session, by the system clock; before that, when the session was
+    /// created.
     pub last_active_at: DateTime<Utc>,
     /// What the caller stores with the session; `None` if nothing. See
     /// [`Session::set_metadata`](crate::Session::set_metadata).

@@ -31,9 +31,9 @@ pub struct Summary {
     pub session_id: SessionId,
     /// The turn's number in the session, from 1.
     pub turn_number: u32,
-    /// One sentence, about 50 tokens.
+    /// One sentence of about 50 tokens or fewer.
     pub summary_text: String,
-    /// The topics of the turn, 3 to 8 words or short phrases.
+    /// The topics of the turn: 3 to 8 words or short phrases; a very short turn may have fewer.
     pub topic_keywords: Vec<String>,
     /// The anchors that the turn is evidence for.
     pub identity_anchor_ids: Vec<AnchorId>,

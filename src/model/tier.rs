@@ -13,7 +13,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum MemoryTier {
-        /// One of the last few turns of an open session, which are always in the context.
+        /// One of the last few turns of an open session.
         Hot = "hot",
         /// An older turn of an open session, or a turn of an ended session that is not compressed.
         Warm = "warm",

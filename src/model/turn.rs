@@ -62,7 +62,7 @@ pub enum TurnState {
     Complete,
     /// The turn's reply has not come yet: the turn is durable, hot and shown, but not recalled.
     Incomplete,
-    /// Another turn replaced this turn or an earlier one. It is kept, but neither shown nor recalled.
+    /// Another turn replaced this turn or an earlier one. This turn is kept, but neither shown nor recalled.
     Replaced,
 }
 
@@ -221,8 +221,8 @@ impl NewTurn {
     }
 
     /// Names the context that the reply was made with, by its receipt: what that context recalled and showed was of
-    /// use. The use is counted, and the cold turns that it showed stay at hand until the session ends. A turn that
-    /// ranked best in three contexts before its session is compressed is kept verbatim
+    /// use. The use is counted, and up to 8 of the cold turns that it recalled and showed stay at hand until the
+    /// session ends. A turn that ranked best in three contexts before its session is compressed is kept verbatim
     /// ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no longer exists has no effect.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
@@ -234,7 +234,7 @@ impl NewTurn {
     /// That turn and all later ones in the session are set aside: they leave the index and the anchors, are not shown,
     /// and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). All of this is one transaction: setting
     /// aside thousands of turns blocks other writers for some tenths of a second, and the user's next recall reloads
-    /// its index. If the new turn has a [`caller_id`](Self::caller_id), it must differ from the old one's.
+    /// its index. If the new turn has a [`caller_id`](Self::caller_id), it must differ from that of the replaced turn.
     #[must_use]
     pub fn replacing(mut self, turn: TurnId) -> Self {
         self.replacing = Some(turn);
@@ -271,9 +271,9 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Creates a reply with this text, which must not be empty. If the answer was cut short, it may be the part that
-    /// had arrived. To leave a message without a reply, add none: the next record or the end of the session completes
-    /// it.
+    /// Creates a reply with this text, which must not be empty. If the answer was cut short, the text may be the part
+    /// that had arrived. To leave a message without a reply, add none: the next record or the end of the session
+    /// completes the turn.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), assistant_name: None, assistant_origin: None, answering: None }
     }
@@ -345,8 +345,8 @@ pub struct Turn {
     pub session_id: SessionId,
     /// The turn's number in the session, from 1.
     pub turn_number: u32,
-    /// The turn's place in the user's order of recording, from 1. It always grows; erasing leaves gaps. 0 while the
-    /// turn is incomplete.
+    /// The turn's place in the user's order of recording, from 1. Numbers are never reused; erasing leaves gaps. 0
+    /// while the turn is incomplete.
     pub seq: i64,
     /// The caller's own id for the turn.
     pub caller_id: Option<String>,
@@ -445,7 +445,7 @@ pub struct Recorded {
     /// since.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether this call wrote the turn, or an earlier one with the same caller's id.
+    /// Whether this call wrote the turn, or an earlier call with the same caller's id did.
     pub outcome: RecordOutcome,
     /// The numbers of the turns that this call moved from hot to warm, oldest first.
     pub evicted: Vec<u32>,

@@ -16,8 +16,8 @@ pub struct UserInfo {
     pub name: Option<String>,
     /// The number of the user's sessions.
     pub session_count: u64,
-    /// The number of turns that were ever recorded in these sessions.
+    /// The number of turns in the user's sessions: the sum of each [`turn_count`](crate::SessionInfo::turn_count).
     pub turn_count: u64,
-    /// The tokens of these turns, as they were said.
+    /// The tokens of the user's sessions: the sum of each [`total_tokens`](crate::SessionInfo::total_tokens).
     pub total_tokens: u64,
 }

@@ -10,13 +10,15 @@ word_enum! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Layout {
-        /// The layout of the cognitive paper: one file per memory in a folder per kind, pages about many memories,
-        /// edges, days.
+        /// The layout of the cognitive paper: one file for each memory, in a folder for its kind; pages about many
+        /// memories; files of edges and of days.
         #[default]
         Cognitive = "cognitive",
-        /// The layout of the continuum paper: one file per memory by how settled it is, and logs of what has settled.
+        /// The layout of the continuum paper: one file for each memory that is `high` or `mid`, and logs of those that
+        /// have settled further.
         Continuum = "continuum",
-        /// The layout of the entry paper: days of what is `high` or `mid`, a log of relations, MEMORY.md.
+        /// The layout of the entry paper: a file for each day with the memories that are `high` or `mid`, a log of
+        /// relations, and `MEMORY.md` with the memories that have settled further.
         Entry = "entry",
     }
     pub fn from_word;
@@ -62,8 +64,8 @@ pub struct VaultOptions {
     /// links that a person writes into the text become relations. Set by [`init`](crate::Vault::init); the folder keeps
     /// it. Default: no.
     pub links: bool,
-    /// Whether `_embeddings.json` has a vector of the configured model for each memory. Set by [`init`](crate::Vault::init);
-    /// the folder keeps it. Default: no.
+    /// Whether `_embeddings.json` has a vector of the configured model for each memory that is embedded. Set by
+    /// [`init`](crate::Vault::init); the folder keeps it. Default: no.
     pub embeddings: bool,
 }
 
@@ -117,7 +119,7 @@ impl VaultOptions {
         self
     }
 
-    /// Sets whether `_embeddings.json` has a vector for each memory.
+    /// Sets whether `_embeddings.json` has a vector for each memory that is embedded.
     #[must_use]
     pub fn embeddings(mut self, embeddings: bool) -> Self {
         self.embeddings = embeddings;
@@ -143,7 +145,8 @@ pub struct VaultReport {
     pub unchanged: u64,
     /// Files that were written.
     pub written: Vec<String>,
-    /// Files that were removed because the memory they showed is forgotten, hidden or erased, or because it has moved.
+    /// Files that were removed because the memory they showed is forgotten, hidden or erased, or is now in another
+    /// file.
     pub removed: Vec<String>,
     /// Files whose edits were applied to the memories.
     pub edited: Vec<String>,
@@ -189,9 +192,9 @@ pub struct ImportedFiles {
     pub saved: u64,
     /// The number of memories that were already known.
     pub known: u64,
-    /// The number of memories that wait for a person, because the memory in their slot is trusted more.
+    /// The number of memories that wait for a person, because they may not supersede the memory in their slot.
     pub waiting: u64,
-    /// The number of relations that were added, between these memories and to memories that were already known.
+    /// The number of relations that were added, between imported memories or from them to other memories.
     pub related: u64,
     /// The number of relations that were left out because their other end is not a memory of the user.
     pub unrelated: u64,

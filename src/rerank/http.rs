@@ -40,8 +40,9 @@ const MAX_FRAME_BYTES: usize = 64 << 10;
 /// # }
 /// ```
 ///
-/// The query and parts of the turns that recall found are sent to this address, and to no other: redirects are refused.
-/// Proxies are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself.
+/// The query and the texts of what recall found (turns or parts of them, summaries, memories) are sent to this address,
+/// and to no other: redirects are refused. Proxies are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`), except
+/// for this machine itself.
 #[derive(Clone, Debug)]
 pub struct HttpReranker {
     endpoint: Endpoint,

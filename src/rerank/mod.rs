@@ -44,7 +44,8 @@ pub trait Reranker: Send + Sync + fmt::Debug {
 
     /// Returns one score for each of these texts, in their order; higher means a better answer. Scores are only
     /// compared within one call, so any scale will do. The query has at most 1,000 bytes. A text is a turn as contexts
-    /// show it or, for a longer turn, the part that matched best: about 1,300 bytes at most.
+    /// show it, the part of a longer turn that matched best, a summary, or the beginning of a memory: about 1,300 bytes
+    /// at most.
     ///
     /// The future is driven on a separate thread, for up to [`Config::rerank_timeout`](crate::Config::rerank_timeout).
     /// It may be dropped at any time.

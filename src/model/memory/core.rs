@@ -19,7 +19,7 @@ const LEAST_TOKENS: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoreOptions {
-    /// The moment for which the text is written, and whose day it states. Default: now, by the system clock.
+    /// The moment for which the text is written; the text states its date. Default: now, by the system clock.
     pub at: Option<DateTime<Utc>>,
     /// Maximum tokens, by the configured tokenizer: 100 or more. Default: 3,000.
     pub max_tokens: u32,
@@ -89,6 +89,6 @@ pub struct Core {
     pub text: String,
     /// The exact number of tokens in the text, by the configured tokenizer.
     pub tokens: u32,
-    /// The memories in the text, in its order.
+    /// The memories in the text, in the order in which the text lists them.
     pub memories: Vec<MemoryId>,
 }

@@ -22,13 +22,13 @@ use crate::model::{
 pub struct Edit {
     /// The revision that the editor read. If the memory has another revision, the edit fails with `Conflict`.
     pub expected_revision: Option<u32>,
-    /// Whose words the new text has; `None` means the words of whoever the [handle](crate::Memories::by) acts for.
+    /// The origin of the new text; `None` means the origin that the [handle](crate::Memories::by) acts for.
     pub origin: Option<Origin>,
     /// A new kind.
     pub kind: Option<MemoryKind>,
     /// A new title.
     pub title: Option<String>,
-    /// A new text. Its entities are derived again, unless somebody set them.
+    /// A new text. The memory's entities are derived again, unless somebody set them.
     pub content: Option<String>,
     /// A new summary; an empty one removes it.
     pub summary: Option<String>,
@@ -47,7 +47,7 @@ pub struct Edit {
     pub confidence: Option<f64>,
     /// A new reliability, from 0 to 1; `Some(None)` means not assessed.
     pub reliability: Option<Option<f64>>,
-    /// A new consolidation threshold, from 0 to 1; `Some(None)` means that of the frequency.
+    /// A new consolidation threshold, from 0 to 1; `Some(None)` means the default of the memory's frequency.
     pub consolidation_threshold: Option<Option<f64>>,
     /// A new information type. If the volatility was the old type's default and is not set here, it becomes the new
     /// type's default.
@@ -55,7 +55,7 @@ pub struct Edit {
     /// A new volatility. A memory too volatile for its frequency falls back to the frequency that the volatility
     /// allows.
     pub volatility: Option<Volatility>,
-    /// A new validity window, in whole seconds; `Some(None)` means that of the volatility.
+    /// A new validity window, in whole seconds; `Some(None)` means the default of the memory's volatility.
     pub validity_window: Option<Option<Duration>>,
     /// Whether the memory is kept from fading.
     pub pinned: Option<bool>,
@@ -87,7 +87,7 @@ impl Edit {
     setters! {
         /// Makes the edit fail with `Conflict` unless the memory has this revision.
         expected_revision: u32,
-        /// Sets whose words the new text has. Default: the words of whoever the [handle](crate::Memories::by) acts for.
+        /// Sets the origin of the new text. Default: the origin that the [handle](crate::Memories::by) acts for.
         origin: Origin,
         /// Sets a new kind.
         kind: MemoryKind,
@@ -101,14 +101,14 @@ impl Edit {
         confidence: f64,
         /// Sets a new reliability, from 0 to 1; `None` means not assessed.
         reliability: Option<f64>,
-        /// Sets a new consolidation threshold, from 0 to 1; `None` means that of the frequency.
+        /// Sets a new consolidation threshold, from 0 to 1; `None` means the default of the memory's frequency.
         consolidation_threshold: Option<f64>,
         /// Sets a new information type.
         information_type: InformationType,
         /// Sets a new volatility. A memory too volatile for its frequency falls back to the frequency that the
         /// volatility allows.
         volatility: Volatility,
-        /// Sets a new validity window, cut to whole seconds; `None` means that of the volatility.
+        /// Sets a new validity window, cut to whole seconds; `None` means the default of the memory's volatility.
         validity_window: Option<Duration>,
         /// Sets whether the memory is kept from fading.
         pinned: bool,

@@ -9,7 +9,7 @@ use crate::model::ids::{GroupId, MemoryId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Forgotten {
-    /// The operation. An undo on any of the memories brings all of them back. `None` if nothing was forgotten.
+    /// The operation. An undo of any of the memories brings all of them back. `None` if nothing was forgotten.
     pub group: Option<GroupId>,
     /// The memories, newest first.
     pub memories: Vec<MemoryId>,

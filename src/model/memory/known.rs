@@ -40,7 +40,7 @@ pub struct Memory {
     pub confidence: f64,
     /// How good the memory's source is, from 0 to 1; `None` if nobody assessed it.
     pub reliability: Option<f64>,
-    /// The confidence that the memory needs to settle one step further, from 0 to 1; `None` means that of its
+    /// The confidence that the memory needs to settle one step further, from 0 to 1; `None` means the default of its
     /// frequency.
     pub consolidation_threshold: Option<f64>,
     /// What sort of information the memory contains.
@@ -52,9 +52,9 @@ pub struct Memory {
     #[serde(rename = "validity_window_s", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub validity_window: Option<Duration>,
-    /// Whose words the memory has.
+    /// Whose words the memory contains.
     pub origin: Origin,
-    /// How far the memory is trusted: the least of all its sources' trust.
+    /// How far the memory is trusted: at first as far as its least trusted source.
     pub trust: Trust,
     /// How the memory was learned.
     pub learning_source: LearningSource,
@@ -70,9 +70,10 @@ pub struct Memory {
     pub goal_signature: Option<String>,
     /// The task type that the memory is for.
     pub task_type: Option<TaskType>,
-    /// The version, from 1: one more than that of the memory it superseded.
+    /// The version, from 1: higher than that of each memory that this one superseded.
     pub version: u32,
-    /// The revision, from 1: raised by every change, but not by uses.
+    /// The revision, from 1. An operation that changes the memory raises it; a use does so only if it makes an archived
+    /// memory active again.
     pub revision: u32,
     /// The caller's own id for the memory.
     pub caller_id: Option<String>,
@@ -94,14 +95,14 @@ pub struct Memory {
     pub tags: Vec<String>,
     /// The memory's entities: what it is about, by name.
     pub entities: Vec<String>,
-    /// Fields from a file that have no field here.
+    /// Fields from a file for which this type has no field.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// The memory's counters and times of use.
     pub state: MemoryState,
     /// Whether another memory contradicts this one, and no person has decided yet.
     pub contested: bool,
-    /// What follows from all of this at the moment of the call.
+    /// The memory's standing at the moment of the call: how much it still matters, and its warnings.
     pub standing: Standing,
 }
 

@@ -17,6 +17,6 @@ pub struct Merged {
     pub group: GroupId,
     /// The merged memory.
     pub memory: Memory,
-    /// The memories that it replaced, in the order in which they were named.
+    /// The memories that the merged memory replaced, in the order in which the call named them.
     pub sources: Vec<MemoryId>,
 }

@@ -13,7 +13,7 @@ use crate::model::{
     turn::Origin,
 };
 
-/// A memory to save: its text, and what the caller knows about it. What is not set is derived from the rest.
+/// A memory to save: its text, and what the caller knows about it. Everything else has a default or is derived.
 ///
 /// ```
 /// use thermocline::{MemoryKind, NewMemory, Origin, Outcome};
@@ -161,7 +161,7 @@ impl NewMemory {
         self
     }
 
-    /// Sets the confidence that the memory needs to settle one step further, from 0 to 1. Default: that of its
+    /// Sets the confidence that the memory needs to settle one step further, from 0 to 1. Default: depends on its
     /// frequency.
     #[must_use]
     pub fn consolidation_threshold(mut self, confidence: f64) -> Self {
@@ -190,7 +190,7 @@ impl NewMemory {
         self
     }
 
-    /// Sets whose words the memory has. Default: [`Origin::Assistant`].
+    /// Sets whose words the memory contains. Default: [`Origin::Assistant`].
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
@@ -255,7 +255,7 @@ impl NewMemory {
         self
     }
 
-    /// Sets how the task ended that the memory comes from.
+    /// Sets how the task that the memory comes from ended.
     #[must_use]
     pub fn outcome(mut self, outcome: Outcome) -> Self {
         self.birth.outcome = Some(outcome);

@@ -16,7 +16,8 @@ use crate::model::{
 pub enum QuarantineSource {
     /// What jobs made from a turn.
     Turn(TurnId),
-    /// What jobs made from a session's turns, and what others than the user saved from the session.
+    /// What jobs made from a session's turns, and the memories saved in the session that are trusted less than the
+    /// user's words.
     Session(SessionId),
     /// One memory.
     Memory(MemoryId),

@@ -40,11 +40,11 @@ pub struct MemoryFlags {
     /// Whether the memory's source was assessed below 0.7, which multiplies the score by 0.8.
     #[serde(skip_serializing_if = "is_not")]
     pub unverified: bool,
-    /// Whether what the memory says should be looked up rather than believed, because it changes fast: its volatility
-    /// is high or ephemeral.
+    /// Whether what the memory says should be looked up rather than believed, because its volatility is high or
+    /// ephemeral.
     #[serde(skip_serializing_if = "is_not")]
     pub look_up: bool,
-    /// The names of the sensors that can look it up.
+    /// The names of the sensors that can look up what the memory says; empty unless `look_up` is true.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sensors: Vec<String>,
     /// Whether the memory is archived, which halves the score.

@@ -12,7 +12,7 @@ use crate::model::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProposedMerge {
-    /// The review that asks whether they are the same.
+    /// The review that asks whether the two memories are the same.
     pub review_id: ReviewId,
     /// The older memory.
     pub memory_id: MemoryId,
@@ -22,14 +22,15 @@ pub struct ProposedMerge {
     pub why: String,
 }
 
-/// The proposals of a reflection. No text was written, and nothing takes effect until a person approves it.
+/// The proposals of a reflection. No memory was changed, and no proposal takes effect until a person approves it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reflected {
-    /// The number of memories that were compared: the newest 2,000 that are fresh, trusted and not contested.
+    /// The number of memories that were considered: those of the newest 2,000 that are fresh, trusted and not
+    /// contested.
     pub memories: u64,
-    /// How many of these memories have no vector yet, and so cannot be compared.
+    /// How many of the considered memories have no vector yet, and so were not compared.
     pub without_vectors: u64,
     /// Proposed edges of the type `similar_to`, the most similar memories first: at most 64.
     pub edges: Vec<Edge>,

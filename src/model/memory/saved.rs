@@ -33,14 +33,15 @@ pub enum SaveOutcome {
     /// The same memory was known and active. Its tags were joined with the new ones, missing fields were filled, and
     /// the rest stayed as it was.
     Known,
-    /// The same memory was known, but archived, or forgotten by somebody who is not trusted more. It is active again.
+    /// The same memory was known, but archived, or forgotten and not trusted more than the new save. It is active
+    /// again.
     Restored,
-    /// The same memory was known by the caller's id and no longer holds: it is superseded, in quarantine, or was
-    /// forgotten and had been said by somebody who is trusted more. It stays that way.
+    /// The same memory was known by the caller's id and no longer holds: it is superseded, in quarantine, or forgotten
+    /// and trusted more than the new save. It stays that way.
     PutAway,
     /// The new memory superseded this one.
     Superseded(MemoryId),
-    /// The new memory contradicts the one in its slot and is trusted less. It waits, archived, until a person decides
-    /// this review.
+    /// The new memory may not supersede the one in its slot, which is trusted more or has the user's own words. The new
+    /// memory waits, archived, until a person decides this review.
     Waits(ReviewId),
 }

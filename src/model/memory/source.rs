@@ -9,15 +9,15 @@ use crate::model::{
     turn::Origin,
 };
 
-/// A source of a memory. No memory is trusted more than its least trusted source, unless a person rewrote or approved
-/// it.
+/// A source of a memory. A memory is at first trusted as far as its least trusted source. Its trust rises if a person
+/// rewrites or approves it, or if somebody trusted more says the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemorySource {
-    /// The turn, memory, call or import.
+    /// What the source is: a turn, a memory, a call or an import.
     pub from: SourceName,
-    /// Whose words the source has.
+    /// Whose words the source contains.
     pub origin: Origin,
     /// Who found the source: `caller`, `import`, `rules`, or the name of a summarizer.
     pub made_by: String,

@@ -21,7 +21,8 @@ pub struct Standing {
     pub stale: Vec<StaleReason>,
     /// Whether the memory's source was assessed below 0.7.
     pub unverified: bool,
-    /// Whether what the memory says should be looked up rather than believed, because it changes so fast.
+    /// Whether what the memory says should be looked up rather than believed, because its volatility is high or
+    /// ephemeral.
     pub look_up: bool,
 }
 
@@ -51,13 +52,14 @@ word_enum! {
 }
 
 word_enum! {
-    /// Why a memory is stale.
+    /// Why a memory is stale. A memory that was never checked counts as checked when it was said.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum StaleReason {
-        /// The last check is older than the memory's window, or than its volatility allows.
+        /// The last check is older than the memory's window or, if the memory has none, than its volatility allows.
         Expired = "expired",
-        /// The memory is volatile, and its last check is older than volatile information holds.
+        /// The volatility is high or ephemeral, and the last check is older than the window or than the volatility
+        /// allows, whichever is shorter.
         Old = "old",
         /// The reliability of the memory's source is below 0.4.
         Weak = "weak",

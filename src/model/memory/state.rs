@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::memory::words::Resurfacing;
 
-/// Counts and times of a memory's uses and checks. They change no text and do not raise the revision.
+/// Counts and times of a memory's uses and checks. Counting changes no text and does not raise the revision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -13,17 +13,17 @@ use crate::model::memory::words::Resurfacing;
 pub struct MemoryState {
     /// The number of contexts that showed the memory and were answered, plus reported uses.
     pub access_count: u32,
-    /// When the last of these happened, by the system clock; `None` if the memory was never used.
+    /// When the memory was last used, by the system clock; `None` if never.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// The number of uses whose outcome says whether the memory helped.
+    /// The number of rated uses: those whose outcome says whether the memory helped.
     pub usage_count: u32,
-    /// The share of these uses in which the memory helped, from 0 to 1; `None` if there are none.
+    /// The share of rated uses in which the memory helped, from 0 to 1; `None` if no use is rated.
     pub success_rate: Option<f64>,
     /// The number of sessions in which the memory helped.
     pub context_count: u32,
     /// The number of projects in which the memory helped.
     pub project_count: u32,
-    /// The newest check that the memory passed, by the system clock; `None` if it passed none.
+    /// When the memory last passed a check, by the system clock; `None` if never.
     pub validated_at: Option<DateTime<Utc>>,
     /// The sensor of the newest passed check.
     pub validated_by: Option<String>,

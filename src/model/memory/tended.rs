@@ -110,6 +110,6 @@ pub struct Tended {
     pub moves: Vec<TendMove>,
     /// The number of uses that were removed because nobody rated them within a week.
     pub dropped_uses: u64,
-    /// The number of edits whose previous values were removed because they are too old.
+    /// The number of edits whose previous values were removed: each memory keeps those of its newest 20 edits.
     pub forgotten_edits: u64,
 }

@@ -11,6 +11,6 @@ pub struct TermCount {
     pub term: String,
     /// The spelling in one of the memories: `Redis`.
     pub name: String,
-    /// The number of active memories that have it.
+    /// The number of active memories that have the term.
     pub memories: u64,
 }

@@ -7,7 +7,8 @@ use crate::{
     model::turn::Origin,
 };
 
-/// How far a memory is trusted: the least of all its sources' trust. In JSON and in the file, a number from 1 to 4.
+/// How far a memory is trusted: at first as far as its least trusted [source](crate::MemorySource). In JSON and in the
+/// file, a number from 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]

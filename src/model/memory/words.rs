@@ -67,7 +67,8 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// The memory was just learned. It is archived after 30 days unless it helps before then.
+        /// The memory was just learned. If it does not help within 30 days, it is archived, unless it is pinned, was
+        /// saved by hand, or passed a check recently.
         High = "high",
         /// The memory has helped, or somebody saved it.
         Mid = "mid",
@@ -98,7 +99,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// What sort of information a memory contains. It determines the volatility if none is set.
+    /// What sort of information a memory contains. The sort determines the volatility if none is set.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InformationType {
@@ -132,11 +133,11 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum LearningSource {
-        /// It was learned from what was said or done.
+        /// The memory was learned from what was said or done.
         Execution = "execution",
-        /// It was derived from other memories.
+        /// The memory was derived from other memories.
         Consolidation = "consolidation",
-        /// Somebody saved it.
+        /// Somebody saved the memory.
         Manual = "manual",
     }
     pub fn from_word;
@@ -160,13 +161,13 @@ word_enum! {
 }
 
 word_enum! {
-    /// How a use of a memory ended, or the task that a memory came from.
+    /// How a use of a memory ended, or how the task that the memory came from ended.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {
-        /// It worked.
+        /// The use or the task succeeded.
         Success = "success",
-        /// It did not work.
+        /// The use or the task failed.
         Failure = "failure",
         /// A choice was made.
         Decision = "decision",
@@ -198,7 +199,7 @@ word_enum! {
         /// The memory is shown when it is due and matters enough.
         #[default]
         On = "on",
-        /// A person switched it off.
+        /// A person switched resurfacing off.
         Off = "off",
         /// A person dismissed the memory three times.
         Dismissed = "dismissed",
