@@ -226,7 +226,7 @@ fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
     let (memory, session) = ended(&fixture, 20);
     for look in 0..4 * 7 {
         memory.run_jobs(RunJobs::default()).unwrap();
-        if look % 4 == 0 {
+        if look % 14 == 1 {
             check_all_there(&session, 20);
         }
         fixture.clock.advance(TimeDelta::hours(6));
