@@ -461,11 +461,11 @@ mod tests {
             include_str!("../english/lists/wishes.txt"),
             include_str!("../english/lists/orders.txt"),
         ] {
-            sum.update(list.as_bytes());
+            list.lines().filter(|line| !line.starts_with('#')).for_each(|line| sum.update(line.as_bytes()));
         }
         assert_eq!(
             (RULES_VERSION, sum.finalize()),
-            (4, 3_371_757_202),
+            (4, 933_046_866),
             "raise RULES_VERSION, and put the new sum here"
         );
     }
