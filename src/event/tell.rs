@@ -61,11 +61,11 @@ impl fmt::Debug for OnEvent {
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
 pub(crate) async fn in_span<T>(
     operation: &'static str,
-    (user, session): (UserId, Option<SessionId>),
+    (user, session): (impl Into<Option<UserId>>, Option<SessionId>),
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     #[cfg(feature = "tracing")]
-    let work = traced::operation(operation, user, session, work);
+    let work = traced::operation(operation, user.into(), session, work);
     work.await
 }
 

@@ -48,12 +48,12 @@ pub(super) fn event(event: &Event) {
 /// Runs the operation in a span. Of a failure, it logs only the kind of the error.
 pub(super) async fn operation<T>(
     operation: &'static str,
-    user: UserId,
+    user: Option<UserId>,
     session: Option<SessionId>,
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    let session = session.map(display);
-    let span = debug_span!(target: "thermocline", "operation", operation, %user, session);
+    let (user, session) = (user.map(display), session.map(display));
+    let span = debug_span!(target: "thermocline", "operation", operation, user, session);
     let told = async {
         work.await.inspect_err(|error| debug!(target: "thermocline", why = ?error.kind(), "failed"))
     };

@@ -106,6 +106,23 @@ impl Thermocline {
         Ok(found.map(|inner| self.user_handle(inner)))
     }
 
+    /// See [`Thermocline::record`](crate::Thermocline::record).
+    pub fn record(&self, user: &str, session: Option<&str>, turn: NewTurn) -> Result<(User, Recorded)> {
+        let (inner, recorded) = self.runtime.block_on(self.inner.record(user, session, turn))?;
+        Ok((self.user_handle(inner), recorded))
+    }
+
+    /// See [`Thermocline::record_message`](crate::Thermocline::record_message).
+    pub fn record_message(
+        &self,
+        user: &str,
+        session: Option<&str>,
+        turn: NewTurn,
+    ) -> Result<(User, Recorded)> {
+        let (inner, recorded) = self.runtime.block_on(self.inner.record_message(user, session, turn))?;
+        Ok((self.user_handle(inner), recorded))
+    }
+
     /// See [`Thermocline::import`](crate::Thermocline::import).
     pub fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
         self.runtime.block_on(self.inner.import(user, from))

@@ -9,6 +9,7 @@ pub mod blocking;
 mod foreign;
 mod memories;
 mod open;
+mod recording;
 mod sensors;
 mod session;
 mod thermocline;

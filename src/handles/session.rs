@@ -9,7 +9,11 @@ use crate::{
     config::Config,
     error::{Error, ErrorKind, Result},
     event::in_span,
-    handles::{answering, drive, off_thread, open::Open},
+    handles::{
+        answering, drive, off_thread,
+        open::Open,
+        recording::{self, Place},
+    },
     jobs,
     model::{
         history::{HistoryEnd, PastTurn},
@@ -37,13 +41,9 @@ use crate::{
         scope::Scope,
         snapshot::Snapshot,
     },
-    text::measure::{self, MeasuredTurn, check_name},
+    text::measure::check_name,
     tier::{hot::HotTier, warm::WarmTier},
 };
-
-/// Texts up to this size are measured on the caller's thread, which takes 0.2 ms at most: a hop to a thread with cold
-/// caches would cost as much.
-const INLINE_BYTES: usize = 8_192;
 
 /// The handle of one conversation. All clones follow it together.
 ///
@@ -73,6 +73,10 @@ impl Session {
         self.scope.user_id
     }
 
+    fn place(&self) -> Place {
+        Place::Session(self.scope, self.id())
+    }
+
     /// Returns the ids for spans.
     fn ids(&self) -> (UserId, Option<SessionId>) {
         (self.scope.user_id, Some(self.id()))
@@ -95,10 +99,7 @@ impl Session {
     }
 
     async fn record_turn(&self, turn: NewTurn) -> Result<Recorded> {
-        let turn = turn.heeding(self.store.config().remember_marker.as_deref());
-        let (bytes, measured) = self.measure(turn).await?;
-        let (scope, id) = (self.scope, self.id());
-        let recorded = self.store.write_sized(bytes, move |tx| tx.record(&scope, id, measured)).await?;
+        let (_, recorded) = recording::turn(&self.store, self.place(), turn).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
@@ -117,18 +118,7 @@ impl Session {
     }
 
     async fn record_only_message(&self, turn: NewTurn) -> Result<Recorded> {
-        if turn.answering.is_some() {
-            return Err(Error::invalid(
-                "only a reply answers a context: name the receipt when you add the reply",
-            ));
-        }
-        if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
-            return Err(Error::invalid("a message recorded without its reply needs a text and no reply"));
-        }
-        let (bytes, measured) = self.measure(turn).await?;
-        let (scope, id) = (self.scope, self.id());
-        let recorded =
-            self.store.write_sized(bytes, move |tx| tx.record_message(&scope, id, measured)).await?;
+        let (_, recorded) = recording::message(&self.store, self.place(), turn).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
@@ -161,11 +151,11 @@ impl Session {
             if message.state != TurnState::Incomplete {
                 return known_reply(&message, &replied);
             }
-            let (bytes, measured) = self.measure(replied).await?;
+            let (bytes, measured) = recording::measured(&self.store, replied).await?;
             let scope = self.scope;
             // `None` means that another call has completed or replaced the turn in the meantime.
             if let Some(recorded) =
-                self.store.write_sized(bytes, move |tx| tx.complete(&scope, turn, measured)).await?
+                self.store.write_sized(bytes, move |tx| tx.complete(&scope, turn, *measured)).await?
             {
                 return Ok(recorded);
             }
@@ -435,17 +425,6 @@ impl Session {
             erased
         })
         .await
-    }
-
-    /// Measures a turn, and also returns its size in bytes. Fails if the turn breaks a bound.
-    async fn measure(&self, turn: NewTurn) -> Result<(usize, MeasuredTurn)> {
-        let config = self.store.config();
-        let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);
-        let bytes = turn.text_bytes();
-        let is_quick = tokenizer.is_ready() && bytes <= INLINE_BYTES;
-        let measure = move || measure::measure(turn, tokenizer, max_side_bytes);
-        let measured = if is_quick { measure() } else { off_thread(measure).await }?;
-        Ok((bytes + metadata::bytes(measured.turn.metadata.as_ref()), measured))
     }
 
     /// Reads from the session in which the conversation continues now, and makes the handle refer to it.

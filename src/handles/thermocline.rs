@@ -6,9 +6,20 @@ use crate::{
     config::Config,
     embed::{BuiltIn, Embedder, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
-    handles::{User, drive, hop, off_thread, open::Open},
+    event::in_span,
+    handles::{
+        User, drive, hop, off_thread,
+        open::Open,
+        recording::{self, Place},
+    },
     jobs::{self, JobsReport, RunJobs},
-    model::{ids::UserId, job::JobInfo, page::checked_limit, user::UserInfo},
+    model::{
+        ids::UserId,
+        job::JobInfo,
+        page::checked_limit,
+        turn::{NewTurn, Recorded},
+        user::UserInfo,
+    },
     store::{
         checks::{
             doctor::Diagnosis,
@@ -98,6 +109,35 @@ impl Thermocline {
     /// Returns the user with this id, if there is one. Adds nobody.
     pub async fn find_user_by_id(&self, id: UserId) -> Result<Option<User>> {
         self.find_user_with(UserKey::Id(id)).await
+    }
+
+    /// Records a turn in the session with this key (1 to 256 bytes) of the user of this name, and adds both if they are new,
+    /// in one transaction: a turn that is refused adds neither. With `None`, in the newest open session without a key. It
+    /// returns the user and the result once the turn is durable.
+    ///
+    /// It is what [`user`](Self::user), [`User::session_named`] or [`User::session`], and [`Session::record`](crate::Session::record) do one after
+    /// the other, for callers that keep no handles, such as a service that gets names with each request.
+    ///
+    /// Errors: those of [`Session::record`](crate::Session::record).
+    pub async fn record(&self, user: &str, session: Option<&str>, turn: NewTurn) -> Result<(User, Recorded)> {
+        let recording = recording::turn(&self.store, Place::named(user, session)?, turn);
+        let (scope, recorded) = in_span("record", (None::<UserId>, None), recording).await?;
+        Ok((User::new(Arc::clone(&self.store), scope), recorded))
+    }
+
+    /// Records a message whose reply is still to come, in the session with this key of the user of this name: as
+    /// [`record`](Self::record) records a turn.
+    ///
+    /// Errors: those of [`Session::record_message`](crate::Session::record_message).
+    pub async fn record_message(
+        &self,
+        user: &str,
+        session: Option<&str>,
+        turn: NewTurn,
+    ) -> Result<(User, Recorded)> {
+        let recording = recording::message(&self.store, Place::named(user, session)?, turn);
+        let (scope, recorded) = in_span("record_message", (None::<UserId>, None), recording).await?;
+        Ok((User::new(Arc::clone(&self.store), scope), recorded))
     }
 
     async fn find_user_with(&self, key: UserKey) -> Result<Option<User>> {

@@ -354,7 +354,7 @@ mod tests {
     use super::*;
     use crate::{
         model::{filter::Filter, turn::NewTurn},
-        store::{scope::UserKey, sql::RowExpectation},
+        store::{acts::record::WantedSession, scope::UserKey, sql::RowExpectation},
         text::measure,
     };
 
@@ -368,7 +368,7 @@ mod tests {
         for n in 0..9 {
             let turn = measure::measure(NewTurn::new(format!("turn {n}"), ""), store.config().tokenizer, 100);
             let turn = turn.unwrap();
-            store.write(move |tx| tx.record(&scope, session, turn)).await.unwrap();
+            store.write(move |tx| tx.record(&scope, &WantedSession::Id(session), turn)).await.unwrap();
         }
         let indexes = UserIndexes::new(1 << 20);
         let message =

@@ -15,6 +15,7 @@ mod scripted;
 
 mod again;
 mod anchors;
+mod by_names;
 mod canaries;
 mod changes;
 #[cfg(feature = "llm")]

@@ -96,7 +96,7 @@ mod tests {
     use crate::{
         Attribute, Config, NewTurn,
         model::anchor::{Anchor, FoundAnchor, Stance},
-        store::{Store, scope::UserKey},
+        store::{Store, acts::record::WantedSession, scope::UserKey},
         text::{measure, tokens::Tokenizer},
     };
 
@@ -119,7 +119,7 @@ mod tests {
         let (first, session) = store
             .write(move |tx| {
                 let session = tx.open_session(&scope, "chat")?.info.id;
-                tx.record(&scope, session, said)?;
+                tx.record(&scope, &WantedSession::Id(session), said)?;
                 Ok((tx.set_anchor(&scope, &home("Bern"), "caller")?, session))
             })
             .await

@@ -38,6 +38,17 @@ use crate::{
     tier::hot::{Evicted, HotTier},
 };
 
+/// The session in which to record.
+#[derive(Debug)]
+pub(crate) enum WantedSession {
+    /// This session or, if it has ended and can continue, its last successor.
+    Id(SessionId),
+    /// The session with this caller's key, which is started if there is none, or its last successor.
+    Named(String),
+    /// The newest open session without a key, which is started if there is none.
+    Unnamed,
+}
+
 /// A session that takes a turn, as this transaction has left it so far.
 pub(super) struct RecordingSession {
     user: UserRow,
@@ -54,7 +65,7 @@ impl WriteTx<'_> {
     pub(crate) fn record(
         &mut self,
         scope: &Scope,
-        session: SessionId,
+        session: &WantedSession,
         measured: MeasuredTurn,
     ) -> Result<Recorded> {
         self.lock(scope)?;
@@ -73,7 +84,7 @@ impl WriteTx<'_> {
     pub(crate) fn record_message(
         &mut self,
         scope: &Scope,
-        session: SessionId,
+        session: &WantedSession,
         measured: MeasuredTurn,
     ) -> Result<Recorded> {
         self.lock(scope)?;
@@ -124,10 +135,15 @@ impl WriteTx<'_> {
     fn begin(
         &mut self,
         scope: &Scope,
-        session: SessionId,
+        session: &WantedSession,
         (id, replacing): (TurnId, Option<TurnId>),
     ) -> Result<RecordingSession> {
-        let (mut session, continues) = self.session_to_write(scope, session, self.now())?;
+        let asked = match session {
+            WantedSession::Id(id) => *id,
+            WantedSession::Named(key) => self.open_session(scope, key)?.info.id,
+            WantedSession::Unnamed => self.resume_session(scope)?.info.id,
+        };
+        let (mut session, continues) = self.session_to_write(scope, asked, self.now())?;
         if let Some(replaced) = replacing {
             session = self.set_aside(scope, session, (replaced, id))?;
         }

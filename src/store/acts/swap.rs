@@ -208,7 +208,7 @@ mod tests {
             job::JobKinds,
             turn::NewTurn,
         },
-        store::{Store, rows::jobs::Lease, scope::UserKey},
+        store::{Store, acts::record::WantedSession, rows::jobs::Lease, scope::UserKey},
         text::{measure, tokens::Tokenizer},
     };
 
@@ -242,7 +242,7 @@ mod tests {
             .unwrap();
         for text in ["Hello.", "My name is Alex.", "My name is Bo.", "Goodbye."] {
             let turn = measure::measure(NewTurn::new(text, ""), Tokenizer::O200kBase, 1_000).unwrap();
-            store.write(move |tx| tx.record(&scope, session, turn)).await.unwrap();
+            store.write(move |tx| tx.record(&scope, &WantedSession::Id(session), turn)).await.unwrap();
         }
         store.write(move |tx| tx.end_session(&scope, session, None)).await.unwrap();
         store.close().unwrap();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use thermocline::{
-    ErrorKind, MemoryId, Origin, SessionId, Trust, Turn, TurnId, UserId,
+    ErrorKind, MemoryId, NewTurn, Origin, Recorded, SessionId, Trust, Turn, TurnId, UserId,
     blocking::{Memories, Session, Thermocline, User},
 };
 
@@ -92,6 +92,41 @@ impl Call {
         };
         self.note(&user);
         Ok(user)
+    }
+
+    /// Records a turn in the session with this key, or without one in the open session without a key. A user and a session
+    /// that are new are added with the turn, so a turn that is refused adds neither.
+    pub fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
+        self.record_by(session, turn, Thermocline::record, Session::record)
+    }
+
+    /// Like [`record`](Self::record), for a message whose reply comes later.
+    pub fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
+        self.record_by(session, turn, Thermocline::record_message, Session::record_message)
+    }
+
+    fn record_by(
+        &self,
+        session: Option<&str>,
+        turn: NewTurn,
+        by_names: impl FnOnce(&Thermocline, &str, Option<&str>, NewTurn) -> thermocline::Result<(User, Recorded)>,
+        by_handle: impl FnOnce(&Session, NewTurn) -> thermocline::Result<Recorded>,
+    ) -> Result<Recorded> {
+        let user = self.user_name()?;
+        if user.starts_with(ID) || session.is_some_and(|session| session.starts_with(ID)) {
+            return Ok(by_handle(&session_or_new(&self.user_or_new()?, session)?, turn)?);
+        }
+        match by_names(self.memory(), user, session, turn) {
+            Ok((user, recorded)) => {
+                self.note(&user);
+                Ok(recorded)
+            }
+            Err(error) => {
+                // Logs name the user of a refused turn, too.
+                let _ = self.find_user();
+                Err(error.into())
+            }
+        }
     }
 
     fn note(&self, user: &User) {

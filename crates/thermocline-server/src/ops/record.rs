@@ -3,9 +3,7 @@
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thermocline::{
-    NewTurn, Origin, ReceiptId, RecordOutcome, Recorded, Reply, SnapshotId, TurnId, blocking::User,
-};
+use thermocline::{NewTurn, Origin, ReceiptId, RecordOutcome, Recorded, Reply, SnapshotId, TurnId};
 
 use crate::ops::{
     Operation, OperationOutcome, Result, Row,
@@ -78,10 +76,9 @@ impl RecordRequest {
         Ok(set(turn, self.metadata, |turn, metadata| turn.metadata(metadata.into())))
     }
 
-    fn record(self, call: &Call, user: &User) -> Result<Recorded> {
-        let session = self.session.clone();
-        let turn = self.into_turn(call)?;
-        Ok(call::session_or_new(user, session.as_deref())?.record(turn)?)
+    fn record(mut self, call: &Call) -> Result<Recorded> {
+        let session = self.session.take();
+        call.record(session.as_deref(), self.into_turn(call)?)
     }
 }
 
@@ -110,7 +107,7 @@ impl Operation for Record {
     type Response = Recorded;
 
     fn run(call: Call, request: RecordRequest) -> Result<Recorded> {
-        request.record(&call, &call.user_or_new()?)
+        request.record(&call)
     }
 
     fn outcome(recorded: &Recorded) -> OperationOutcome {
@@ -164,8 +161,6 @@ impl Operation for RecordMessage {
     type Response = Recorded;
 
     fn run(call: Call, request: MessageRequest) -> Result<Recorded> {
-        let user = call.user_or_new()?;
-        let session = call::session_or_new(&user, request.session.as_deref())?;
         let turn = NewTurn::new(request.user_message, "");
         let turn = set(turn, request.caller_id, NewTurn::caller_id);
         let turn = set(turn, request.said_at, NewTurn::said_at);
@@ -175,7 +170,7 @@ impl Operation for RecordMessage {
         let turn = set(turn, request.replacing, NewTurn::replacing);
         let turn = set(turn, request.snapshot, NewTurn::snapshot);
         let turn = set(turn, request.metadata, |turn, metadata| turn.metadata(metadata.into()));
-        Ok(session.record_message(turn)?)
+        call.record_message(request.session.as_deref(), turn)
     }
 
     fn outcome(recorded: &Recorded) -> OperationOutcome {
@@ -285,10 +280,9 @@ impl Operation for RecordMany {
                 "each of several turns needs a caller_id, so that the request can be repeated",
             ));
         }
-        let user = call.user_or_new()?;
         let mut items = Vec::with_capacity(request.turns.len());
         for turn in request.turns {
-            let recorded = match turn.record(&call, &user) {
+            let recorded = match turn.record(&call) {
                 Ok(recorded) => OneRecorded::Recorded(recorded),
                 // Stops at a problem that a retry may solve, because each of the later turns would have to wait as long.
                 Err(problem) if problem.code.facts().retry != Retry::Never => return Err(problem),

@@ -40,6 +40,21 @@ async fn unknown_fields_wrong_types_and_missing_ones_cannot_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_is_refused_adds_nobody() {
+    let bench = Bench::new().await;
+    let nothing = "00000000-0000-7000-8000-000000000000";
+    for session in [json!("s1"), json!(null)] {
+        let turn = json!({ "session": session, "user_message": "Hello.", "replacing": nothing });
+        assert_eq!(bench.refused("record", turn.clone()).await, Code::InvalidInput);
+        assert_eq!(bench.refused("record_message", turn).await, Code::InvalidInput);
+        let many = json!({ "turns": [{ "session": session, "user_message": "Hello.", "replacing": nothing, "caller_id": "c" }] });
+        bench.ask("record_many", many).await.unwrap();
+    }
+    let listed = bench.ask("user_list", json!({})).await.unwrap().1;
+    assert_eq!(listed["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     let bench = Bench::new().await;
     let request = json!({ "query": "boat", "filter": { "project": "a", "untill": null } });
