@@ -193,6 +193,7 @@ pub use crate::{
         },
         file::paper::{PaperFile, PaperTurn, PaperTurns},
         rows::embedding::EmbeddingStatus,
+        scope::UserKey,
         transfer::Transferred,
     },
     text::{render::quoted, tokens::Tokenizer},

@@ -11,4 +11,4 @@ mod traced;
 
 pub use kinds::{Event, JobRef, ProviderRole};
 pub use tell::OnEvent;
-pub(crate) use tell::{in_job_span, in_span};
+pub(crate) use tell::{in_job_span, in_span, in_span_found};

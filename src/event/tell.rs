@@ -61,11 +61,24 @@ impl fmt::Debug for OnEvent {
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
 pub(crate) async fn in_span<T>(
     operation: &'static str,
-    (user, session): (impl Into<Option<UserId>>, Option<SessionId>),
+    (user, session): (UserId, Option<SessionId>),
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     #[cfg(feature = "tracing")]
-    let work = traced::operation(operation, user.into(), session, work);
+    let work = traced::operation(operation, Some(user), session, work, |_| None);
+    work.await
+}
+
+/// Like [`in_span`], for an operation that learns the ids: `found` reads them from its result.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "nobody is told without the feature"))]
+pub(crate) async fn in_span_found<T>(
+    operation: &'static str,
+    user: Option<UserId>,
+    work: impl Future<Output = Result<T>>,
+    found: impl FnOnce(&T) -> (UserId, SessionId),
+) -> Result<T> {
+    #[cfg(feature = "tracing")]
+    let work = traced::operation(operation, user, None, work, |done| Some(found(done)));
     work.await
 }
 

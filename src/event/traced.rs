@@ -45,19 +45,25 @@ pub(super) fn event(event: &Event) {
     }
 }
 
-/// Runs the operation in a span. Of a failure, it logs only the kind of the error.
+/// Runs the operation in a span with these ids, and with those that `found` reads from its result. Of a failure, it logs only
+/// the kind of the error.
 pub(super) async fn operation<T>(
     operation: &'static str,
     user: Option<UserId>,
     session: Option<SessionId>,
     work: impl Future<Output = Result<T>>,
+    found: impl FnOnce(&T) -> Option<(UserId, SessionId)>,
 ) -> Result<T> {
     let (user, session) = (user.map(display), session.map(display));
     let span = debug_span!(target: "thermocline", "operation", operation, user, session);
     let told = async {
         work.await.inspect_err(|error| debug!(target: "thermocline", why = ?error.kind(), "failed"))
     };
-    told.instrument(span).await
+    let done = told.instrument(span.clone()).await?;
+    if let Some((user, session)) = found(&done) {
+        span.record("user", display(user)).record("session", display(session));
+    }
+    Ok(done)
 }
 
 pub(super) async fn job<T>(job: &JobRef, work: impl Future<Output = T>) -> T {

@@ -32,7 +32,7 @@ use std::{
 use crate::{
     Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, JobInfo, JobsReport, NewTurn,
     Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary,
-    SummaryId, Transferred, Turn, TurnId, UserId, UserInfo,
+    SummaryId, Transferred, Turn, TurnId, UserId, UserInfo, UserKey,
 };
 
 pub use self::memories::Memories;
@@ -107,7 +107,12 @@ impl Thermocline {
     }
 
     /// See [`Thermocline::record`](crate::Thermocline::record).
-    pub fn record(&self, user: &str, session: Option<&str>, turn: NewTurn) -> Result<(User, Recorded)> {
+    pub fn record(
+        &self,
+        user: impl Into<UserKey>,
+        session: Option<&str>,
+        turn: NewTurn,
+    ) -> Result<(User, Recorded)> {
         let (inner, recorded) = self.runtime.block_on(self.inner.record(user, session, turn))?;
         Ok((self.user_handle(inner), recorded))
     }
@@ -115,7 +120,7 @@ impl Thermocline {
     /// See [`Thermocline::record_message`](crate::Thermocline::record_message).
     pub fn record_message(
         &self,
-        user: &str,
+        user: impl Into<UserKey>,
         session: Option<&str>,
         turn: NewTurn,
     ) -> Result<(User, Recorded)> {
@@ -228,6 +233,16 @@ impl User {
     pub fn find_session(&self, key: &str) -> Result<Option<Session>> {
         let found = self.runtime.block_on(self.inner.find_session(key))?;
         Ok(found.map(|inner| self.session_handle(inner)))
+    }
+
+    /// See [`User::record`](crate::User::record).
+    pub fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
+        self.runtime.block_on(self.inner.record(session, turn))
+    }
+
+    /// See [`User::record_message`](crate::User::record_message).
+    pub fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
+        self.runtime.block_on(self.inner.record_message(session, turn))
     }
 
     /// See [`User::new_session`](crate::User::new_session).

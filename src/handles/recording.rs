@@ -4,7 +4,7 @@ use crate::{
     error::{Error, Result},
     handles::{off_thread, open::Open},
     model::{
-        ids::SessionId,
+        ids::{SessionId, UserId},
         metadata,
         turn::{NewTurn, Recorded},
     },
@@ -21,27 +21,50 @@ use crate::{
 const INLINE_BYTES: usize = 8_192;
 
 /// Where to record.
-pub(super) enum Place {
-    /// In this session, or in its successor.
-    Session(Scope, SessionId),
-    /// In a session that is named together with its user. Both are added with the turn if they are new.
-    Named(UserKey, WantedSession),
+pub(super) struct Place {
+    owner: Owner,
+    session: WantedSession,
+}
+
+enum Owner {
+    /// A user whom a handle has found.
+    Known(Scope),
+    /// A user who is added with the turn if new.
+    Wanted(UserKey),
 }
 
 impl Place {
-    /// The session with this key, or the newest open session without one, of the user of this name. Errors: `InvalidInput`
-    /// for a name or a key that cannot be one.
-    pub(super) fn named(user: &str, session: Option<&str>) -> Result<Self> {
-        check_name("user's name", Some(user))?;
-        check_name("session's key", session)?;
-        let session = session.map_or(WantedSession::Unnamed, |key| WantedSession::Named(key.to_owned()));
-        Ok(Self::Named(UserKey::Name(user.to_owned()), session))
+    /// In the session with this id, or in its successor.
+    pub(super) fn session(scope: Scope, id: SessionId) -> Self {
+        Self { owner: Owner::Known(scope), session: WantedSession::Id(id) }
     }
 
-    fn find(self, tx: &mut WriteTx<'_>) -> Result<(Scope, WantedSession)> {
+    /// In a session of this user, as [`wanted`] finds it.
+    pub(super) fn of(scope: Scope, session: Option<&str>) -> Result<Self> {
+        Ok(Self { owner: Owner::Known(scope), session: wanted(session)? })
+    }
+
+    /// In a session of a user who may be new, as [`wanted`] finds it. Errors: `InvalidInput` for an impossible name or key.
+    pub(super) fn named(user: UserKey, session: Option<&str>) -> Result<Self> {
+        if let UserKey::Name(name) = &user {
+            check_name("user's name", Some(name))?;
+        }
+        Ok(Self { owner: Owner::Wanted(user), session: wanted(session)? })
+    }
+}
+
+/// Returns the session with this key or, without a key, the newest open session without one. Either is started if there is
+/// none.
+fn wanted(session: Option<&str>) -> Result<WantedSession> {
+    check_name("session's key", session)?;
+    Ok(session.map_or(WantedSession::Unnamed, |key| WantedSession::Named(key.to_owned())))
+}
+
+impl Owner {
+    fn find_or_add(self, tx: &mut WriteTx<'_>) -> Result<Scope> {
         match self {
-            Self::Session(scope, id) => Ok((scope, WantedSession::Id(id))),
-            Self::Named(user, session) => Ok((tx.add_user(&user)?, session)),
+            Self::Known(scope) => Ok(scope),
+            Self::Wanted(user) => tx.add_user(&user),
         }
     }
 }
@@ -51,8 +74,8 @@ pub(super) async fn turn(store: &Open, place: Place, turn: NewTurn) -> Result<(S
     let turn = turn.heeding(store.config().remember_marker.as_deref());
     let (bytes, measured) = measured(store, turn).await?;
     let act = move |tx: &mut WriteTx<'_>| {
-        let (scope, session) = place.find(tx)?;
-        Ok((scope, tx.record(&scope, &session, *measured)?))
+        let scope = place.owner.find_or_add(tx)?;
+        Ok((scope, tx.record(&scope, &place.session, *measured)?))
     };
     store.write_sized(bytes, act).await
 }
@@ -69,14 +92,19 @@ pub(super) async fn message(store: &Open, place: Place, turn: NewTurn) -> Result
     }
     let (bytes, measured) = measured(store, turn).await?;
     let act = move |tx: &mut WriteTx<'_>| {
-        let (scope, session) = place.find(tx)?;
-        Ok((scope, tx.record_message(&scope, &session, *measured)?))
+        let scope = place.owner.find_or_add(tx)?;
+        Ok((scope, tx.record_message(&scope, &place.session, *measured)?))
     };
     store.write_sized(bytes, act).await
 }
 
-/// Measures a turn, and also returns its size in bytes. Fails if the turn breaks a bound. The result is large, and would be
-/// copied through each future that waits for the writer.
+/// The ids of a recorded turn, for its span.
+pub(super) fn ids((scope, recorded): &(Scope, Recorded)) -> (UserId, SessionId) {
+    (scope.user_id, recorded.session_id)
+}
+
+/// Measures a turn, and also returns its size in bytes. Fails if the turn breaks a bound. The result is boxed, because it is
+/// large and would be copied into each future that waits for the writer.
 pub(super) async fn measured(store: &Open, turn: NewTurn) -> Result<(usize, Box<MeasuredTurn>)> {
     let config = store.config();
     let (tokenizer, max_side_bytes) = (config.tokenizer, config.max_side_bytes);

@@ -74,7 +74,7 @@ impl Session {
     }
 
     fn place(&self) -> Place {
-        Place::Session(self.scope, self.id())
+        Place::session(self.scope, self.id())
     }
 
     /// Returns the ids for spans.

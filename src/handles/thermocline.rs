@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     embed::{BuiltIn, Embedder, EmbeddingSpace},
     error::{Error, ErrorKind, Result},
-    event::in_span,
+    event::in_span_found,
     handles::{
         User, drive, hop, off_thread,
         open::Open,
@@ -111,32 +111,37 @@ impl Thermocline {
         self.find_user_with(UserKey::Id(id)).await
     }
 
-    /// Records a turn in the session with this key (1 to 256 bytes) of the user of this name, and adds both if they are new,
-    /// in one transaction: a turn that is refused adds neither. With `None`, in the newest open session without a key. It
-    /// returns the user and the result once the turn is durable.
+    /// Records a turn of a user, who is named or identified by [`UserKey`], in the session with this key (1 to 256 bytes).
+    /// `None` means the newest open session without a key. The user and the session are added if they are new, in the
+    /// same transaction: a turn that is refused adds neither. Returns the user and the result once the turn is durable.
     ///
-    /// It is what [`user`](Self::user), [`User::session_named`] or [`User::session`], and [`Session::record`](crate::Session::record) do one after
-    /// the other, for callers that keep no handles, such as a service that gets names with each request.
+    /// This is for callers that keep no handles, such as a service that gets names with each request.
     ///
-    /// Errors: those of [`Session::record`](crate::Session::record).
-    pub async fn record(&self, user: &str, session: Option<&str>, turn: NewTurn) -> Result<(User, Recorded)> {
-        let recording = recording::turn(&self.store, Place::named(user, session)?, turn);
-        let (scope, recorded) = in_span("record", (None::<UserId>, None), recording).await?;
-        Ok((User::new(Arc::clone(&self.store), scope), recorded))
-    }
-
-    /// Records a message whose reply is still to come, in the session with this key of the user of this name: as
-    /// [`record`](Self::record) records a turn.
-    ///
-    /// Errors: those of [`Session::record_message`](crate::Session::record_message).
-    pub async fn record_message(
+    /// Errors: those of [`Session::record`](crate::Session::record); `NotFound` while the session is being erased;
+    /// `Unsupported` for the name of a new user, and `NotFound` for an unknown id, if the file's `users` table belongs to a
+    /// backend.
+    pub async fn record(
         &self,
-        user: &str,
+        user: impl Into<UserKey>,
         session: Option<&str>,
         turn: NewTurn,
     ) -> Result<(User, Recorded)> {
-        let recording = recording::message(&self.store, Place::named(user, session)?, turn);
-        let (scope, recorded) = in_span("record_message", (None::<UserId>, None), recording).await?;
+        let work = recording::turn(&self.store, Place::named(user.into(), session)?, turn);
+        let (scope, recorded) = in_span_found("record", None, work, recording::ids).await?;
+        Ok((User::new(Arc::clone(&self.store), scope), recorded))
+    }
+
+    /// Records a message whose reply is still to come, in a user's session as [`record`](Self::record) finds or adds it.
+    ///
+    /// Errors: those of [`record`](Self::record) and [`Session::record_message`](crate::Session::record_message).
+    pub async fn record_message(
+        &self,
+        user: impl Into<UserKey>,
+        session: Option<&str>,
+        turn: NewTurn,
+    ) -> Result<(User, Recorded)> {
+        let work = recording::message(&self.store, Place::named(user.into(), session)?, turn);
+        let (scope, recorded) = in_span_found("record_message", None, work, recording::ids).await?;
         Ok((User::new(Arc::clone(&self.store), scope), recorded))
     }
 

@@ -4,8 +4,13 @@ use std::{io::Write, sync::Arc};
 
 use crate::{
     error::{Error, Result},
-    event::in_span,
-    handles::{Memories, Session, answering, drive, off_thread, open::Open, session},
+    event::{in_span, in_span_found},
+    handles::{
+        Memories, Session, answering, drive, off_thread,
+        open::Open,
+        recording::{self, Place},
+        session,
+    },
     jobs,
     model::{
         anchor::{Anchor, Attribute, FoundAnchor},
@@ -120,6 +125,24 @@ impl User {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || store.snapshot()?.session_named(&scope, &key)).await?;
         Ok(found.map(|session| self.handle(session.info.id)))
+    }
+
+    /// Records a turn in the session with this key (1 to 256 bytes). `None` means the newest open session without a key. The
+    /// session is started if there is none, in the same transaction: a turn that is refused starts none. Returns once the
+    /// turn is durable.
+    ///
+    /// Errors: those of [`Session::record`]; `NotFound` once the user is erased, and while the session is being erased.
+    pub async fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
+        let work = recording::turn(&self.store, Place::of(self.scope, session)?, turn);
+        Ok(in_span_found("record", Some(self.id()), work, recording::ids).await?.1)
+    }
+
+    /// Records a message whose reply is still to come, in a session as [`record`](Self::record) finds or starts it.
+    ///
+    /// Errors: those of [`record`](Self::record) and [`Session::record_message`].
+    pub async fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
+        let work = recording::message(&self.store, Place::of(self.scope, session)?, turn);
+        Ok(in_span_found("record_message", Some(self.id()), work, recording::ids).await?.1)
     }
 
     /// Ends the open sessions without a key, and starts a new one.

@@ -12,7 +12,22 @@ pub(crate) struct Scope {
 
 /// The id or the name by which a caller identifies a user.
 #[derive(Clone, Debug)]
-pub(crate) enum UserKey {
+#[expect(clippy::exhaustive_enums, reason = "a user has an id and a name, and nothing else to be found by")]
+pub enum UserKey {
+    /// The user's id.
     Id(UserId),
+    /// The user's name, of 1 to 256 bytes.
     Name(String),
+}
+
+impl From<UserId> for UserKey {
+    fn from(id: UserId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<&str> for UserKey {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
 }

@@ -1,7 +1,7 @@
 //! Recording by the names of a user and a session: one transaction adds what is new, or nothing.
 
 use chrono::TimeDelta;
-use thermocline::{ErrorKind, NewTurn, RecordOutcome, Reply, TurnId, blocking::Thermocline};
+use thermocline::{ErrorKind, NewTurn, RecordOutcome, Reply, TurnId, UserId, blocking::Thermocline};
 
 use crate::support::{Fixture, turn};
 
@@ -43,6 +43,62 @@ fn a_refused_turn_adds_neither_a_user_nor_a_session() {
     memory.record("alex", Some("chat"), turn(1)).unwrap();
     memory.record("alex", Some("other"), unknown()).unwrap_err();
     assert_eq!(sessions(&memory, "alex"), 1);
+}
+
+#[test]
+fn an_id_finds_or_adds_a_user_as_a_name_does() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let id = UserId::from_uuid(uuid::Uuid::from_u128(9));
+    let unknown = || turn(1).replacing(TurnId::from_uuid(uuid::Uuid::from_u128(7)));
+    assert_eq!(memory.record(id, Some("chat"), unknown()).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert!(memory.find_user_by_id(id).unwrap().is_none());
+    let (user, first) = memory.record(id, Some("chat"), turn(1)).unwrap();
+    assert_eq!((user.id(), first.turn_number), (id, 1));
+    assert_eq!(memory.record(id, Some("chat"), turn(2)).unwrap().1.session_id, first.session_id);
+}
+
+#[test]
+fn by_its_handle_a_user_who_was_erased_is_not_added_again() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let alex = memory.user("alex").unwrap();
+    let first = alex.record(Some("chat"), turn(1)).unwrap();
+    assert_eq!(alex.record(Some("chat"), turn(2)).unwrap().session_id, first.session_id);
+    alex.record(Some("other"), turn(1).replacing(first.turn_id)).unwrap_err();
+    assert_eq!(sessions(&memory, "alex"), 1);
+    alex.erase().unwrap();
+    for key in [Some("chat"), None] {
+        assert_eq!(alex.record(key, turn(3)).unwrap_err().kind(), ErrorKind::NotFound);
+        let message = NewTurn::new("Where?", "");
+        assert_eq!(alex.record_message(key, message).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+    assert!(memory.find_user("alex").unwrap().is_none());
+}
+
+#[test]
+fn a_refused_turn_among_others_leaves_nothing_and_takes_nothing_with_it() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let recorders: Vec<_> = (0..16)
+        .map(|n| {
+            let memory = memory.clone();
+            std::thread::spawn(move || {
+                for k in 0..8 {
+                    let user = format!("user {n}");
+                    let refused = turn(1).replacing(TurnId::from_uuid(uuid::Uuid::from_u128(7)));
+                    memory.record(format!("nobody {n}").as_str(), Some("chat"), refused).unwrap_err();
+                    let (_, recorded) = memory.record(user.as_str(), Some("chat"), turn(k)).unwrap();
+                    assert_eq!(recorded.turn_number as usize, k + 1);
+                }
+            })
+        })
+        .collect();
+    for recorder in recorders {
+        recorder.join().unwrap();
+    }
+    assert_eq!(memory.users(None, 1_000).unwrap().len(), 16);
+    assert!(memory.doctor().unwrap().is_healthy());
 }
 
 #[test]

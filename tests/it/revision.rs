@@ -91,6 +91,8 @@ fn every_write_of_a_session_moves_it_and_no_read_does() {
     two.reads("User::context", || alex.context("Who lights it?", ContextOptions::default()));
     two.reads("recall", || alex.recall("Who lights the lamp?", RecallOptions::default()));
     two.writes("record", || chat.record(turn(3).answering(context.receipt)));
+    two.writes("record of a user", || alex.record(Some("by key"), turn(4)));
+    two.writes("message of a user", || alex.record_message(Some("by key"), NewTurn::new("Who?", "")));
     two.reads("receipt", || alex.receipt(context.receipt));
     two.reads("receipt_with_texts", || alex.receipt_with_texts(context.receipt));
     two.reads("hot", || chat.hot());

@@ -127,15 +127,17 @@ fn asked_with() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The names of a signature's return types, without containers: `Result<Vec<Turn>>` is `Turn`.
+/// The names of a signature's return types, without containers: `Result<Vec<Turn>>` is `Turn`, and so is `(User, Turn)`.
 fn returns(source: &str) -> impl Iterator<Item = &str> {
     let public = source
         .split("\n    pub ")
         .skip(1)
         .filter(|item| item.starts_with("fn ") || item.starts_with("async fn "));
     public.filter_map(|item| item.split_once(" {")?.0.split_once("-> ")).map(|(_, mut shown)| {
-        for holder in ["Result<", "Option<", "Vec<", "Arc<"] {
-            shown = shown.strip_prefix(holder).and_then(|held| held.strip_suffix('>')).unwrap_or(shown);
+        for (holder, end) in
+            [("Result<", '>'), ("Option<", '>'), ("Vec<", '>'), ("Arc<", '>'), ("(User, ", ')')]
+        {
+            shown = shown.strip_prefix(holder).and_then(|held| held.strip_suffix(end)).unwrap_or(shown);
         }
         shown.rsplit("::").next().filter(|_| shown != "crate::Vault").unwrap_or(shown)
     })

@@ -59,7 +59,10 @@ impl Subscriber for Keeper {
     fn record(&self, _: &Id, values: &Record<'_>) {
         let mut fields = Fields(String::new());
         values.record(&mut fields);
-        self.kept.lock().unwrap().push_str(&fields.0);
+        let mut kept = self.kept.lock().unwrap();
+        kept.push_str("learned:");
+        kept.push_str(&fields.0);
+        kept.push('\n');
     }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
@@ -125,6 +128,8 @@ fn whatever_is_done_a_subscriber_sees_ids_and_counts_and_nothing_of_what_was_sai
         let turn = NewTurn::new(said, reply).caller_id(format!("canarycaller {n}"));
         session.record(turn.user_name("Canaryuser")).unwrap();
     }
+    let by_names = memory.record_message("canaryuser", Some("canarysession"), NewTurn::new("canarytext", ""));
+    assert_eq!(by_names.unwrap().1.session_id, session.id());
     session.record(NewTurn::new("canarytext", "other").caller_id("canarycaller 1")).unwrap_err();
     user.set_anchor("user", Attribute::Home, "Canaryvalue").unwrap();
     session.context("canaryquery?", ContextOptions::default()).unwrap();
@@ -153,6 +158,12 @@ fn whatever_is_done_a_subscriber_sees_ids_and_counts_and_nothing_of_what_was_sai
         assert!(is_there, "{operation}: {own:#?}");
     }
     assert!(own.iter().any(|line| line.contains(&session_id)));
+    assert!(told.contains("operation=\"record_message\"\n"), "by names: {own:#?}");
+    let learned = format!("learned: user={user_id}");
+    assert!(
+        own.iter().any(|line| line.starts_with(&learned))
+            && told.contains(&format!("learned: session={session_id}"))
+    );
     // The hook and the subscriber were told the same.
     let about_jobs = |event: &&Event| event.to_string().contains(" job ");
     let events = heard.lock().unwrap().iter().filter(about_jobs).count();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use thermocline::{
-    ErrorKind, MemoryId, NewTurn, Origin, Recorded, SessionId, Trust, Turn, TurnId, UserId,
+    ErrorKind, MemoryId, NewTurn, Origin, Recorded, SessionId, Trust, Turn, TurnId, UserId, UserKey,
     blocking::{Memories, Session, Thermocline, User},
 };
 
@@ -94,39 +94,47 @@ impl Call {
         Ok(user)
     }
 
-    /// Records a turn in the session with this key, or without one in the open session without a key. A user and a session
-    /// that are new are added with the turn, so a turn that is refused adds neither.
+    /// Records a turn in the session with this key or `id:<uuid>`, or without one in the open session without a key. A user
+    /// and a session that are new are added with the turn, so a turn that is refused adds neither.
     pub fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
-        self.record_by(session, turn, Thermocline::record, Session::record)
+        if let Some(session) = self.named_by_id(session)? {
+            return Ok(session.record(turn)?);
+        }
+        // The user of an earlier turn of the same call, who may have been erased since and is not added again.
+        if let Some(user) = self.found.get() {
+            return Ok(user.record(session, turn)?);
+        }
+        self.noted(self.memory().record(self.user_key()?, session, turn))
     }
 
     /// Like [`record`](Self::record), for a message whose reply comes later.
     pub fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
-        self.record_by(session, turn, Thermocline::record_message, Session::record_message)
+        if let Some(session) = self.named_by_id(session)? {
+            return Ok(session.record_message(turn)?);
+        }
+        self.noted(self.memory().record_message(self.user_key()?, session, turn))
     }
 
-    fn record_by(
-        &self,
-        session: Option<&str>,
-        turn: NewTurn,
-        by_names: impl FnOnce(&Thermocline, &str, Option<&str>, NewTurn) -> thermocline::Result<(User, Recorded)>,
-        by_handle: impl FnOnce(&Session, NewTurn) -> thermocline::Result<Recorded>,
-    ) -> Result<Recorded> {
-        let user = self.user_name()?;
-        if user.starts_with(ID) || session.is_some_and(|session| session.starts_with(ID)) {
-            return Ok(by_handle(&session_or_new(&self.user_or_new()?, session)?, turn)?);
-        }
-        match by_names(self.memory(), user, session, turn) {
-            Ok((user, recorded)) => {
-                self.note(&user);
-                Ok(recorded)
-            }
-            Err(error) => {
-                // Logs name the user of a refused turn, too.
-                let _ = self.find_user();
-                Err(error.into())
-            }
-        }
+    /// Returns the session if it is named by its id, which only a user who exists can have.
+    fn named_by_id(&self, session: Option<&str>) -> Result<Option<Session>> {
+        let named = session.filter(|session| session.starts_with(ID));
+        named.map(|id| self::session(&self.user()?, id)).transpose()
+    }
+
+    fn user_key(&self) -> Result<UserKey> {
+        let name = self.user_name()?;
+        Ok(id_of::<UserId>(name)?.map_or_else(|| UserKey::from(name), UserKey::from))
+    }
+
+    fn noted(&self, recorded: thermocline::Result<(User, Recorded)>) -> Result<Recorded> {
+        let (user, recorded) = recorded.inspect_err(|_| self.note_user())?;
+        self.note(&user);
+        Ok(recorded)
+    }
+
+    /// Looks up the user of a turn that is refused, for the logs.
+    pub fn note_user(&self) {
+        let _ = self.find_user();
     }
 
     fn note(&self, user: &User) {
@@ -236,17 +244,6 @@ pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
 /// Returns the session like [`find_session`]. Errors: `Code::NotFound` if it does not exist.
 pub fn session(user: &User, session: &str) -> Result<Session> {
     find_session(user, session)?.ok_or_else(not_found)
-}
-
-/// Returns the session like [`find_session`], but starts it if the key is new. Without a name, returns the open session
-/// without a key.
-pub fn session_or_new(user: &User, session: Option<&str>) -> Result<Session> {
-    let Some(key) = session else { return Ok(user.session()?) };
-    match find_session(user, key)? {
-        Some(session) => Ok(session),
-        None if key.starts_with(ID) => Err(not_found()),
-        None => Ok(user.session_named(key)?),
-    }
 }
 
 /// Returns the id of the session that a request names; `None` if it names none.

@@ -78,7 +78,7 @@ impl RecordRequest {
 
     fn record(mut self, call: &Call) -> Result<Recorded> {
         let session = self.session.take();
-        call.record(session.as_deref(), self.into_turn(call)?)
+        call.record(session.as_deref(), self.into_turn(call).inspect_err(|_| call.note_user())?)
     }
 }
 
@@ -165,7 +165,8 @@ impl Operation for RecordMessage {
         let turn = set(turn, request.caller_id, NewTurn::caller_id);
         let turn = set(turn, request.said_at, NewTurn::said_at);
         let turn = set(turn, request.user_name, NewTurn::user_name);
-        let turn = turn.user_origin(call.side_origin(request.user_origin, Origin::User)?);
+        let origin = call.side_origin(request.user_origin, Origin::User).inspect_err(|_| call.note_user())?;
+        let turn = turn.user_origin(origin);
         let turn = if request.critical { turn.critical() } else { turn };
         let turn = set(turn, request.replacing, NewTurn::replacing);
         let turn = set(turn, request.snapshot, NewTurn::snapshot);

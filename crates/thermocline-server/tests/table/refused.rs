@@ -50,6 +50,13 @@ async fn a_turn_that_is_refused_adds_nobody() {
         let many = json!({ "turns": [{ "session": session, "user_message": "Hello.", "replacing": nothing, "caller_id": "c" }] });
         bench.ask("record_many", many).await.unwrap();
     }
+    // Only a user who exists has a session with an id.
+    for session in ["id:chat", &format!("id:{nothing}")] {
+        let turn = json!({ "session": session, "user_message": "Hello.", "caller_id": "c" });
+        bench.ask("record", turn.clone()).await.unwrap_err();
+        bench.ask("record_message", turn.clone()).await.unwrap_err();
+        bench.ask("record_many", json!({ "turns": [turn] })).await.unwrap();
+    }
     let listed = bench.ask("user_list", json!({})).await.unwrap().1;
     assert_eq!(listed["items"], json!([]));
 }

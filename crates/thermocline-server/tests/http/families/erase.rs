@@ -171,7 +171,7 @@ fn of_a_user_erased_over_http_no_word_is_left_in_any_file_log_or_answer() {
     let mut answers = person.every_reading(&sessions);
     answers.extend(moved.every_reading(&[]));
     let (in_files, in_answers) = seen(&site, &words, &answers);
-    // Of 23 words in each talk's title, project and metadata, SQLite may have reused the bytes: they were replaced.
+    // Each of the five talks replaced its title, project and metadata, 23 words, whose bytes SQLite may have reused.
     assert!(
         words.0 > 800 && in_files + 5 * 23 > words.0 && in_answers + 160 > words.0,
         "{in_files}, {in_answers} of {}",
