@@ -1,4 +1,4 @@
-//! How long does it take to read the hot context of a live session, including the check whether another process wrote?
+//! How long does it take to read the hot context of a live session, including the check for writes by another process?
 //!
 //! (a) Nothing changed since the last call. (b) Another session was recorded since, so the session's version is read
 //! again. (c) Another connection recorded a turn in this session, so its rows are read again. The write before each call

@@ -1,5 +1,5 @@
-//! The plain alternative to recall: FTS5 and sqlite-vec in a separate file. Their scores are added in the simple way, and
-//! the best ten turns are fetched.
+//! The plain alternative to recall: FTS5 and sqlite-vec in a separate file. Each engine's scores are divided by its best
+//! score, weighted and added, and the ten best turns are fetched.
 //!
 //! It uses the same turns, and the same vectors, which the crate made and which are read from its file.
 

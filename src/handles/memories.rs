@@ -268,9 +268,9 @@ impl Memories {
     }
 
     /// Forgets all memories that pass a filter, as one operation; [`list`](Self::list) shows them beforehand. With a
-    /// project, only memories filed under it are forgotten, as with [`project_alone`](MemoryFilter::project_alone). A
-    /// tool or a document does not forget memories that are trusted more. If the call is interrupted, some memories are
-    /// forgotten, the newest first.
+    /// project, only memories filed under it are forgotten, as with [`project_alone`](MemoryFilter::project_alone). A handle
+    /// that acts for a tool or a document leaves alone the memories that are trusted more than that origin. If the call is
+    /// interrupted, some memories are forgotten, the newest first.
     ///
     /// Errors: `InvalidInput`.
     pub async fn forget_all(&self, filter: MemoryFilter) -> Result<Forgotten> {
@@ -425,8 +425,8 @@ impl Memories {
 
     /// Removes an edge permanently.
     ///
-    /// Errors: `NotFound`; `Conflict` for an edge that records a supersession, which [`undo`](Self::undo) takes back,
-    /// and for an edge by somebody who is trusted more than the tool or document that asks.
+    /// Errors: `NotFound`; `Conflict` if the edge records a supersession (use [`undo`](Self::undo) instead), or if
+    /// this handle acts for a tool or a document and the edge was stated by somebody who is trusted more.
     pub async fn unrelate(&self, edge: EdgeId) -> Result<()> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.unrelate_memories(&scope, edge, by)).await

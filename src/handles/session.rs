@@ -207,8 +207,8 @@ impl Session {
     /// The budget goes first to the newest turns, then to what the message refers back to and the newest warm turns,
     /// then to what is recalled from all other conversations. The same file, message and options give the same string.
     ///
-    /// The newest turns are shown without a gap. Hot and then warm turns are shown from the newest back, each whole, or
-    /// cut if it is too long for its place, until the budget has no room for even a 48-token part of the next one.
+    /// The newest turns are shown without a gap. First hot and then warm turns are shown, from the newest back. A turn that
+    /// is too long for the room left to it is cut. The context stops where not even a 48-token part of the next turn fits.
     /// Older turns may be recalled for what they say. What did not fit is in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await

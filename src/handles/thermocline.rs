@@ -68,7 +68,7 @@ impl Thermocline {
         off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
-    /// Returns the file's absolute path with links resolved, which does not depend on the path that it was opened by.
+    /// Returns the file's absolute path with links resolved: the same whichever path the file was opened by.
     pub fn path(&self) -> &Path {
         self.store.path()
     }
@@ -161,7 +161,7 @@ impl Thermocline {
         Ok(User::new(Arc::clone(&self.store), scope))
     }
 
-    /// Imports what [`User::export`] wrote, into a user of this name who has no memory yet.
+    /// Imports what [`User::export`] wrote, as the user of this name, of whom the file must hold nothing yet.
     ///
     /// The lines are read into memory, checked, and written in one transaction, for which other writes wait (about 0.1
     /// ms a turn). If the file has a wrong line, is truncated, or has ids that are already in this memory file, nothing

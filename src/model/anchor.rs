@@ -26,7 +26,8 @@ pub struct Anchor {
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// When the value was first said; if it ended and was said again later, when it was first said after its last end.
+    /// When the value was first said. If it stopped holding and was said again, when it was first said after it last
+    /// stopped holding.
     pub valid_from: DateTime<Utc>,
     /// When the anchor stopped holding; `None` if it holds.
     pub valid_until: Option<DateTime<Utc>>,

@@ -47,7 +47,7 @@ pub struct Context {
     pub recent: Vec<ChatMessage>,
     #[serde(skip)]
     block_bytes: usize,
-    /// Token count of `text` by the configured tokenizer; for messages, of all contents, plus 5
+    /// Token count of `text` by the configured tokenizer. For messages: of all their contents, plus 5
     /// ([`ChatMessage::FRAME_TOKENS`]) for each message.
     pub tokens: u32,
     /// The budget; `tokens` never exceeds it.

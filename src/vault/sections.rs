@@ -1,7 +1,7 @@
 //! Several memories in one file. Each is a section: a heading, a text, and a comment with its fields.
 //!
-//! If a line of a text looks like one of these parts, even after backslashes, it gets one more backslash before it. So every
-//! text reads back unchanged, and none is split in two.
+//! A line of a text that looks like one of these parts, or would without its leading backslashes, gets one more backslash in
+//! front. So every text reads back unchanged, and none is split in two.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,9 @@
 //! Which file imports which: the graph of a crate's files, read from its code.
 //!
 //! A file imports the file that defines an item named in its code, by whatever path: `pub use` is followed. Declaring a
-//! module and re-exporting an item with `pub use` are not imports; so a `mod.rs` may re-export its children's items
-//! while they use its own. If its code uses theirs too, that is a circle.
+//! module and re-exporting an item with `pub use` are not imports; so a `mod.rs` may re-export items of its child modules
+//! while the children use items of the `mod.rs`. If the code of the `mod.rs` uses items of the children too, they import
+//! each other, which is a circle.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! Any sequence of records, ends, silences, kills and reopenings keeps the invariants, compared with a simple model.
+//! Any sequence of records, ends, silences, kills and reopenings keeps the invariants and gives the same state as a
+//! simple model.
 
 use chrono::TimeDelta;
 use proptest::prelude::*;

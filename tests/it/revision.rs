@@ -1,4 +1,4 @@
-//! A user's revision shows whether anything of the user was written, whoever else writes.
+//! A user's revision shows whether any of that user's data was written; writes for other users do not change it.
 
 use std::{cell::Cell, collections::BTreeSet, io::Cursor};
 

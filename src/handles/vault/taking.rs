@@ -1,4 +1,4 @@
-//! Applies to the memory file what people changed in a vault's folder.
+//! Applies to the memory file what people have changed in a vault's folder.
 
 use std::{collections::HashSet, future::poll_fn, task::Poll};
 

@@ -1,4 +1,4 @@
-//! Tests what is extracted from sessions, and whose words it is.
+//! Tests which memories are extracted from sessions, and whose words they count as.
 
 use super::*;
 use crate::model::turn::{NewTurn, Turn};

@@ -12,8 +12,8 @@ use crate::model::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merged {
-    /// The operation. [`undo_group`](crate::Memories::undo_group), or an undo of any of the memories, brings all of
-    /// them back.
+    /// The group of the merge. [`undo_group`](crate::Memories::undo_group), or an undo of any of the memories, brings
+    /// all of them back.
     pub group: GroupId,
     /// The merged memory.
     pub memory: Memory,

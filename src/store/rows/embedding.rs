@@ -9,7 +9,7 @@ use crate::{
     store::sql::{Sql, values},
 };
 
-/// How far one user's turns are embedded by one model.
+/// How many of one user's turns are embedded by one model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

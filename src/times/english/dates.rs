@@ -1,4 +1,4 @@
-//! Reads times with their own name or number: months, days, years and seasons.
+//! Reads times that are given by name or number: months, days, years and seasons.
 
 use chrono::{Datelike, Months};
 

@@ -1,4 +1,4 @@
-//! Editing: what changes, what an editor must have read, and whose words they are afterwards.
+//! Editing: what changes, what an editor must have read, and whose words the text counts as afterwards.
 
 use chrono::TimeDelta;
 use thermocline::{

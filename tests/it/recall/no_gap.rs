@@ -1,4 +1,4 @@
-//! A turn is recalled from the moment its record returns, wherever it moves from there.
+//! A turn can be recalled as soon as the call that records it returns, and stays so whichever tier it moves to.
 
 use thermocline::{MemoryTier, NewTurn, Originals, RecalledItem, RunJobs, blocking::User};
 

@@ -1,4 +1,4 @@
-//! MCP: tools that run rows of the table, for one user, whom the connection determines and never an argument.
+//! MCP: tools that run rows of the table for one user. The connection determines the user; no argument can.
 //!
 //! rmcp implements all revisions of the protocol; this module, the only one that uses rmcp, defines the tools, resources
 //! and prompts.
