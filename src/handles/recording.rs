@@ -72,12 +72,7 @@ impl Owner {
 /// Records a turn in one transaction.
 pub(super) async fn turn(store: &Open, place: Place, turn: NewTurn) -> Result<(Scope, Recorded)> {
     let turn = turn.heeding(store.config().remember_marker.as_deref());
-    let (bytes, measured) = measured(store, turn).await?;
-    let act = move |tx: &mut WriteTx<'_>| {
-        let scope = place.owner.find_or_add(tx)?;
-        Ok((scope, tx.record(&scope, &place.session, *measured)?))
-    };
-    store.write_sized(bytes, act).await
+    write(store, place, turn, |tx, scope, session, turn| tx.record(scope, session, turn)).await
 }
 
 /// Records a message whose reply is still to come, in one transaction.
@@ -90,12 +85,21 @@ pub(super) async fn message(store: &Open, place: Place, turn: NewTurn) -> Result
     if !turn.said.ai_response.is_empty() || turn.said.user_message.is_empty() {
         return Err(Error::invalid("a message recorded without its reply needs a text and no reply"));
     }
+    write(store, place, turn, |tx, scope, session, turn| tx.record_message(scope, session, turn)).await
+}
+
+async fn write(
+    store: &Open,
+    place: Place,
+    turn: NewTurn,
+    act: fn(&mut WriteTx<'_>, &Scope, &WantedSession, MeasuredTurn) -> Result<Recorded>,
+) -> Result<(Scope, Recorded)> {
     let (bytes, measured) = measured(store, turn).await?;
-    let act = move |tx: &mut WriteTx<'_>| {
+    let work = move |tx: &mut WriteTx<'_>| {
         let scope = place.owner.find_or_add(tx)?;
-        Ok((scope, tx.record_message(&scope, &place.session, *measured)?))
+        Ok((scope, act(tx, &scope, &place.session, *measured)?))
     };
-    store.write_sized(bytes, act).await
+    store.write_sized(bytes, work).await
 }
 
 /// The ids of a recorded turn, for its span.
