@@ -333,8 +333,7 @@ impl User {
         value: &str,
         by: &str,
     ) -> Result<AnchorId> {
-        let (subject, value, by) = (folded_name(subject), checked_value(value)?, checked_maker(by)?);
-        check_name("anchor's subject", Some(&subject))?;
+        let (subject, value, by) = (checked_subject(subject)?, checked_value(value)?, checked_maker(by)?);
         let found = FoundAnchor::new(subject, attribute, value, "");
         let scope = self.scope;
         self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
@@ -457,6 +456,22 @@ impl User {
 
 fn no_turn() -> Error {
     Error::not_found("this user has no such turn")
+}
+
+impl Anchor {
+    /// Checks a subject and a value as [`User::set_anchor`] would, for callers that must know beforehand.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if setting the anchor would refuse them.
+    pub fn check(subject: &str, value: &str) -> Result<()> {
+        checked_subject(subject)?;
+        checked_value(value).map(drop)
+    }
+}
+
+fn checked_subject(subject: &str) -> Result<String> {
+    let subject = folded_name(subject);
+    check_name("anchor's subject", Some(&subject))?;
+    Ok(subject)
 }
 
 fn checked_value(value: &str) -> Result<String> {

@@ -53,7 +53,7 @@ impl EdgeType {
 
     /// Returns the strength, from 0 to 1, of an edge for which none is stated: the middle of the range that the entry
     /// paper calls typical. That paper has no `solves`, `builds_on` or `follows`: `solves` has the strength of the
-    /// graph paper's own examples, `builds_on` that of `causes`, and `follows` that of any other relation.
+    /// cognitive paper's own examples, `builds_on` that of `causes`, and `follows` that of any other relation.
     pub fn default_strength(self) -> f64 {
         match self {
             Self::Supersedes => 1.0,

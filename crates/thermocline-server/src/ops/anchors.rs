@@ -114,8 +114,9 @@ impl Operation for AnchorSet {
 
     fn run(call: Call, request: AnchorSetRequest) -> Result<Anchor> {
         call.check_may_state()?;
-        let user = call.user_or_new()?;
         let subject = request.subject.as_deref().unwrap_or("user");
+        Anchor::check(subject, &request.value)?;
+        let user = call.user_or_new()?;
         let id = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by())?;
         Ok(user.anchor(id)?)
     }

@@ -83,8 +83,12 @@ impl Call {
         self.find_user()?.ok_or_else(not_found)
     }
 
-    /// Returns the user, after adding them to the file if they are new.
+    /// Returns the user, after adding them to the file if they are new. Called once the request is checked, so that a
+    /// request that is refused adds nobody.
     pub fn user_or_new(&self) -> Result<User> {
+        if let Some(user) = self.find_user()? {
+            return Ok(user);
+        }
         let name = self.user_name()?;
         let user = match id_of::<UserId>(name)? {
             Some(id) => self.memory().user_by_id(id)?,
@@ -119,6 +123,12 @@ impl Call {
     fn named_by_id(&self, session: Option<&str>) -> Result<Option<Session>> {
         let named = session.filter(|session| session.starts_with(ID));
         named.map(|id| self::session(&self.user()?, id)).transpose()
+    }
+
+    /// Returns the id of the session that a request names; `None` if it names none. Errors: `Code::NotFound` if the user or
+    /// the session does not exist.
+    pub fn session_id(&self, named: Option<&str>) -> Result<Option<SessionId>> {
+        named.map(|name| Ok(session(&self.user()?, name)?.id())).transpose()
     }
 
     fn user_key(&self) -> Result<UserKey> {
@@ -244,14 +254,6 @@ pub fn find_session(user: &User, session: &str) -> Result<Option<Session>> {
 /// Returns the session like [`find_session`]. Errors: `Code::NotFound` if it does not exist.
 pub fn session(user: &User, session: &str) -> Result<Session> {
     find_session(user, session)?.ok_or_else(not_found)
-}
-
-/// Returns the id of the session that a request names; `None` if it names none.
-pub fn session_id(user: &User, named: Option<&str>) -> Result<Option<SessionId>> {
-    match named {
-        Some(name) => Ok(Some(session(user, name)?.id())),
-        None => Ok(None),
-    }
 }
 
 /// The prefix of a caller's own id where an id is also accepted.

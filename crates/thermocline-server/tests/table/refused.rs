@@ -62,6 +62,34 @@ async fn a_turn_that_is_refused_adds_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_about_somebody_new_adds_nobody() {
+    let bench = Bench::new().await;
+    let nothing = "00000000-0000-7000-8000-000000000000";
+    let long = "a".repeat(300);
+    for (name, request) in [
+        ("anchor_set", json!({ "attribute": "name", "value": " " })),
+        ("anchor_set", json!({ "attribute": "name", "value": long })),
+        ("anchor_set", json!({ "subject": "", "attribute": "name", "value": "Alex" })),
+        ("memory_save", json!({ "title": "", "content": "Keepalive fixes them." })),
+        ("memory_save", json!({ "title": long, "content": "Keepalive fixes them." })),
+        ("memory_save", json!({ "title": "Redis", "content": "Keepalive.", "session": "s1" })),
+        (
+            "memory_save",
+            json!({ "title": "Redis", "content": "Keepalive.", "sources": [{ "turn": nothing }] }),
+        ),
+        ("episode_note", json!({ "title": "" })),
+        ("episode_note", json!({ "title": "Redis", "session": "s1" })),
+        ("episode_note", json!({ "title": "Redis", "memory": "key:redis" })),
+        ("episode_note", json!({ "title": "Redis", "tags": [long] })),
+    ] {
+        let problem = bench.ask(name, request.clone()).await.expect_err(name);
+        assert!(matches!(problem.code, Code::InvalidInput | Code::NotFound), "{name} {request}: {problem}");
+        let listed = bench.ask("user_list", json!({})).await.unwrap().1;
+        assert_eq!(listed["items"], json!([]), "{name} {request}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_field_within_another_that_is_unknown_or_wrong_is_named() {
     let bench = Bench::new().await;
     let request = json!({ "query": "boat", "filter": { "project": "a", "untill": null } });

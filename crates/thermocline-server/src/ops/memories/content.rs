@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thermocline::{
     Frequency, InformationType, LearningSource, MemoryKind, NewMemory, Origin, Outcome, Procedure, TaskType,
-    TurnId, Volatility, blocking::User,
+    TurnId, Volatility,
 };
 
 use crate::ops::{
     Result,
-    call::{self, Call, set},
+    call::{Call, set},
 };
 
 /// The maximum length of a window, in seconds.
@@ -106,9 +106,12 @@ pub struct Source {
 
 impl Content {
     /// Returns the memory to save for this user. Its kind is `kind`, unless the request names one or has steps.
-    pub fn into_new(self, call: &Call, user: &User, kind: MemoryKind) -> Result<NewMemory> {
+    pub fn into_new(self, call: &Call, kind: MemoryKind) -> Result<NewMemory> {
         let origin = call.origin(self.origin)?;
-        let session = call::session_id(user, self.session.as_deref())?;
+        let session = call.session_id(self.session.as_deref())?;
+        if !self.sources.is_empty() {
+            call.user()?; // Only a user who exists has turns.
+        }
         let has_steps = self.procedure.as_ref().is_some_and(|procedure| !procedure.is_empty());
         let kind = self.kind.unwrap_or(if has_steps { MemoryKind::Procedure } else { kind });
         let new = NewMemory::new(kind, self.title, self.content).origin(origin).tags(self.tags);

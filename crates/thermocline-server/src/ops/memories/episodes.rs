@@ -7,7 +7,7 @@ use thermocline::{Episode, EpisodeFilter, EpisodeId, EpisodeRole, MemoryKind, Ne
 
 use crate::ops::{
     Operation, Result, Row,
-    call::{self, Call, set},
+    call::{Call, set},
     memories::name::MemoryName,
     page::{Cursor, Limit, Page, PageRequest},
     row,
@@ -105,11 +105,9 @@ impl Operation for EpisodeNote {
     type Response = Episode;
 
     fn run(call: Call, request: NoteRequest) -> Result<Episode> {
-        let user = call.user_or_new()?;
-        let session = call::session_id(&user, request.session.as_deref())?;
-        let memories = user.memories().by(call.caller.origin);
+        let session = call.session_id(request.session.as_deref())?;
         let memory = match &request.memory {
-            Some(name) => Some(name.id(&memories)?),
+            Some(name) => Some(name.id(&call.memories()?)?),
             None => None,
         };
         let note = NewNote::new(request.title).tags(request.tags);
@@ -124,6 +122,7 @@ impl Operation for EpisodeNote {
         let note = set(note, request.trigger, NewNote::trigger);
         let note = set(note, request.caller_id, NewNote::caller_id);
         let note = set(note, request.happened_at, NewNote::happened_at);
-        Ok(memories.note(note)?)
+        note.check()?;
+        Ok(call.user_or_new()?.memories().by(call.caller.origin).note(note)?)
     }
 }

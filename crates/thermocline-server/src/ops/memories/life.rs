@@ -7,7 +7,7 @@ use thermocline::{Clock as _, Due, Memory, Outcome as Ended, ReceiptId, SystemCl
 
 use crate::ops::{
     Operation, Result, Row,
-    call::{self, Call, set},
+    call::{Call, set},
     memories::{OfMemory, name::MemoryName},
     page::{Limit, Page},
     row,
@@ -59,8 +59,8 @@ impl Operation for MemoryUsed {
     type Response = Memory;
 
     fn run(call: Call, request: UseRequest) -> Result<Memory> {
-        let user = call.user()?;
-        let session = call::session_id(&user, request.session.as_deref())?;
+        let memories = call.memories()?;
+        let session = call.session_id(request.session.as_deref())?;
         let report = request.outcome.map_or_else(Use::default, Use::of);
         let report = set(report, session, Use::session);
         let report = set(report, request.project, Use::project);
@@ -69,7 +69,6 @@ impl Operation for MemoryUsed {
         let report = set(report, request.task_name, Use::task_name);
         let report = set(report, request.trigger, Use::trigger);
         let report = set(report, request.caller_id, Use::caller_id);
-        let memories = user.memories().by(call.caller.origin);
         Ok(memories.used(request.memory.id(&memories)?, report)?)
     }
 }

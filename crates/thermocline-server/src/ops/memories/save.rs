@@ -40,9 +40,9 @@ impl Operation for MemorySave {
     type Response = Saved;
 
     fn run(call: Call, request: Content) -> Result<Saved> {
-        let user = call.user_or_new()?;
-        let new = request.into_new(&call, &user, MemoryKind::General)?;
-        Ok(user.memories().by(call.caller.origin).save(new)?)
+        let new = request.into_new(&call, MemoryKind::General)?;
+        new.check()?;
+        Ok(call.user_or_new()?.memories().by(call.caller.origin).save(new)?)
     }
 
     fn outcome(saved: &Saved) -> OperationOutcome {
@@ -78,10 +78,9 @@ impl Operation for MemorySupersede {
     type Response = Saved;
 
     fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
-        let user = call.user()?;
-        let memories = user.memories().by(call.caller.origin);
+        let memories = call.memories()?;
         let old = request.memory.memory(&memories)?;
-        let new = request.with.into_new(&call, &user, old.kind)?;
+        let new = request.with.into_new(&call, old.kind)?;
         Ok(memories.supersede(old.id, new)?)
     }
 
@@ -148,9 +147,8 @@ impl Operation for MemoryMerge {
     type Response = Merged;
 
     fn run(call: Call, request: MergeRequest) -> Result<Merged> {
-        let user = call.user()?;
-        let new = request.into.into_new(&call, &user, MemoryKind::General)?;
-        let memories = user.memories().by(call.caller.origin);
+        let memories = call.memories()?;
+        let new = request.into.into_new(&call, MemoryKind::General)?;
         let merged = MemoryName::ids(&request.memories, &memories)?;
         Ok(memories.merge(merged, new)?)
     }
