@@ -235,6 +235,12 @@ impl User {
         Ok(found.map(|inner| self.session_handle(inner)))
     }
 
+    /// See [`User::session_parts`](crate::User::session_parts).
+    pub fn session_parts(&self, key: &str) -> Result<Vec<Session>> {
+        let parts = self.runtime.block_on(self.inner.session_parts(key))?;
+        Ok(parts.into_iter().map(|inner| self.session_handle(inner)).collect())
+    }
+
     /// See [`User::record`](crate::User::record).
     pub fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
         self.runtime.block_on(self.inner.record(session, turn))

@@ -127,6 +127,15 @@ impl User {
         Ok(found.map(|session| self.handle(session.info.id)))
     }
 
+    /// Returns all sessions with the caller's own key, newest first. There are several if the conversation continued after a
+    /// session ended: each successor has the same key and is the next [`part`](crate::SessionInfo::part). Empty if there is
+    /// none.
+    pub async fn session_parts(&self, key: &str) -> Result<Vec<Session>> {
+        let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
+        let parts = off_thread(move || store.snapshot()?.session_parts(&scope, &key)).await?;
+        Ok(parts.into_iter().map(|part| self.handle(part.info.id)).collect())
+    }
+
     /// Records a turn in the session with this key (1 to 256 bytes). `None` means the newest open session without a key. The
     /// session is started if there is none, in the same transaction: a turn that is refused starts none. Returns once the
     /// turn is durable.

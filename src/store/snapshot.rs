@@ -158,6 +158,11 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::by_caller_id(sql, scope, key))
     }
 
+    /// Returns all parts of the session with this caller's key, newest first.
+    pub(crate) fn session_parts(&self, scope: &Scope, key: &str) -> Result<Vec<SessionRow>> {
+        self.ask(|sql| sessions::parts(sql, scope, key))
+    }
+
     /// Returns the open sessions without a caller's key, newest first.
     pub(crate) fn open_unnamed_sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
         self.ask(|sql| sessions::open_unnamed(sql, scope))

@@ -109,6 +109,7 @@ fn every_write_of_a_session_moves_it_and_no_read_does() {
     two.reads("turn_by_caller_id", || alex.turn_by_caller_id("1"));
     two.reads("find_recorded", || alex.find_recorded(&turn(1).caller_id("1")));
     two.reads("find_session", || alex.find_session("chat"));
+    two.reads("session_parts", || alex.session_parts("chat"));
     two.reads("session_by_id", || alex.session_by_id(chat.id()));
     two.reads("sessions", || alex.sessions(None, 10));
     two.reads("anchors", || alex.anchors(None, 10));

@@ -139,6 +139,10 @@ fn a_talk_goes_on_in_one_successor_whichever_handle_records() {
     here.end().unwrap();
     assert_eq!(there.record(turn(5)).unwrap().continues, Some(here.id()));
     assert_eq!(there.info().unwrap().part, 4);
+    alex.session_named("another").unwrap().record(turn(6)).unwrap();
+    let parts = alex.session_parts("chat").unwrap();
+    assert_eq!(parts.iter().map(|part| part.info().unwrap().part).collect::<Vec<_>>(), [4, 3, 2, 1]);
+    assert!(alex.session_parts("of nobody").unwrap().is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use thermocline::{
     blocking::{Session, Thermocline, User},
 };
 
-use crate::{args::UserArg, exit::Failure, pages, plain};
+use crate::{args::UserArg, exit::Failure, plain};
 
 /// The file that a verb works on, as the command line names it.
 #[derive(Debug)]
@@ -127,13 +127,8 @@ pub(crate) fn session(user: &User, key_or_id: &str) -> Result<Session, Failure> 
 
 /// Returns the sessions with this key, newest part first; otherwise the session with this id.
 pub(crate) fn parts(user: &User, key_or_id: &str) -> Result<Vec<Session>, Failure> {
-    let mut infos = pages::sessions(user)?;
-    infos.retain(|info| info.caller_id.as_deref() == Some(key_or_id));
-    if infos.is_empty() {
-        return Ok(vec![session(user, key_or_id)?]);
-    }
-    let ids: Vec<SessionId> = infos.iter().map(|info| info.id).collect();
-    ids.into_iter().map(|id| Ok(user.session_by_id(id)?)).collect()
+    let parts = user.session_parts(key_or_id)?;
+    if parts.is_empty() { Ok(vec![session_by_id(user, key_or_id)?]) } else { Ok(parts) }
 }
 
 /// Turns a `NotFound` error into `None`.

@@ -120,6 +120,19 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     )
 }
 
+/// All parts of the session with the caller's key, newest first.
+pub(crate) fn parts(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Vec<SessionRow>> {
+    sql.list(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2 ORDER BY part DESC"
+        ),
+        values![scope.user_id, caller_id],
+        read,
+    )
+}
+
 /// The open unnamed sessions, newest first.
 pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
     sql.list(

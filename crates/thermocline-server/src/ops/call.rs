@@ -256,6 +256,16 @@ pub fn session(user: &User, session: &str) -> Result<Session> {
     find_session(user, session)?.ok_or_else(not_found)
 }
 
+/// Returns all parts of the user's session with this key, newest first, or the one session that `id:<uuid>` names. Errors:
+/// `Code::NotFound` if there is none.
+pub fn session_parts(user: &User, name: &str) -> Result<Vec<Session>> {
+    if name.starts_with(ID) {
+        return Ok(vec![session(user, name)?]);
+    }
+    let parts = user.session_parts(name)?;
+    if parts.is_empty() { Err(not_found()) } else { Ok(parts) }
+}
+
 /// The prefix of a caller's own id where an id is also accepted.
 pub const KEY: &str = "key:";
 

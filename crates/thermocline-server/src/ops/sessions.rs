@@ -343,10 +343,9 @@ impl Operation for SessionErase {
     type Response = Erased;
 
     fn run(call: Call, request: OfSession) -> Result<Erased> {
-        let user = call.user()?;
-        let mut erased = call::session(&user, &request.session)?.erase()?;
-        // A key finds the newest part of a conversation. After that part is erased, the key finds the part before it.
-        while let Some(part) = call::find_session(&user, &request.session)? {
+        let parts = call::session_parts(&call.user()?, &request.session)?;
+        let mut erased = Erased::default();
+        for part in parts {
             erased = erased.and(part.erase()?);
         }
         Ok(erased)
