@@ -27,8 +27,8 @@ pub struct SessionInfo {
     pub project: Option<String>,
     /// When the session's first turn was said; before that, when the session was created.
     pub started_at: DateTime<Utc>,
-    /// When the session was ended by call (or the time that the caller gave) or, if silence ended it, when its last turn
-    /// was said. `None` if it is open.
+    /// When the session was ended by call, or the time that the caller gave for that; if silence had ended it before, when
+    /// its last turn was said. `None` if it is open.
     pub ended_at: Option<DateTime<Utc>>,
     /// Why the session ended; `None` if it is open.
     pub end_reason: Option<EndReason>,
