@@ -1,8 +1,8 @@
-//! The only place where time is read.
+//! The only code that reads the time.
 //!
-//! There are two kinds of time, which are never mixed. When something was said comes from the caller, or else from the
-//! clock, and is used for ages and rendering. The system clock is used for silence, ids and transitions. Deadlines use
-//! neither: they use monotonic time.
+//! There are two kinds of time, which are never mixed. The time when something was said comes from the caller, or else from
+//! the configured clock; it is used for ages and rendering. Silence, ids, moves and jobs always use the configured clock,
+//! which other docs call the system clock. Deadlines use neither: they use monotonic time.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 /// A source of the current time. The default is [`SystemClock`].
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// Returns the current instant, UTC. It may jump, even backwards: nothing is ordered by it.
+    /// Returns the current instant, UTC. It may jump, even backwards: the order of turns does not depend on it.
     fn now(&self) -> DateTime<Utc>;
 }
 

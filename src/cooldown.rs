@@ -9,8 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::error::Error;
 
-/// The cooldown of an embedder, a reranker or a planner that did not answer a query in time: without it, every recall
-/// would wait for that provider.
+/// The cooldown of an embedder, a reranker or a planner that did not answer a query: without it, every recall would wait
+/// for that provider.
 pub(crate) const QUERY_REST: Duration = Duration::from_secs(10);
 /// The cooldown of a provider that failed a job: the jobs of ten thousand users need not each find out. It also limits
 /// how many threads a provider that blocks forever can hold.

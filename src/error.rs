@@ -9,8 +9,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of this crate. Cheap to clone, because one failed commit is returned to every caller that waited for it.
 ///
-/// Match on [`kind`](Error::kind); show people the `Display` text, which reads well after "failed: " and says what to
-/// do. The cause, if there is one, is in [`source`](StdError::source).
+/// Match on [`kind`](Error::kind); show people the `Display` text, which reads well after "failed: " and often says what
+/// to do. The cause, if there is one, is in [`source`](StdError::source).
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -34,20 +34,20 @@ pub enum ErrorKind {
     SessionEnded,
     /// What the call names does not exist, or belongs to another user.
     NotFound,
-    /// The queue or the file stayed busy past the timeout, or another process syncs the vault. Nothing was written: try
-    /// again.
+    /// The queue or the file stayed busy past the timeout, or another process works in the vault's folder. Nothing was
+    /// written: try again.
     Busy,
-    /// A read passed its deadline and was stopped. Try again, or raise
-    /// [`Config::read_timeout`](crate::Config::read_timeout).
+    /// A read passed its deadline and was stopped, or found all connections in use. Try again, or raise
+    /// [`Config::read_timeout`](crate::Config::read_timeout) or [`Config::readers`](crate::Config::readers).
     TimedOut,
     /// The disk or the operating system failed. A turn may or may not be in the file: record it again with the same
-    /// caller's id. After the file was deleted or replaced while it was open, every call fails with this kind until the
-    /// file is reopened.
+    /// caller's id. If the file was deleted or replaced while it was open, or was written after it was opened read-only,
+    /// calls fail with this kind until it is reopened.
     Io,
     /// The file was opened read-only, or its path cannot be written: a read-only file, folder or disk.
     ReadOnly,
-    /// The file or a part of it is damaged, or it is not an SQLite database. Restore a backup. What is not damaged can
-    /// still be read.
+    /// The file or a part of it is damaged, or it is not an SQLite database. Let doctor find the damage, or restore a
+    /// backup. What is not damaged can still be read.
     Corrupt,
     /// A bug in this crate. Please report it.
     Internal,
@@ -104,7 +104,8 @@ impl Error {
     }
 
     /// Creates an error like [`provider`](Self::provider), for a failure that a retry of the same request will not fix:
-    /// a filter refuses the request, or it is too long. After a few tries, work continues without the provider.
+    /// a filter refuses the request, or it is too long. Work continues without the provider; a compression does so only
+    /// after a few tries.
     pub fn provider_refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::ProviderRefused, one_line(&message.into()))
     }

@@ -1,10 +1,11 @@
-//! Fault injection: a test can make a statement fail, or end its process there. Only tests set a hook.
+//! Fault injection: a test can make a statement, or a step of writing a vault, fail, or end its process there. Only tests
+//! set a hook.
 
 use std::{fmt, sync::Arc};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// When a hook is called: before or after the statement.
+/// When a hook is called: before or after a statement. Steps of writing a vault have only a before.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third moment")]
@@ -13,8 +14,8 @@ pub enum Moment {
     After,
 }
 
-/// A hook that is called before and after each statement that the writer runs, with its text; if it returns true, the
-/// statement fails there.
+/// A hook that is called before and after each statement that the writer runs, with its text, and before each step of
+/// writing a vault, with a description; if it returns true, the statement or the step fails there.
 #[doc(hidden)]
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<Point>>);

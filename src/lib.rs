@@ -29,11 +29,12 @@
 //!
 //! - A **turn** is one user message and its reply. [`Session::record`] returns once the turn is durable.
 //! - The last few turns of an open [`Session`] are **hot** ([`Session::hot`]); older ones are **warm**
-//!   ([`Session::warm`], [`Session::search`]). [`Session::transitions`] lists every move between tiers.
+//!   ([`Session::warm`], [`Session::search`]). [`Session::transitions`] lists the moves between tiers.
 //! - After a session ends, a job compresses it, on a thread of the library or when [`Thermocline::run_jobs`] is called.
-//!   Its turns become **cold**, either verbatim or as a [`Summary`] with the original in an archive, and what they say
-//!   about people becomes [`Anchor`]s. The job asks a [`Summarizer`], such as [`LlmSummarizer`], if one is configured,
-//!   and otherwise uses the built-in summarizer.
+//!   Its turns become **cold**, either verbatim or as a [`Summary`] with the original in an archive (or deleted, with
+//!   [`Originals::Delete`]), and what they say about who people are becomes [`Anchor`]s. The job asks a [`Summarizer`],
+//!   such as [`LlmSummarizer`], if one is configured; without one, or if it fails, the built-in summarizer does the rest.
+//! - [`Memories`] hold what is known in addition to what was said: [`User::memories`].
 //! - [`User::erase`] and [`Session::erase`] remove data from the bytes of the file; [`User::export`] and
 //!   [`Thermocline::import`] copy a user's data to another file.
 //! - [`Session::context`] packs what is relevant into a token budget, which it never exceeds.

@@ -1,4 +1,4 @@
-//! Runs blocking work on a separate thread, so that the caller's thread is not blocked.
+//! Runs blocking work, and futures of external code, on a separate thread, so that neither can block the caller's thread.
 
 use std::{future::Future, io, thread, time::Duration};
 

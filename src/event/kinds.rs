@@ -16,8 +16,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// An attempt at a job begins. Unless the process ends, [`JobDone`](Self::JobDone),
-    /// [`JobWaiting`](Self::JobWaiting) or [`JobFailed`](Self::JobFailed) follows.
+    /// An attempt at a job begins. [`JobDone`](Self::JobDone), [`JobWaiting`](Self::JobWaiting) or
+    /// [`JobFailed`](Self::JobFailed) follows, unless the process ends, or the job is erased or lost to another process.
     #[non_exhaustive]
     JobStarted {
         /// The job.
@@ -28,12 +28,13 @@ pub enum Event {
     JobDone {
         /// The job.
         job: JobRef,
-        /// The turns that this attempt worked on; for jobs on the index and on vectors, recall units.
+        /// How many turns this attempt worked on; recall units for `index`, `embed` and `derive`; 0 for kinds that count
+        /// neither.
         turns: u64,
     },
-    /// In an attempt at a compression, the built-in summarizer summarized turns that the configured one did not. The
-    /// attempt may continue afterwards. [`Session::compress_again`](crate::Session::compress_again) asks the configured
-    /// summarizer again.
+    /// In an attempt at a compression, the built-in summarizer summarized turns that the configured one did not. Sent after
+    /// the attempt, just before the event that says how it ended.
+    /// [`Session::compress_again`](crate::Session::compress_again) asks the configured summarizer again.
     #[non_exhaustive]
     JobFellBack {
         /// The job.
@@ -49,10 +50,11 @@ pub enum Event {
         /// When the job is due again, by the system clock.
         until: DateTime<Utc>,
         /// Why. With `ProviderMisconfigured` the job waits for a change of the configuration, and no try is counted;
-        /// with `Closed` the run was told to stop. [`JobInfo::last_error`](crate::JobInfo::last_error) has the message.
+        /// with `Closed` the run was told to stop. Otherwise [`JobInfo::last_error`](crate::JobInfo::last_error) has the
+        /// message.
         why: ErrorKind,
     },
-    /// A job was given up. It stays in the list until it is retried.
+    /// A job was given up. It stays in the list, and is not tried again until it is retried or queued anew.
     #[non_exhaustive]
     JobFailed {
         /// The job.
@@ -93,9 +95,10 @@ pub struct JobRef {
     pub kind: JobKind,
     /// The user whose data the job works on; `None` if it works on the whole file.
     pub user_id: Option<UserId>,
-    /// The session that the job works on; `None` if it works on all of the user's sessions, or on the whole file.
+    /// The session that the job works on; `None` if it works on all of the user's data, or on the whole file.
     pub session_id: Option<SessionId>,
-    /// The number of this attempt, from 1.
+    /// The number of this attempt, from 1. Attempts that do not count ([`JobInfo::attempts`](crate::JobInfo::attempts)) are
+    /// not numbered, so a number may occur several times.
     pub attempt: u32,
 }
 

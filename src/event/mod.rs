@@ -1,8 +1,8 @@
 //! Events for the operator. [`OnEvent::emit`] is the only function that sends them, to both the hook and `tracing`, so
 //! that the two cannot disagree.
 //!
-//! Events and spans contain ids, counts, kinds of errors, and the names of configured models. They never contain what
-//! anybody said, a caller's key or name, or a provider's own words, which may contain a key.
+//! Events and spans contain ids, counts, times, kinds of errors, and the names of configured providers and models. They
+//! never contain what anybody said, a caller's key or name, or a provider's own words, which may contain a key.
 
 mod kinds;
 mod tell;

@@ -45,8 +45,8 @@ pub(super) fn event(event: &Event) {
     }
 }
 
-/// Runs the operation in a span with these ids, and with those that `found` reads from its result. Of a failure, it logs only
-/// the kind of the error.
+/// Runs the operation in a span with these ids, and with those that `found` reads from its result. Of a failure, it logs
+/// only the kind of the error.
 pub(super) async fn operation<T>(
     operation: &'static str,
     user: Option<UserId>,

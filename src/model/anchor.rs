@@ -22,18 +22,19 @@ pub struct Anchor {
     pub attribute: Attribute,
     /// The value, as it was last said.
     pub value: String,
-    /// How well the value is supported: `1 - 0.5^n` if n turns state it (this project's formula); 0 once retracted.
+    /// How well the value is supported: `1 - 0.5^n` if n sources (turns, or settings by hand) state it; those before its
+    /// retraction do not count. This project's formula.
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
     /// When the value was first said. If it stopped holding and was said again, when it was first said after it last
     /// stopped holding.
     pub valid_from: DateTime<Utc>,
-    /// When the anchor stopped holding; `None` if it holds.
+    /// When the anchor stopped holding; `None` if it holds. For a retracted anchor, the same as `valid_from`.
     pub valid_until: Option<DateTime<Utc>>,
     /// The anchor with the newer value; `None` if none superseded it.
     pub superseded_by: Option<AnchorId>,
-    /// When a person retracted the anchor; `None` if never.
+    /// When the anchor was retracted by hand; `None` if it was not, or if the value was stated again since.
     pub retracted_at: Option<DateTime<Utc>>,
 }
 
@@ -150,12 +151,12 @@ attributes! {
     Diet = "diet", Many;
     /// What the subject wants to achieve.
     Goals = "goals", Many;
-    /// Anything else that a summarizer found worth keeping.
+    /// Anything else worth keeping, found by a summarizer or set by hand; the built-in rules find none.
     Note = "note", Many;
 }
 
 word_enum! {
-    /// Whether a turn says that something holds, or that it no longer does.
+    /// Whether the evidence says that something holds, or that it does not.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Stance {

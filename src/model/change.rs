@@ -16,7 +16,7 @@ word_enum! {
     pub enum ChangeOp {
         /// The memory was saved.
         Save = "save",
-        /// The memory's content or a property was changed by hand.
+        /// The memory's content or a property was changed, by an edit or because the memory was saved again.
         Edit = "edit",
         /// The memory settled further, or fell back.
         Frequency = "frequency",
@@ -28,7 +28,8 @@ word_enum! {
         Merge = "merge",
         /// A sensor or a person checked whether the memory holds.
         Check = "check",
-        /// A person approved the memory, or somebody trusted more said the same.
+        /// The memory's trust changed: a person approved it, somebody trusted more said the same, or a source of it was
+        /// quarantined.
         Trust = "trust",
         /// A person looked at the memory again, or dismissed it.
         Resurface = "resurface",

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::model::word_enum::word_enum;
 
 word_enum! {
-    /// The rule that made a turn critical. If several apply, the first in this list is recorded.
+    /// The rule that made a turn critical. If several apply, the first in this list that still keeps the user's turns is
+    /// recorded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CriticalRule {
-        /// The caller marked the turn.
+        /// The caller or LLM#2 marked the turn.
         Caller = "caller",
-        /// The backend's state snapshot differs from that of the previous turn.
+        /// The turn and the one before it have different state snapshots of the backend.
         StageChange = "stage_change",
         /// The user corrects something said earlier.
         Correction = "correction",

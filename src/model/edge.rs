@@ -52,8 +52,8 @@ impl EdgeType {
     }
 
     /// Returns the strength, from 0 to 1, of an edge for which none is stated: the middle of the range that the entry
-    /// paper calls typical. That paper has no `solves`, `builds_on` or `follows`: `solves` has the strength of the
-    /// cognitive paper's own examples, `builds_on` that of `causes`, and `follows` that of any other relation.
+    /// paper calls typical. That paper has no `solves`, `builds_on` or `follows`. `solves` has the strength in the
+    /// cognitive paper's own examples, `builds_on` that of `causes`, and `follows` that of `related_to`.
     pub fn default_strength(self) -> f64 {
         match self {
             Self::Supersedes => 1.0,
@@ -121,7 +121,7 @@ impl NewEdge {
         self
     }
 
-    /// Sets the reason for the edge, in one line of at most 1,024 bytes.
+    /// Sets the reason for the edge, at most 1,024 bytes. It should be one line.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         self.context = context.into();
@@ -160,7 +160,7 @@ pub struct Edge {
     pub created_at: DateTime<Utc>,
     /// When the edge was last changed, by the system clock.
     pub updated_at: DateTime<Utc>,
-    /// The reason for the edge, in one line; empty if none was given.
+    /// The reason for the edge, usually one line; empty if none was given.
     pub context: String,
     /// A description of the edge; empty if there is none.
     pub description: String,
@@ -190,7 +190,7 @@ pub struct Neighbour {
     pub title: String,
     /// The other memory's kind.
     pub kind: MemoryKind,
-    /// Whether the other memory holds.
+    /// The other memory's status: whether it holds.
     pub status: MemoryStatus,
     /// The direction of the edge; meaningless for a symmetric edge.
     pub direction: Direction,

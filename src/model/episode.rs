@@ -33,13 +33,13 @@ pub struct Episode {
     pub id: EpisodeId,
     /// Whether the episode is a birth, a use or a note.
     pub role: EpisodeRole,
-    /// The memory that the episode is about; `None` for a note about no memory.
+    /// The memory that the episode is about; `None` for a note about no memory, and if the memory is damaged.
     pub memory_id: Option<MemoryId>,
-    /// The session in which the episode happened; `None` if it happened in none.
+    /// The session in which the episode happened; `None` if it happened in none, or if that session was erased.
     pub session_id: Option<SessionId>,
-    /// For a use: the number, from 1, of the turn in that session that answered the context.
+    /// For a use in a context that a turn answered: the number of that turn in its session, from 1.
     pub turn_number: Option<u32>,
-    /// For a use: the context that showed the memory.
+    /// For a use: the receipt of the context that showed the memory, if one was named.
     pub receipt_id: Option<ReceiptId>,
     /// When the episode happened.
     pub happened_at: DateTime<Utc>,
@@ -79,7 +79,7 @@ pub struct Episode {
 #[serde(default)]
 #[non_exhaustive]
 pub struct EpisodeFilter {
-    /// Only episodes with these roles. Default: births and notes.
+    /// Only episodes with these roles; empty means any. Default: births and notes.
     pub roles: Vec<EpisodeRole>,
     /// Only what happened at this time or later.
     pub since: Option<DateTime<Utc>>,
@@ -263,7 +263,8 @@ pub struct Use {
 }
 
 impl Use {
-    /// Creates a report of a use with this outcome. `Use::default()` has no outcome, and counts only as an access.
+    /// Creates a report of a use with this outcome. `Use::default()` has no outcome: it counts as an access and rates
+    /// nothing.
     pub fn of(outcome: Outcome) -> Self {
         Self { outcome: Some(outcome), ..Self::default() }
     }

@@ -1,4 +1,5 @@
-//! Ids: UUIDs in newtypes, so that mixing up a session and a turn does not compile.
+//! Ids: UUIDs in newtypes, so that mixing up a session and a turn does not compile. Ids that are made here sort by creation
+//! time, to the millisecond.
 
 #[cfg(feature = "schema")]
 use std::borrow::Cow;

@@ -17,7 +17,7 @@ word_enum! {
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
-        /// Extracts memories from an ended session.
+        /// Extracts memories from an ended session, and rates the uses of memories there.
         Extract = "extract",
         /// Erases a session, or all data of a user.
         Erase = "erase",
@@ -30,14 +30,15 @@ word_enum! {
         /// Finds damage in the index and the vectors of a user's units, and queues the jobs that rebuild the damaged
         /// parts.
         Mend = "mend",
-        /// Recomputes what older rules derived from a user's turns: words, why turns are kept verbatim, anchors.
+        /// Recomputes what older rules derived from a user's units (turns, summaries, memories): words, why turns are kept
+        /// verbatim, anchors.
         Derive = "derive",
         /// Removes rows of a user that older versions kept forever and this version does not keep.
         Prune = "prune",
-        /// Checks memories that are stale and were shown.
+        /// Checks a user's stale memories; queued when a recall or a context shows one that a sensor may check.
         Validate = "validate",
         /// Looks at all of a user's active memories once a day, and decides which settle, fall back, are archived, or
-        /// need a person.
+        /// need a person. Volatile memories are left out.
         Tend = "tend",
     }
     pub(crate) fn from_word;
@@ -114,7 +115,7 @@ word_enum! {
         Queued = "queued",
         /// A process works on the job and holds its lease; once the lease ends, another process may take the job.
         Running = "running",
-        /// The job was given up; `jobs retry` queues it again.
+        /// The job was given up; `jobs retry` queues it again, and so does new work of its kind.
         Failed = "failed",
     }
     pub(crate) fn from_word;
@@ -153,17 +154,19 @@ pub struct JobInfo {
     pub state: JobState,
     /// The user whose data the job works on; `None` if it works on the whole file.
     pub user_id: Option<UserId>,
-    /// The session that the job works on; `None` if it works on all of the user's sessions, or on the whole file.
+    /// The session that the job works on; `None` if it works on all of the user's data, or on the whole file.
     pub session_id: Option<SessionId>,
-    /// The number of tries that have begun.
+    /// The number of tries that count towards giving the job up, with the current one. Interrupted tries and waits for a
+    /// provider do not count, progress lowers the number, and a retry sets it to 0.
     pub attempts: u32,
-    /// The earliest time of the next try; while the job runs, the end of its lease.
+    /// The earliest time of the next try; while the job runs, the end of its lease. Of no meaning once it was given up.
     pub next_run_at: DateTime<Utc>,
-    /// The number of turns done so far; for jobs on the index and on vectors, of recall units.
+    /// How much is done so far: turns for `compress` and `erase`; recall units for `index`, `embed` and `derive`; pages of
+    /// the file for `scrub`. Other kinds do not count.
     pub done_count: u32,
-    /// The number of turns or recall units to do in total; 0 if the job does not count them.
+    /// How much there is to do in total, in the same unit; 0 if that is not known.
     pub total_count: u32,
-    /// The error of the newest try that failed; `None` if no try failed.
+    /// Why a try last failed or had to wait; `None` if none did.
     pub last_error: Option<String>,
 }
 

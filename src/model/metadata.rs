@@ -1,4 +1,5 @@
-//! What a caller stores with a turn or a session: a JSON object that nothing here interprets.
+//! Metadata: a JSON object that a caller stores with a turn or a session and that nothing here interprets. Its bounds, and
+//! the checks of other JSON that callers state.
 
 use serde_json::Value;
 

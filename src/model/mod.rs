@@ -1,4 +1,5 @@
-//! Plain data: what a turn, a session and a tier are. Knows nothing about files, clocks or tokenizers.
+//! Plain data: turns, sessions, tiers, anchors, memories, receipts, jobs, and their ids and words. Knows nothing about
+//! files, clocks or tokenizers.
 
 pub(crate) mod anchor;
 pub(crate) mod change;

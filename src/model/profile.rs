@@ -1,4 +1,4 @@
-//! How much each part of a score counts when units are ranked.
+//! How units are ranked: the profiles, the weights of the parts of a score, and the parts themselves.
 
 use std::fmt;
 
@@ -15,24 +15,25 @@ use crate::error::{Error, Result};
 #[serde(rename_all = "lowercase", from = "WrittenProfile")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Relevance finds candidates; neighbours, sessions, recency, anchors and times in the query reorder them.
+    /// Relevance, by words and by meaning, finds units, and neighbours and sessions lend each other a share of it.
+    /// Recency, anchors, and the times, speakers and quotations in the query reorder what was found ([`Weights`]).
     #[default]
     Default,
     /// The formula of the tiering paper:
-    /// `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the anchors that the turn is evidence for`. With
-    /// the paper's own lambda, which [`Profile::paper`] uses, it finds little except the newest turns in a long
-    /// history.
+    /// `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the strongest anchor that the turn is evidence for`,
+    /// for a memory times [`Parts::memory`]. With the paper's own lambda, which [`Profile::paper`] uses, it finds little
+    /// except the newest turns in a long history.
     Paper {
         /// How fast turns are forgotten, per day: from 0 (never) to 10.
         lambda: f64,
     },
-    /// Ranks the newest units first, whatever the query.
+    /// Ranks what was said last first, whatever the query.
     Recency,
     /// The formula of [`Profile::Default`] with custom weights.
     Custom(Weights),
-    /// Only memories, ranked by the rule of the continuum paper: relevance as in [`Profile::Default`], times 0.1 for
-    /// newly learned memories (`high`), 0.6 for `mid`, 0.3 for settled ones. Memories need a confidence of at least
-    /// 0.75, unless the memory filter says otherwise.
+    /// Only memories, ranked by the rule of the continuum paper: the score of [`Profile::Default`], times 0.1 for newly
+    /// learned memories (`high`), 0.6 for `mid`, 0.3 for settled ones, and without discounts for stale, archived or
+    /// unverified ones. Memories need a confidence of their own of at least 0.75, unless the memory filter says otherwise.
     Continuum,
 }
 
@@ -276,14 +277,16 @@ weights! {
         #[serde(default)] // Older receipts do not have it.
         continuation = 0.6,
         /// The share of its score that a turn loses for each better turn of its session, if the query asks for many
-        /// turns. From 0 to 1.
+        /// turns. A value above 1 counts as 1.
         #[serde(default)] // Older receipts do not have it.
         spread = 0.05,
     }
 }
 
 impl Weights {
-    /// Sets the weight of this name. Fails with `InvalidInput` if there is no such weight.
+    /// Sets the weight of this name. Whether the value is from 0 to 10 is checked when the weights are used.
+    ///
+    /// Errors: `InvalidInput` if there is no such weight.
     pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
         let Some(slot) = self.slot(name) else {
             let names = self.named().map(|(name, _)| name).join(", ");
@@ -322,7 +325,7 @@ numbers! {
         /// 1 if the user states in the turn how things should be from now on.
         wish,
         /// How strongly the query calls for the best anchor that the turn is evidence of, from 0 to 1; 0 if below 0.3.
-        /// In [`Profile::Paper`], that anchor's strength, whatever the query.
+        /// In [`Profile::Paper`], the strength of the strongest anchor that the turn is evidence of, whatever the query.
         anchors,
         /// `e^(-0.1 * days)`, from 0 to 1; in [`Profile::Paper`], with the profile's lambda instead of 0.1.
         recency,

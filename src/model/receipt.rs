@@ -86,7 +86,7 @@ word_enum! {
         Packed = "packed",
         /// The item is in the context because it was of use earlier in the session; the use was counted then.
         Promoted = "promoted",
-        /// The item is already in the context for another reason.
+        /// The context already shows the item for another reason, or shows something that says the same.
         AlreadyShown = "already_shown",
         /// Not even a part of the item fit.
         NoRoom = "no_room",
@@ -105,13 +105,14 @@ word_enum! {
 pub struct Receipt {
     /// The receipt's id.
     pub id: ReceiptId,
-    /// The session whose context the receipt is for; `None` if the recall or context was for no session.
+    /// The session whose context the receipt is for; `None` if the recall or context was for no session, or if that
+    /// session no longer exists.
     pub session_id: Option<SessionId>,
     /// When the query was asked, by the system clock.
     pub asked_at: DateTime<Utc>,
     /// The moment that ages were measured from.
     pub now: DateTime<Utc>,
-    /// The query or message.
+    /// The query or message: at most its first 4,096 bytes.
     pub query: String,
     /// The profile that ranked the items.
     pub profile: Profile,
@@ -120,20 +121,21 @@ pub struct Receipt {
     /// The confidence that something found answers the query, from 0 to 1; `None` if an older version wrote the
     /// receipt.
     pub confidence: Option<f64>,
-    /// What failed or was not ready, so that the answer was made without it. Empty if everything worked.
+    /// What failed, was not ready or does not exist, so that the answer was made without it. Empty if nothing was missing.
     pub missing: Vec<String>,
     /// The context's token budget; `None` for a recall on its own.
     pub budget_tokens: Option<u32>,
     /// Tokens of the context; `None` for a recall on its own.
     pub tokens: Option<u32>,
-    /// How long finding and packing took; in JSON `took_us`, in whole microseconds.
+    /// How long finding and packing took, not counting the caller's embedders, the reranker and the planner; in JSON
+    /// `took_us`, in whole microseconds.
     #[serde(rename = "took_us", serialize_with = "as_us")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub took: Duration,
     /// When a turn was first recorded as the answer to this context; `None` if no turn named the receipt.
     pub used_at: Option<DateTime<Utc>>,
     /// The considered items, by rank. For a recall on its own: best first. For a context: what was recalled, best
-    /// first, then anchors, turns shown for their place, and wishes.
+    /// first, then anchors, turns shown only for their place, and wishes. Items that were erased since are left out.
     pub items: Vec<ReceiptItem>,
 }
 
@@ -148,7 +150,7 @@ fn as_us<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Erro
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
 pub struct Understood {
-    /// How many words of the query were searched for.
+    /// How many different words were searched for, including those of additional queries.
     pub words: usize,
     /// The times that the query names, `2023-05-01/2023-06-01`.
     pub times: Vec<String>,
@@ -162,11 +164,11 @@ pub struct Understood {
     pub is_follow_up: bool,
     /// The model whose vectors were compared; `None` if only words were.
     pub model: Option<String>,
-    /// The additional queries given by the caller of the context.
+    /// The additional queries given by the caller of the context: at most the first 4,096 bytes of each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<String>,
     /// The parts of the planner's answer that were followed; `None` if [`Config::planner`](crate::Config::planner) was
-    /// not asked, or if its answer was unusable.
+    /// not asked, if its answer was unusable, or if turns were erased or replaced meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Planned>,
     /// The reranker that determined the order; `None` if the items are ordered by score.
@@ -216,8 +218,8 @@ pub struct Planned {
     /// or asks for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// Whether the plan said that nothing older than the last turns is needed. If so, recalled items were shown only if
-    /// the confidence that one of them answers was at least 0.5.
+    /// Whether the plan said that nothing older than the last turns is needed, and the message itself needs nothing
+    /// older either. If so, recalled items were shown only if the confidence that one of them answers was at least 0.5.
     pub only_if_sure: bool,
     /// How many of the user's standing wishes apply, according to the plan; `None` if it said nothing about them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,9 +237,9 @@ pub struct ReceiptItem {
     pub kind: ItemKind,
     /// The item's place in the user's order of recording (for a memory, the place of its text); `None` for an anchor.
     pub seq: Option<i64>,
-    /// The id of the turn, the anchor or the memory.
+    /// The id of the turn (for a summary or a wish, too), the anchor or the memory.
     pub owner_id: Uuid,
-    /// The tier that the item was in; `None` for an anchor or a memory.
+    /// The tier that the item was in; `None` for an anchor, a wish or a memory.
     pub memory_tier: Option<MemoryTier>,
     /// The item's score; greater is better.
     pub score: f64,
@@ -248,11 +250,11 @@ pub struct ReceiptItem {
     /// The parts of the score and of the confidence.
     pub parts: Parts,
     /// The reranker's score for the item, on the reranker's own scale; greater is better. `None` if the reranker did
-    /// not read the item. Items with a reranker's score are ordered by it, before those without.
+    /// not read the item. Turns, summaries and memories with a reranker's score are ordered by it, before those without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// The latest statement on the same subject, if the query asks how things are; `None` if nothing later was found,
-    /// or if an older version wrote the receipt.
+    /// The turn with the latest statement on the same subject, if the query asks how things are and a later one was
+    /// found. `None` also if that turn was erased since, or if an older version wrote the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
     /// The warnings about a memory; empty for other items.
@@ -265,7 +267,7 @@ pub struct ReceiptItem {
     pub packed_as: Option<PackedAs>,
     /// What happened to the item.
     pub outcome: ItemOutcome,
-    /// The item's tokens in the context.
+    /// The item's tokens in the context; 0 if it is not in the context.
     pub tokens: u32,
 }
 

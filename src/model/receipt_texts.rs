@@ -42,7 +42,7 @@ pub struct ItemText {
     /// Where the item is. For a turn: its session's key (or id, if it has no key) and its number there, `boat/5`. For a
     /// memory: its kind. For an anchor: its subject and attribute, `user.home`.
     pub place: String,
-    /// The caller's own id for the item.
+    /// The caller's own id for the item; `None` for a summary or an anchor.
     pub caller_id: Option<String>,
     /// When the item was said; for an anchor, the time from which it holds.
     pub said_at: DateTime<Utc>,

@@ -22,9 +22,9 @@ word_enum! {
         Contradiction = "contradiction",
         /// Are these two memories the same?
         Merge = "merge",
-        /// A check failed: does the memory still hold?
+        /// A check failed, or the memory's sensor is a person: does the memory still hold?
         Check = "check",
-        /// Both a file and its memory were changed: which one holds?
+        /// A file and its memory were both changed, or the file is out of date: which one holds?
         Conflict = "conflict",
         /// Should the source stay hidden?
         Quarantine = "quarantine",

@@ -20,9 +20,8 @@ pub(crate) const HUMAN: &str = "human";
 /// The number of a hash's bytes that are kept.
 const HASH_BYTES: usize = 16;
 
-/// What a sensor expects to see, as a JSON object. The object is only data: it names paths, commands and addresses only
-/// by names from the configuration. Each sensor defines which fields it understands. If the object is empty, the sensor
-/// expects the least that it can check.
+/// What a sensor expects to see, as a JSON object. The object is only data: no path, command or address is taken from it.
+/// Each sensor defines which fields it understands, and what an empty object means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -52,7 +51,8 @@ impl Expect {
         self.with("exists", exists)
     }
 
-    /// Expects that the subject contains exactly this text. Understood by `fs`, `code` and `runtime`.
+    /// Expects that this text occurs in the subject, verbatim. Understood by `fs`, `code` and `runtime`; the last also
+    /// expects it as an item of a list.
     #[must_use]
     pub fn contains(self, text: impl Into<String>) -> Self {
         self.with("contains", text.into())
@@ -139,7 +139,8 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum UnknownReason {
-        /// The sensor did not answer in time.
+        /// The sensor did not answer in time, or had been late so often that it was not asked again. Recorded only if it
+        /// was asked.
         Late = "late",
         /// The sensor panicked.
         Panicked = "panicked",
@@ -153,10 +154,10 @@ word_enum! {
         Unreachable = "unreachable",
         /// The content is larger than the sensor may read.
         TooLarge = "too large",
-        /// The memory was changed or erased during the check, so the result says nothing about the current memory. Not
-        /// recorded.
+        /// The memory was changed or erased during the check, or its sensor was changed, so the result says nothing about
+        /// the current memory. Not recorded.
         Changed = "changed meanwhile",
-        /// A person is asked: a review is open.
+        /// A person is asked by a review, unless a person has decided it recently.
         Asked = "a person is asked",
         /// Another reason, which only the sensor knows.
         Other = "cannot tell",
@@ -217,7 +218,7 @@ pub struct NewSensor {
     /// The subject that the sensor looks at, by a name known to the configuration: `ops:nginx/api.conf`. At most 1,024
     /// bytes.
     pub subject: String,
-    /// What the sensor should see. At most 16 KiB. Default: empty, which means the least that the sensor can check.
+    /// What the sensor should see. At most 16 KiB. Default: empty; each sensor defines what that means.
     pub expect: Expect,
 }
 
@@ -246,7 +247,8 @@ pub struct MemorySensor {
     pub subject: String,
     /// What the sensor should see.
     pub expect: Expect,
-    /// The hash of what the last check saw, in hexadecimal; `None` if no check has seen anything yet.
+    /// The hash of what a check last saw, in hexadecimal. A check that cannot tell leaves it as it is. `None` if no check
+    /// has seen anything yet.
     pub seen_hash: Option<String>,
     /// Whether a sensor of this name is configured; always true for `human`.
     pub is_configured: bool,
@@ -256,9 +258,10 @@ pub struct MemorySensor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToCheck {
-    /// These memories, stale or not; at most 1,000.
+    /// These memories, stale or not; at most 1,000. Memories that cannot be recalled (neither active nor archived, or
+    /// volatile) are left out.
     Memories(Vec<MemoryId>),
-    /// All stale memories that are active or archived and have a configured sensor.
+    /// All stale memories that are active or archived and have a configured sensor or `human`.
     Stale,
 }
 
@@ -289,10 +292,10 @@ pub struct MemoryCheck {
     pub result: CheckResult,
     /// Why the sensor cannot tell; `None` if the check passed or failed.
     pub why: Option<UnknownReason>,
-    /// The memory's confidence after the check; `None` if the memory was changed or erased in the meantime.
+    /// The memory's confidence after the check; `None` if the sensor was not asked, or if the memory was changed or erased
+    /// in the meantime.
     pub confidence: Option<f64>,
-    /// The memory's reliability after the check; `None` if nobody has assessed it, or if the memory was changed or
-    /// erased in the meantime.
+    /// The memory's reliability after the check; `None` if nobody has assessed it, or if `confidence` is `None`.
     pub reliability: Option<f64>,
     /// The review that asks a person whether the memory holds, because the check failed or the sensor is `human`.
     /// `None` otherwise, or if a person decided that recently.

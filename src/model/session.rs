@@ -27,14 +27,15 @@ pub struct SessionInfo {
     pub project: Option<String>,
     /// When the session's first turn was said; before that, when the session was created.
     pub started_at: DateTime<Utc>,
-    /// When the caller ended the session or, if silence ended it, when its last turn was said. `None` if it is open.
+    /// When the session was ended by call, or the time that the caller gave for that; if silence had ended it before, when
+    /// its last turn was said. `None` if it is open.
     pub ended_at: Option<DateTime<Utc>>,
     /// Why the session ended; `None` if it is open.
     pub end_reason: Option<EndReason>,
     /// The session in which the conversation continued after this one ended, if it did.
     pub successor_id: Option<SessionId>,
-    /// The number of the session's newest turn; 0 if there is none. Erased turns count; incomplete and replaced ones do
-    /// not.
+    /// How many turns the session has had, which is also the number of the newest; 0 if there was none. Erased turns
+    /// count; incomplete and replaced ones do not.
     pub turn_count: u32,
     /// How many of the turns that `turn_count` counts were erased one by one.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -44,10 +45,10 @@ pub struct SessionInfo {
     pub incomplete_turn: Option<TurnId>,
     /// The tokens of the session's turns as they were said, except incomplete, replaced and erased ones.
     pub total_tokens: u64,
-    /// `hot` while the session is open, `warm` once it has ended, `cold` once it is compressed.
+    /// `hot` while the session is open, `warm` once it has ended or was restored, `cold` once it is compressed.
     pub memory_tier: MemoryTier,
-    /// When a turn or message was last recorded in the session, by the system clock; before that, when the session was
-    /// created.
+    /// When a turn, a message or a reply was last recorded in the session, by the system clock; before that, when the
+    /// session was created.
     pub last_active_at: DateTime<Utc>,
     /// What the caller stores with the session; `None` if nothing. See
     /// [`Session::set_metadata`](crate::Session::set_metadata).
@@ -73,7 +74,7 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum EndReason {
-        /// The caller ended the session.
+        /// The caller ended the session, or started another one in its place.
         Call = "call",
         /// Nothing was said for the configured time.
         Silence = "silence",

@@ -40,9 +40,9 @@ pub struct Summary {
     /// When the turn was said.
     pub timestamp: DateTime<Utc>,
     /// Who wrote the summary: the configured summarizer's name; `extractive` for the built-in one;
-    /// `extractive-fallback` for the built-in one if the configured one failed.
+    /// `extractive-fallback` for the built-in one if the configured one failed or gave no usable answer.
     pub summarizer: String,
-    /// The lowest [`Origin::reliability`](crate::Origin::reliability) of the turn's sides, from 0 to 1.
+    /// The lowest [`Origin::reliability`](crate::Origin::reliability) of the turn's sides that have text, from 0 to 1.
     pub reliability: f64,
     /// Tokens of `summary_text`.
     pub summary_tokens: u32,

@@ -15,7 +15,7 @@ word_enum! {
     pub enum MemoryTier {
         /// One of the last few turns of an open session.
         Hot = "hot",
-        /// An older turn of an open session, or a turn of an ended session that is not compressed.
+        /// An older turn of an open session, or a turn of an ended session that is not compressed or was restored.
         Warm = "warm",
         /// A turn of an ended and compressed session.
         Cold = "cold",
@@ -42,7 +42,8 @@ word_enum! {
     pub(crate) fn from_word;
 }
 
-/// One move of one turn between tiers.
+/// One move of one turn between tiers. If a warm turn is hot again because later ones were erased or replaced, the move
+/// to warm is removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

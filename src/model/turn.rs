@@ -12,7 +12,8 @@ use crate::model::{
 };
 
 word_enum! {
-    /// Where one side of a turn comes from. Text from tools and documents is never trusted like the user's.
+    /// Where a text comes from: one side of a turn, a memory or an edge. Text from tools and documents is never trusted
+    /// like the user's.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Origin {
@@ -73,7 +74,7 @@ impl TurnState {
     }
 }
 
-/// What was said, and by whom: the part of a turn that never changes.
+/// What was said, and by whom: the part of a turn that never changes once the turn is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -163,8 +164,8 @@ impl NewTurn {
         }
     }
 
-    /// Sets the caller's own id for this turn, unique per user, at most 256 bytes. A repeated record with the same id
-    /// returns the first result: for callers that do not know whether an earlier attempt arrived.
+    /// Sets the caller's own id for this turn, unique per user, at most 256 bytes. A repeated record with the same id and
+    /// text writes nothing and returns the recorded turn: for callers that do not know whether an earlier attempt arrived.
     #[must_use]
     pub fn caller_id(mut self, id: impl Into<String>) -> Self {
         self.caller_id = Some(id.into());
@@ -221,9 +222,10 @@ impl NewTurn {
     }
 
     /// Names the context that the reply was made with, by its receipt: what that context recalled and showed was of
-    /// use. The use is counted, and up to 8 of the cold turns that it recalled and showed stay at hand until the
-    /// session ends. A turn that ranked best in three contexts before its session is compressed is kept verbatim
-    /// ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no longer exists has no effect.
+    /// use. The use is counted, and cold turns of other sessions that the context recalled and showed stay at hand until
+    /// the session ends, at most the 8 that were used last. A turn that ranked best in three such contexts before its
+    /// session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no
+    /// longer exists, or that another turn has named before, has no effect.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
@@ -346,7 +348,7 @@ pub struct Turn {
     /// The turn's number in the session, from 1.
     pub turn_number: u32,
     /// The turn's place in the user's order of recording, from 1. Numbers are never reused; erasing leaves gaps. 0
-    /// while the turn is incomplete.
+    /// while the turn is incomplete, and if it was replaced while it was.
     pub seq: i64,
     /// The caller's own id for the turn.
     pub caller_id: Option<String>,
@@ -357,9 +359,10 @@ pub struct Turn {
     /// Whether the turn is part of the memory.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether the turn is kept verbatim forever.
+    /// Whether the turn is critical: kept verbatim forever. Decided when the session is compressed, or before that by a
+    /// mark of the caller or of LLM#2.
     pub is_identity_critical: bool,
-    /// Why the turn is kept verbatim; `None` if it is not.
+    /// The rule that made the turn critical; `None` if none has. A turn that is only short is kept verbatim without one.
     pub critical_rule: Option<CriticalRule>,
     /// The id of the backend's state at this turn, if the caller gave one.
     pub snapshot_id: Option<SnapshotId>,
@@ -428,28 +431,30 @@ pub struct ReplacedTurn {
     pub replaced_at: DateTime<Utc>,
 }
 
-/// The result of [`record`](crate::Session::record).
+/// The result of [`record`](crate::Session::record), [`record_message`](crate::Session::record_message) or
+/// [`complete`](crate::Session::complete).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Recorded {
     /// The turn's id.
     pub turn_id: TurnId,
-    /// The session that the turn is in: the handle's, or its successor.
+    /// The session that the turn is in: the one that was asked for or its successor; if the turn was already known, the
+    /// one in which it was recorded.
     pub session_id: SessionId,
     /// The turn's number in that session, from 1.
     pub turn_number: u32,
-    /// The turn's place in the user's order of recording; 0 while it is incomplete.
+    /// The turn's place in the user's order of recording, as in [`Turn::seq`].
     pub seq: i64,
     /// The turn's state: the turn may still wait for its reply, and a turn that was already known may have been replaced
     /// since.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether this call wrote the turn, or an earlier call with the same caller's id did.
+    /// Whether this call wrote the turn (or its reply), or an earlier call did.
     pub outcome: RecordOutcome,
-    /// The numbers of the turns that this call moved from hot to warm, oldest first.
+    /// The numbers of the turns of this session that the call evicted from hot to warm, oldest first.
     pub evicted: Vec<u32>,
-    /// The session that had ended, if this call started its successor.
+    /// The ended session, if this call started its successor.
     pub continues: Option<SessionId>,
 }
 
@@ -469,14 +474,14 @@ impl Recorded {
     }
 }
 
-/// Whether a record wrote anything.
+/// Whether a call that records a turn wrote anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum RecordOutcome {
-    /// The turn is new.
+    /// This call recorded the turn, or added its reply.
     New,
-    /// A turn with this caller's id and this text was recorded before; nothing was written.
+    /// An earlier call did so, with the same caller's id and text, or with the same reply; nothing was written.
     Known,
 }

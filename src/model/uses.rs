@@ -1,4 +1,5 @@
-//! Counters of use: what was of use in contexts that a turn answered, by tier, rule, profile and form.
+//! Counters of use: what was of use in contexts that turns answered (by tier, rule, profile and form), the chances of
+//! rules, and the tiers that were reached.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ word_enum! {
         Rule = "rule",
         /// Contexts, by the profile that ranked them.
         Profile = "profile",
-        /// Units that were of use, by how much of them was shown.
+        /// What was of use, by how much of it was shown.
         PackedAs = "packed_as",
         /// Chances of a rule: how often a turn that only this rule keeps was considered for a context that showed
         /// something recalled.

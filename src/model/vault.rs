@@ -17,8 +17,8 @@ word_enum! {
         /// The layout of the continuum paper: one file for each memory that is `high` or `mid`, and logs of those that
         /// have settled further.
         Continuum = "continuum",
-        /// The layout of the entry paper: a file for each day with the memories that are `high` or `mid`, a log of
-        /// relations, and `MEMORY.md` with the memories that have settled further.
+        /// The layout of the entry paper: a file for each day with the active memories that are `high` or `mid`, a log of
+        /// relations, and `MEMORY.md` with the active memories that have settled further.
         Entry = "entry",
     }
     pub fn from_word;
@@ -53,19 +53,21 @@ pub struct VaultOptions {
     pub origin: Origin,
     /// Whether a memory is forgotten if its file is removed. Default: no; the file is written again.
     pub deletes: bool,
-    /// The maximum number of memories that one sync may forget; if more files are gone, the sync fails. Default: a
-    /// tenth of all memories, but at least 1 and at most 20.
+    /// The maximum number of memories that one sync with [`deletes`](Self::deletes) may forget; if the files of more are
+    /// gone, the sync fails. Default: a tenth of the active, archived and superseded memories, but at least 1 and at most
+    /// 20.
     pub max_deletes: Option<u64>,
-    /// Whether the operation only reports, and changes neither the folder nor the memory file. Default: no.
+    /// Whether [`export`](crate::Vault::export) and [`sync`](crate::Vault::sync) only report what they would do, and change
+    /// neither the vault's files nor the memory file. Default: no.
     pub dry_run: bool,
     /// Which files the folder has. Default: [`Layout::Cognitive`].
     pub layout: Layout,
     /// Whether links to related memories follow a memory's text, in the form that Obsidian understands, and whether
-    /// links that a person writes into the text become relations. Set by [`init`](crate::Vault::init); the folder keeps
-    /// it. Default: no.
+    /// links that a person writes into the text become relations. [`init`](crate::Vault::init) stores this choice in the
+    /// folder. Default: no.
     pub links: bool,
-    /// Whether `_embeddings.json` has a vector of the configured model for each memory that is embedded. Set by
-    /// [`init`](crate::Vault::init); the folder keeps it. Default: no.
+    /// Whether `_embeddings.json` has a vector for each memory that the first configured embedder, or else the built-in
+    /// one, has embedded. [`init`](crate::Vault::init) stores this choice in the folder. Default: no.
     pub embeddings: bool,
 }
 
@@ -126,7 +128,7 @@ impl VaultOptions {
         self
     }
 
-    /// Makes the operation report what it would do, and change nothing.
+    /// Makes [`export`](crate::Vault::export) and [`sync`](crate::Vault::sync) only report what they would do.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
@@ -145,23 +147,24 @@ pub struct VaultReport {
     pub unchanged: u64,
     /// Files that were written.
     pub written: Vec<String>,
-    /// Files that were removed because the memory they showed is forgotten, hidden or erased, or is now in another
-    /// file.
+    /// Files that were removed because what they showed is forgotten, hidden, erased or otherwise gone, or is now in
+    /// another file.
     pub removed: Vec<String>,
-    /// Files whose edits were applied to the memories.
+    /// Files whose edits were applied to memories or relations.
     pub edited: Vec<String>,
-    /// Files that became new memories.
+    /// New files, which were saved as memories.
     pub saved: Vec<String>,
     /// Files that a person removed, so that their memories were forgotten.
     pub forgotten: Vec<String>,
-    /// Files whose texts were set aside next to them as `NAME.conflict.md`, because both the file and the memory had
-    /// changed, or the file was out of date. For each such file that shows a memory, a review asks a person.
+    /// Files whose texts were set aside next to them (as `NAME.conflict.md`, or with a number), because both the file and
+    /// the memory had changed, the file was out of date, or somebody had written into a file that is not read back. If the
+    /// file shows a memory, a sync also opens a review, which asks a person.
     pub conflicts: Vec<String>,
-    /// Files that were left as they are, with the reason.
+    /// Files of which something was not read or not written, with the reason.
     pub refused: Vec<RefusedFile>,
 }
 
-/// A file that was left as it is, and why. The reason quotes nothing from the file.
+/// A file of which something was not read or not written, and why. The reason quotes nothing from the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -171,7 +174,7 @@ pub struct RefusedFile {
     /// The line with the problem, from 1; `None` if the problem concerns the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The problem, and how to fix it.
+    /// The problem, often with what to do about it.
     pub why: String,
 }
 
@@ -194,9 +197,10 @@ pub struct ImportedFiles {
     pub known: u64,
     /// The number of memories that wait for a person, because they may not supersede the memory in their slot.
     pub waiting: u64,
-    /// The number of relations that were added, between imported memories or from them to other memories.
+    /// The number of relations that were added among the imported memories, and between them and others.
     pub related: u64,
-    /// The number of relations that were left out because their other end is not a memory of the user.
+    /// The number of relations that were left out because their other end is not a memory of the user, or because they
+    /// cannot be added.
     pub unrelated: u64,
     /// Files that were left out in whole or in part.
     pub refused: Vec<RefusedFile>,

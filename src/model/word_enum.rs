@@ -21,7 +21,7 @@ macro_rules! word_enum {
         impl $name {
             pub(crate) const EVERY: [Self; [$($word),*].len()] = [$(Self::$variant,)*];
 
-            /// Returns the variant's word in the file.
+            /// Returns the variant's word, as in the file and in JSON.
             $shown const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
