@@ -1,8 +1,8 @@
 //! The rules for memories: how they begin, fade, settle, go stale and rank. Pure functions over plain facts; nothing here
 //! reads a file or a clock.
 //!
-//! The rules come from four papers, which comments and tests abbreviate: C, the continuum of frequencies; I, the information
-//! model; G, the graph of memories that fade; E, the entry.
+//! The rules come from four papers, which comments call the continuum paper (frequencies), the memory information paper
+//! (volatility and checks), the cognitive paper (a graph of memories that fade) and the entry paper.
 
 pub(crate) mod beginning;
 pub(crate) mod bounds;
