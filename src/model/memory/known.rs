@@ -55,7 +55,7 @@ pub struct Memory {
     pub validity_window: Option<Duration>,
     /// Whose words the memory contains.
     pub origin: Origin,
-    /// How far the memory is trusted: at first no more than its origin and its least trusted source.
+    /// How far the memory is trusted: at first as far as the least trusted of its origin and its sources.
     pub trust: Trust,
     /// How the memory was learned.
     pub learning_source: LearningSource,
@@ -83,7 +83,7 @@ pub struct Memory {
     pub said_at: DateTime<Utc>,
     /// When the memory was saved, by the system clock.
     pub created_at: DateTime<Utc>,
-    /// When the memory was last changed, by the system clock. A use that does not raise the revision is no such change.
+    /// When the memory was last changed, by the system clock; uses that do not raise the revision do not count.
     pub updated_at: DateTime<Utc>,
     /// The memory's title.
     pub title: String,

@@ -135,8 +135,8 @@ impl NewMemory {
         self
     }
 
-    /// Sets how settled the memory is. Default: [`Frequency::Mid`]; [`Frequency::High`] if the memory is ephemeral, or its
-    /// learning source is another one than [`LearningSource::Manual`].
+    /// Sets how settled the memory is. Default: [`Frequency::Mid`]; [`Frequency::High`] if its volatility is
+    /// [`Volatility::Ephemeral`], or its learning source is not [`LearningSource::Manual`].
     #[must_use]
     pub fn frequency(mut self, frequency: Frequency) -> Self {
         self.frequency = Some(frequency);

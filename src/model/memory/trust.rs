@@ -7,8 +7,8 @@ use crate::{
     model::turn::Origin,
 };
 
-/// How far a memory is trusted: at first no more than its origin and its least trusted [source](crate::MemorySource). In
-/// JSON and in the file, a number from 1 to 4.
+/// How far a memory is trusted: at first as far as the least trusted of its origin and its
+/// [sources](crate::MemorySource). In JSON and in the file, a number from 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]
@@ -21,7 +21,7 @@ pub enum Trust {
     Assistant = 2,
     /// 3: the user or the backend said it.
     User = 3,
-    /// 4: the assistant said it, and a person approved that it stays forever.
+    /// 4: a person approved that the assistant's words stay forever.
     Approved = 4,
 }
 

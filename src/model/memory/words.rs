@@ -49,8 +49,8 @@ word_enum! {
         /// The memory holds.
         #[default]
         Active = "active",
-        /// A rule archived the memory, it waits for a person, or another memory has its place. By default it is in no list,
-        /// but recall still finds it, with half the score.
+        /// A rule archived the memory, it waits for a person, or another memory has its place. By default it is in no list.
+        /// Recall still finds it, usually with half the score, but by default not in the profile `continuum`.
         Archived = "archived",
         /// Another memory superseded this one.
         Superseded = "superseded",
