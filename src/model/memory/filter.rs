@@ -63,7 +63,7 @@ pub struct MemoryFilter {
     pub project: Option<String>,
     /// Whether memories filed under no project are excluded too, if a project is given.
     pub project_alone: bool,
-    /// Only memories that have all of these tags, in any spelling.
+    /// Only memories that have all of these tags, whatever their case, their accents and a leading `#`.
     pub tags: Vec<String>,
 }
 

@@ -222,7 +222,7 @@ impl NewMemory {
     }
 
     /// Sets the slot, at most 256 bytes: at most one active memory of a kind and project has it. Slots are stored and
-    /// compared without case.
+    /// compared in lower case and without accents.
     #[must_use]
     pub fn goal_signature(mut self, slot: impl Into<String>) -> Self {
         self.goal_signature = Some(slot.into());

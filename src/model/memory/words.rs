@@ -202,7 +202,7 @@ word_enum! {
         /// The memory is shown when it is due and matters enough.
         #[default]
         On = "on",
-        /// A person switched resurfacing off.
+        /// Somebody switched resurfacing off.
         Off = "off",
         /// A person dismissed the memory three times.
         Dismissed = "dismissed",
