@@ -60,7 +60,7 @@ pub(crate) fn initial_importance(frequency: Frequency, outcome: Option<Outcome>,
 /// Returns how likely a new memory is true: as stated, otherwise by who found it. An import gets at most [`MOST_CLAIMED`].
 pub(crate) fn initial_confidence(stated: Option<f64>, finder: Finder) -> f64 {
     let unstated = match finder {
-        Finder::Hand | Finder::Import | Finder::Rules(Origin::User) => 0.80, // G.
+        Finder::Hand | Finder::Import | Finder::Rules(Origin::User) => 0.80, // Cognitive paper.
         Finder::Llm(Origin::User) => 0.75,
         Finder::Rules(_) | Finder::Llm(_) => 0.70,
     };

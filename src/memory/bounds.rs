@@ -1,4 +1,5 @@
-//! Checks what may be saved: maximum lengths, ranges of numbers, which fields fit together.
+//! Checks what callers state about memories, edges, notes and uses: maximum lengths, ranges of numbers, and which fields
+//! fit together.
 
 use std::time::Duration;
 
@@ -43,12 +44,14 @@ pub(crate) const MAX_TERMS: usize = 64;
 pub(crate) const MAX_TERM_BYTES: usize = 100;
 
 impl NewMemory {
-    /// The longest time for which a check may hold: a hundred years.
+    /// The longest time for which a check may hold: a hundred years of 366 days.
     pub const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
 
-    /// Checks the memory itself as saving would, for callers that must know beforehand.
+    /// Checks the memory itself as saving would, for callers that must know beforehand. What depends on the file or the
+    /// clock is not checked.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if saving would refuse it.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the memory exceeds a bound, or if its fields
+    /// do not fit together.
     pub fn check(&self) -> Result<()> {
         check_title("title", &self.title)?;
         check_content(&self.content)?;
@@ -85,7 +88,7 @@ impl Birth {
 impl Edit {
     /// Checks the edit itself as editing would, whatever memory it is for.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if editing would refuse it.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
         self.title.as_ref().map_or(Ok(()), |title| check_title("title", title))?;
         self.content.as_ref().map_or(Ok(()), |content| check_content(content))?;
@@ -107,7 +110,7 @@ impl Edit {
 impl NewEdge {
     /// Checks the edge itself as adding it would.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if adding would refuse it.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
         check_share("strength", self.strength)?;
         check_line("context", &self.context)?;
@@ -118,7 +121,7 @@ impl NewEdge {
 impl NewNote {
     /// Checks the note itself as noting it would.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if noting would refuse it.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
         check_title("note's title", &self.title)?;
         check_line("summary", &self.summary)?;
@@ -135,7 +138,7 @@ impl NewNote {
 impl Use {
     /// Checks the use itself as reporting it would.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if reporting would refuse it.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
         check_name("project", self.project.as_deref())?;
         check_name("task id", self.task_id.as_deref())?;
@@ -146,9 +149,9 @@ impl Use {
 }
 
 impl MemoryFilter {
-    /// Checks that the filter is within the bounds of memories; beyond them, no memory could pass it.
+    /// Checks the filter itself: its fields have the bounds of a memory's.
     ///
-    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if it is not.
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
         check_share("least confidence", self.min_confidence)?;
         check_name("project", self.project.as_deref())?;

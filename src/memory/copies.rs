@@ -1,4 +1,5 @@
-//! Measures how much of one text occurs in another: by runs of words, which nobody says twice by chance.
+//! Measures how much of one text occurs in another, and decides by this whose words a text is. It compares runs of words,
+//! which nobody says twice by chance.
 
 use std::collections::HashSet;
 
@@ -81,7 +82,7 @@ impl ForeignWords {
     }
 
     /// Returns the origin of a text that is said later: a tool or a document if one of them said it before; otherwise
-    /// `None`.
+    /// `None`. Once they have said more than is remembered, it is always a document.
     pub(crate) fn whose(&self, text: &str) -> Option<Origin> {
         if self.bytes > MOST_FOREIGN_BYTES {
             return Some(Origin::Document);

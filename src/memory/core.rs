@@ -7,7 +7,7 @@ use crate::{
     model::memory::words::MemoryKind,
 };
 
-/// A memory with a score below this is not active (cognitive paper).
+/// A memory with a score below this does not count as active on the page, and is not shown there (cognitive paper).
 pub(crate) const ACTIVE: f64 = 0.2;
 
 /// The sections, in their order.

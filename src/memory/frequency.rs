@@ -1,4 +1,4 @@
-//! Decides how settled a memory is: when it consolidates, falls back, or is archived.
+//! Decides how settled a memory is: when it consolidates, falls back or is archived, and when a person is asked about it.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -155,7 +155,8 @@ pub(crate) enum Retention {
     Archive,
 }
 
-/// C, G and I: returns what the first rule that applies to a memory says. What a person saved, only a person archives.
+/// Returns what the first rule that applies to a memory says (continuum, cognitive and memory information papers). What a
+/// person saved is not archived for its age or its score.
 pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
     let state = &facts.state;
     let is_below = |bound: f64| state.success_rate.is_some_and(|rate| rate < bound);

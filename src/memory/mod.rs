@@ -1,8 +1,8 @@
 //! The rules for memories: how they begin, fade, settle, go stale and rank. Pure functions over plain facts; nothing here
 //! reads a file or a clock.
 //!
-//! The rules come from four papers, which comments name: the continuum paper (frequencies), the information paper (what a
-//! memory is), the cognitive paper (a graph of memories that fade) and the entry paper (what a memory says).
+//! The rules come from four papers, which comments call the continuum paper (frequencies), the information paper
+//! (volatility and checks), the cognitive paper (a graph of memories that fade) and the entry paper.
 
 pub(crate) mod beginning;
 pub(crate) mod bounds;

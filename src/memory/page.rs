@@ -1,4 +1,5 @@
-//! Writes a memory as a line of a generated page: nothing in it can end the line or be taken for markup.
+//! Writes the names and texts of memories for lines of generated pages: nothing in them can end a line, a link or a code
+//! span.
 
 use crate::{
     memory::slug,
@@ -26,8 +27,8 @@ impl LineNames {
     }
 }
 
-/// Returns a title without line breaks, brackets and back-ticks: each becomes a blank, and blanks are not doubled. Sequences
-/// that a chat template could interpret are broken up.
+/// Returns a title in which line breaks, square brackets and back-ticks are blanks, without double blanks and hidden
+/// characters. Sequences that a chat template could interpret are broken up.
 pub(crate) fn tidy(title: &str) -> String {
     let shown: String = title
         .chars()

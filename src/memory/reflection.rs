@@ -1,5 +1,5 @@
-//! Finds patterns across all memories, in the form of `REFLECTION.md` (cognitive paper): themes, what spans projects, what
-//! is used most, insights, merges.
+//! Finds themes and tags that span projects among memories, and writes them as the page `REFLECTION.md` (cognitive paper),
+//! with what is used most, insights and merges.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 
 use crate::memory::page::{LineNames, preview, tidy_tag};
 
-/// The number of pairs of tags on the page, and of titles for each pair (cognitive paper).
+/// The maximum number of pairs of tags on the page, and of titles for each pair (cognitive paper).
 const PAIRS: usize = 8;
 pub(crate) const TITLES: usize = 3;
 /// The minimum number of projects that a tag spans (cognitive paper).
@@ -35,8 +35,8 @@ pub(crate) struct Theme {
 /// A tag, and its number of memories per project, the highest first.
 pub(crate) type Spanning = (String, Vec<(String, u64)>);
 
-/// Returns the pairs of tags that occur together most often; equally frequent ones in alphabetical order. `memories` are the
-/// tags of each memory, those that matter most first.
+/// Returns the pairs of tags that occur together in several memories, the most frequent first, and equally frequent ones in
+/// alphabetical order. `memories` are the tags of each memory; a theme names the first memories that have both.
 pub(crate) fn themes(memories: &[Vec<String>]) -> Vec<Theme> {
     let mut pairs: BTreeMap<[&str; 2], (u64, Vec<usize>)> = BTreeMap::new();
     for (at, tags) in memories.iter().enumerate() {

@@ -20,7 +20,8 @@ const STEPS: [u64; 4] = [7, 30, 90, 365];
 /// How often a person may say "not now" before the memory is never shown again.
 pub(crate) const MOST_DISMISSALS: u32 = 3;
 
-/// Whether a memory may be shown again (entry paper): it holds, it matters, and it is not a tool's or a document's words.
+/// Whether a memory may be shown again (entry paper): it is active and fresh, it matters, nobody has switched that off, and
+/// it is not a tool's or a document's words.
 pub(crate) fn resurface_eligible(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
     let matters = match facts.frequency {
         Frequency::Mid => facts.importance > MID_IMPORTANCE,

@@ -1,4 +1,4 @@
-//! Decides which memory may take another's place.
+//! Decides which memory may take another's place, and whose words a memory is when somebody else says the same.
 
 use crate::{
     memory::terms::folded,
@@ -23,7 +23,8 @@ pub(crate) fn may_take_the_place(new: Voice, old: Voice) -> bool {
     new.trust >= old.trust && (old.origin != Origin::User || new.origin == Origin::User)
 }
 
-/// Whether a memory becomes the words of a second voice that says the same: if that voice is trusted more, or is the user.
+/// Whether a memory becomes the words of a second voice that says the same: if that voice is trusted more, or if both are
+/// trusted like the user but only the second is the user.
 pub(crate) fn is_raised_by(known: Voice, by: Voice) -> bool {
     let is_users = by.origin == Origin::User && known.origin != Origin::User;
     by.trust > known.trust || (by.trust == known.trust && by.trust == Trust::User && is_users)

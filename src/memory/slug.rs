@@ -1,4 +1,4 @@
-//! Computes where a memory's file is: from its kind, its title and its id.
+//! Computes where a memory's file is: from its kind, whether it is pinned, its title and its id.
 
 use crate::{
     model::{ids::MemoryId, memory::words::MemoryKind},

@@ -1,4 +1,5 @@
-//! Decides which memories are stale, and why: whether what they say was checked recently enough.
+//! Decides which memories are stale, and why: because what they say was not checked recently enough, or because their
+//! sources are weak.
 
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ const UNCERTAIN: f64 = 0.7;
 /// How long a check prevents archiving if nothing else gives a window.
 const LONGEST_FRESH: TimeDelta = TimeDelta::days(180);
 
-/// Returns how long information of this volatility holds; `None` means forever. I: hours, minutes, a week for
-/// configurations.
+/// Returns how long information of this volatility holds; `None` means forever. The memory information paper says hours,
+/// minutes, and a week for configurations.
 pub(crate) fn window(volatility: Volatility) -> Option<TimeDelta> {
     match volatility {
         Volatility::Low => None,
@@ -51,9 +52,9 @@ impl MemoryFacts {
     }
 }
 
-/// Returns why a memory is stale (memory information paper); empty if it is fresh. Its age counts from its last check, or
-/// from when it was said. An age equal to a bound is fresh, a reliability equal to a bound is enough, and a source that was
-/// not assessed is not weak.
+/// Returns why a memory is stale (memory information paper); empty if it is fresh. Its age counts from its last passed
+/// check, or from when it was said. An age equal to a bound is fresh, a reliability equal to a bound is enough, and a source
+/// that was not assessed is not weak.
 pub(crate) fn staleness(facts: &MemoryFacts, now: DateTime<Utc>) -> Vec<StaleReason> {
     let age = now - facts.checked_at(now).unwrap_or(facts.said_at);
     let (stated, by_volatility) = (facts.stated_window(), window(facts.volatility));

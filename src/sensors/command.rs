@@ -1,7 +1,7 @@
 //! A sensor that runs programs that the configuration names: a build, a test, anything that answers yes or no.
 //!
-//! A program that does not end in time, or floods its output, is killed, with its whole process group where possible, and
-//! reaped, so that it leaves no zombie.
+//! A program that does not end in time, or writes too much, is killed, with its whole process group where possible. It is
+//! also waited for, so that it leaves no zombie.
 
 use std::{
     collections::BTreeMap,
@@ -29,15 +29,16 @@ const MAX_BYTES: u64 = 1 << 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// Runs programs that the configuration names, and checks how they end. By default its name is `code`, its reliability 1.0,
-/// and its window zero: a result holds only for the moment of the check. Without a configured command it runs nothing.
+/// and its window zero, so a pass gives a memory no longer window than its volatility does. Without a configured command it
+/// runs nothing.
 ///
 /// A subject is the name of a command. The expectation has `exit_code` (default 0) and `contains` (a text in the program's
-/// standard output). A program ended by a signal fails. If it could not be started, did not end by the deadline or wrote
-/// more than 1 MiB, the sensor cannot tell.
+/// standard output). A program ended by a signal fails. If the program could not be started, did not end and close its
+/// output by the deadline, or wrote more than 1 MiB, the sensor cannot tell.
 ///
 /// No part of a command comes from a memory, and no shell interprets it. It runs in the folder given for it, with an empty
-/// environment and no input; its standard error is discarded. At the deadline it is killed: on Unix with the feature `files`
-/// together with its process group, otherwise alone.
+/// environment and no input; its standard error is discarded. At the deadline, or once it has written too much, it is
+/// killed: on Unix with the feature `files` together with its process group, otherwise alone.
 #[derive(Clone, Debug)]
 pub struct CommandSensor {
     traits: SensorTraits,

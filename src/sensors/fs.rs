@@ -1,7 +1,8 @@
 //! A sensor for files below folders that the configuration names.
 //!
-//! Each check opens the folder, and then one path component after the other through the parent's handle, without following
-//! links. If a folder is swapped for a link in the meantime, this is noticed, and nothing outside is opened.
+//! Each check opens the named folder, and then one path component after the other through the handle of the folder above,
+//! without following links. If a folder below is swapped for a link in the meantime, this is noticed, and nothing outside
+//! is opened.
 
 use std::{
     collections::BTreeMap,
@@ -38,13 +39,15 @@ const MAX_DEPTH: usize = 64;
 /// Checks files below folders that the configuration names. By default its name is `fs` and its reliability 0.80. Feature
 /// `files`.
 ///
-/// A subject is `root:path`: a root's name, and a path below the root, with `/`. The expectation has `exists` (true or
-/// false), `sha256` (64 hexadecimal digits) and `contains` (an exact text); all that are given must hold, and an empty
-/// expectation expects that the file exists. If there is no file, `exists: false` holds, and an expected content fails.
+/// A subject is `root:path`: a root's name, and a relative path below the root, whose parts are separated by `/`:
+/// `ops:nginx/api.conf`. The expectation has `exists` (true or false), `sha256` (64 hexadecimal digits) and `contains` (an
+/// exact text); all that are given must hold, and an empty expectation expects that the file exists. If there is no file,
+/// `exists: false` holds, and any other expectation fails.
 ///
 /// Only regular files of up to 10 MiB are read: no links, symbolic or hard, no devices, no fifos (which it does not wait
-/// for), and nothing outside the root by `..` or an absolute path. For these the sensor cannot tell. It can tell that
-/// folders and regular files of any size exist, but not what unreadable or larger files contain.
+/// for), and nothing outside the root by `..` or an absolute path. For these the sensor cannot tell. Of folders and of
+/// larger files that it can open, it can tell only that they exist; of a file that it cannot open, it cannot tell
+/// anything.
 #[derive(Clone, Debug)]
 pub struct FsSensor {
     traits: SensorTraits,

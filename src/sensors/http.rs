@@ -25,12 +25,12 @@ const MAX_BYTES: u64 = 1 << 20;
 /// A subject is the name of an address. The expectation has `status` (an HTTP status; default any from 200 to 299), and
 /// `pointer` with `equals`: the value in the answer's JSON at this JSON pointer. A missing value fails, and so does a status
 /// other than the stated one. If no status is stated, an answer outside 200 to 299 says nothing about the subject, and the
-/// sensor cannot tell. Nor can it tell if the answer comes too late, or if its JSON is needed but is invalid or larger than
+/// sensor cannot tell. Nor can it tell if no answer comes in time, or if its JSON is needed but is invalid or larger than
 /// 1 MiB.
 ///
 /// No part of an address comes from a memory. No redirect is followed, no proxy is used, and no key is sent except one in
-/// the query of the address itself. An address that resolves to this machine, a private network or a link-local address is
-/// asked only if it was added with [`private_url`](Self::private_url).
+/// the address itself. A request goes to this machine, a private network or a link-local address only if its address was
+/// added with [`private_url`](Self::private_url).
 ///
 /// ```
 /// use std::time::Duration;
@@ -63,12 +63,12 @@ impl HttpSensor {
     /// Allows requests to this address. Memories refer to it by this name.
     ///
     /// Errors: `InvalidInput` for a name that is empty, longer than 256 bytes, or contains a colon or control characters,
-    /// and if the address is not `http` or `https`, or contains a user, a password or a fragment.
+    /// and for an address that is not `http` or `https` with a host, or contains a user, a password or a fragment.
     pub fn url(self, name: impl Into<String>, url: impl Into<String>) -> Result<Self> {
         self.with(name, url, false)
     }
 
-    /// Like [`url`](Self::url), but the address may be on this machine or a private network.
+    /// Allows requests to this address like [`url`](Self::url), also if it is on this machine or a private network.
     pub fn private_url(self, name: impl Into<String>, url: impl Into<String>) -> Result<Self> {
         self.with(name, url, true)
     }

@@ -25,7 +25,8 @@ struct KnownSensor {
     sensor: Arc<dyn Sensor>,
 }
 
-/// Asks each sensor for its name, and refuses one outside its limits; a panic is an error.
+/// Asks each sensor for its name, its reliability and its window. Refuses a sensor that is outside the limits, has another
+/// one's name, or panics.
 pub(crate) fn all(sensors: Vec<Arc<dyn Sensor>>) -> Result<Vec<Arc<dyn Sensor>>> {
     let mut known: Vec<Arc<dyn Sensor>> = Vec::with_capacity(sensors.len());
     for sensor in sensors {
@@ -44,7 +45,7 @@ pub(crate) fn of_name<'s>(sensors: &'s [Arc<dyn Sensor>], name: &str) -> Option<
     sensors.iter().find(|sensor| sensor.name() == name)
 }
 
-/// Whether the name is that of a configured sensor, or stands for a person.
+/// Returns whether the name is that of a configured sensor, or stands for a person.
 pub(crate) fn is_configured(sensors: &[Arc<dyn Sensor>], name: &str) -> bool {
     name == HUMAN || of_name(sensors, name).is_some()
 }

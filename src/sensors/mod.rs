@@ -1,8 +1,8 @@
 //! Sensors: the trait, and four implementations. This is the only code that reads other programs' files, starts a program,
 //! or asks an address to find out whether a memory still holds.
 //!
-//! A memory names a sensor, a subject and an expectation; these are data. What may be read, run or requested is set only
-//! in the configuration, under names, and a subject refers to it by its name.
+//! A memory names a sensor, a subject and an expectation; these are data. Only the configuration says what the four may
+//! read, run or request, and names it; a subject refers to it by that name.
 
 mod command;
 #[cfg(feature = "files")]
@@ -34,7 +34,7 @@ use crate::{
 /// How long a sensor may take by default.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks whether a memory still holds. A sensor only reads, and says that it cannot tell rather than guess.
+/// Checks whether a memory still holds. A sensor must only look, and must say that it cannot tell rather than guess.
 ///
 /// ```
 /// use std::time::Instant;
@@ -64,24 +64,24 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// config.sensors.push(std::sync::Arc::new(Features(vec!["dark-mode"])));
 /// ```
 pub trait Sensor: Send + Sync + fmt::Debug {
-    /// Returns the sensor's name in rows and receipts, such as `fs`. 1 to 200 bytes, unique among the configured sensors;
-    /// `human` is reserved for a person. Called once, when the file is opened, like [`reliability`](Self::reliability) and
-    /// [`window`](Self::window).
+    /// Returns the sensor's name as rows and warnings show it, such as `fs`. 1 to 200 bytes without control characters,
+    /// unique among the configured sensors; `human` is reserved for a person. Called once, when the file is opened, like
+    /// [`reliability`](Self::reliability) and [`window`](Self::window).
     fn name(&self) -> &str;
 
     /// Returns how reliable a pass is, from 0 to 1. After a pass, this is the memory's reliability, and the memory's
     /// confidence does not rise above it.
     fn reliability(&self) -> f64;
 
-    /// Returns how long a pass holds for a memory that states no window. It becomes the memory's window. Zero: the memory is
-    /// stale again immediately, and should be looked up each time. Default: `None`, which leaves it to the memory's
-    /// volatility.
+    /// Returns how long a pass holds for a memory that states no window. If this is longer than the window of the memory's
+    /// volatility, it becomes the memory's window, up to 180 days. Otherwise, and with the default `None`, the volatility
+    /// decides. A memory of low volatility gets no window, because it does not grow stale.
     fn window(&self) -> Option<Duration> {
         None
     }
 
-    /// Whether the sensor knows this subject and can check this expectation. If not, a memory cannot be watched with it.
-    /// Does not look at the subject. Default: true.
+    /// Returns whether the sensor knows this subject and can check this expectation, without looking at the subject. If
+    /// not, no memory can be watched with them. Default: true.
     fn understands(&self, subject: &str, expect: &Expect) -> bool {
         let _ = (subject, expect);
         true

@@ -1,4 +1,4 @@
-//! The folder of a vault. This is the only code that reads and writes there.
+//! The folder of a vault. This is the only code that reads and writes in it.
 //!
 //! Everything is opened below one handle of the folder, component by component, without following links. A file is written
 //! under a temporary name, synced, and renamed, so that it has either its old or its new content.
@@ -112,8 +112,8 @@ impl Disk {
         Err(Error::new(ErrorKind::Busy, "another process syncs this vault; try again when it is done"))
     }
 
-    /// Lists every wanted file in the folder, by path. Hidden files and folders are ignored. What is not a regular file is
-    /// listed as refused.
+    /// Lists the wanted files in the folder, by path. Hidden files and folders are ignored, and so is what is nested too
+    /// deep. A file that is not regular, cannot be opened, is too large or has several names is listed as refused.
     pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<FolderScan> {
         let (mut found, mut left_behind, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         let mut folders =
@@ -173,7 +173,7 @@ impl Disk {
         }
     }
 
-    /// Returns the text of a file; `None` if it does not exist or cannot be read.
+    /// Returns the text of a file; `None` if it does not exist, cannot be read or is not UTF-8.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let (folder, name) = self.folder_of(path, false).ok()??;
         let bytes = read_in(&folder, name, most_bytes(path)).ok()?;

@@ -1,4 +1,5 @@
-//! The formats of the entry paper: the memories of a day, the log of relations, one memory as JSON.
+//! The formats of the entry paper: the memories of a day, a page of what has settled, the log of relations, and one memory
+//! as JSON.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -138,7 +139,7 @@ pub(crate) fn kind_of(outcome: Option<Outcome>) -> MemoryKind {
     if outcome == Some(Outcome::Decision) { MemoryKind::Decision } else { MemoryKind::General }
 }
 
-/// Returns the first sentence, cut at a word if it is long.
+/// Returns the first line of the first sentence, cut at a word if it is long.
 pub(crate) fn title_of(content: &str) -> String {
     let first =
         sentences(content).first().map_or(content, |sentence| sentence.text).trim().trim_end_matches('.');
@@ -160,7 +161,7 @@ struct Link {
     weight: f64,
 }
 
-/// Returns the edges that a memory lists: those that lead from it, and those to what caused it.
+/// Returns the edges that a memory lists: those that lead from it. What it causes is not listed, but what caused it is.
 fn links(of: MemoryId, edges: &[&Edge]) -> Vec<Link> {
     let mut edges: Vec<&&Edge> = edges.iter().filter(|edge| edge.status == EdgeStatus::Accepted).collect();
     edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));

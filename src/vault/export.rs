@@ -1,4 +1,4 @@
-//! Decides which files a vault should have, and generates their contents.
+//! Decides which files a vault in the cognitive layout should have, and puts their contents together.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,7 +1,8 @@
-//! Reads the head of a file, between two lines `---`: fields in a subset of YAML, in linear time.
+//! Reads the head of a file, between two lines `---`: fields in a subset of YAML, in linear time. Also writes single values
+//! so that they read back the same.
 //!
-//! The subset has texts, lists, and one level of fields inside a list or a value. Everything else in YAML (anchors, aliases,
-//! tags, merges, block scalars, several documents) is refused with its line: nothing in a file is ever evaluated.
+//! The subset has single values, and lists and fields with little nesting. Anchors, aliases, tags, merges and block scalars
+//! are refused with their line: nothing in a file is ever evaluated.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Finds what people did to a vault's files since they were written, as changes of memories. A pure function.
+//! Finds what people did to the files of memories since these were last written, as changes of memories. Touches no folder:
+//! the caller passes what is there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,7 +33,7 @@ use crate::{
     },
 };
 
-/// What a file says since it was last written.
+/// What became of a file since it was last written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Incoming {
     /// A person edited a memory.
@@ -41,7 +42,8 @@ pub(crate) enum Incoming {
     New { path: String, memory: Box<NewMemory>, relations: Vec<Relation> },
     /// The file says only what is already known: it is written again.
     Taken { path: String },
-    /// The memory and its file both changed, or the file is out of date: its text is set aside, and a person is asked.
+    /// The memory and its file both changed, or the file is out of date or torn: its text is set aside. If the memory is
+    /// known, a person is asked.
     Conflict { path: String, id: Option<MemoryId> },
     /// A person removed the file.
     Gone { path: String, id: MemoryId },

@@ -1,4 +1,5 @@
-//! Writes the files that a vault should have, and removes those that it should no longer have.
+//! Writes the files that a vault should have, and removes those that it should no longer have. Sets aside texts that people
+//! wrote and that would be lost.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,5 @@
-//! Generates the files of the cognitive paper that are about many memories: days, the profile, the index and the state.
+//! Generates the files of the cognitive layout that are not about one memory or edge (days, the profile, a page of what has
+//! settled, the index, the state, the vectors, the configuration), except the core and the reflection.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -20,7 +21,8 @@ use crate::{
     vault::{file::MemoryFile, head::time, places::as_link, relation::edge_name},
 };
 
-/// The files that git should ignore: those that use changes, and those that are derived from others.
+/// The files that git should ignore: those that use changes, those that are derived from others, and those that only this
+/// folder needs.
 pub(crate) const IGNORED: &str =
     "_state.json\n_index.json\n_embeddings.json\n_config.json\n_sync.json\n_lock\n";
 

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use crate::{model::vault::Layout, vault::state::STATE};
 
-/// The maximum size of a memory's file, and of any file that this program does not generate: 1 MiB.
+/// The maximum size of a memory's file, and of any other that is not a page of the cognitive layout: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
 /// The maximum size of a generated page: a page of a day or an index of many memories is large.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
@@ -24,7 +24,7 @@ pub(crate) fn is_of_memory(path: &str) -> bool {
         && (path.starts_with("vault/") || (path.starts_with("graph/") && !path.starts_with("graph/edges/")))
 }
 
-/// Whether a path is one at which a vault has a file: a memory, an edge, a day, or a page at the top; in layouts other than
+/// Whether a vault may have a file of ours at a path: a memory, an edge, a day, or a page at the top; in layouts other than
 /// the cognitive one, any markdown, or the log of relations.
 pub(crate) fn is_ours(path: &str, layout: Layout) -> bool {
     match layout {

@@ -1,4 +1,5 @@
-//! Reads from the store what files show of a user, as of one moment.
+//! Reads from the store what files show of a user. Everything but the directions of vectors and the histories is of one
+//! moment.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -42,7 +43,8 @@ impl Hidden {
     }
 }
 
-/// Reads everything that files show, and what they must no longer show.
+/// Reads what files show, with at most 1,000 anchors, and which memories they must no longer show. The directions of vectors
+/// and the histories are read separately.
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
     let mut known = ExportState { now: snapshot.now(), ..ExportState::default() };
@@ -96,7 +98,7 @@ pub(crate) fn directions(
     store.snapshot()?.directions(scope, &space, memories)
 }
 
-/// Returns the changes of each memory, oldest first.
+/// Returns the newest 1,000 changes of each memory, oldest first.
 pub(crate) fn histories(
     store: &Store,
     scope: &Scope,

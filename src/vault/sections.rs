@@ -1,4 +1,4 @@
-//! Several memories in one file. Each is a section: a heading, a text, and a comment with its fields.
+//! Several memories in one file, a log or a day. Each is a section: a heading, a text, and a comment with its fields.
 //!
 //! A line of a text that looks like one of these parts, or would without its leading backslashes, gets one more backslash in
 //! front. So every text reads back unchanged, and none is split in two.

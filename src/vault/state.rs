@@ -52,7 +52,7 @@ pub(crate) struct WrittenFile {
     /// set, a missing or torn file does not mean that somebody touched it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<FileHash>,
-    /// For a memory: a hash of each field, to distinguish an edit in the file from a change here.
+    /// For a memory or an edge: a hash of each field, to distinguish an edit in the file from a change here.
     #[serde(default, skip_serializing_if = "FieldHashes::is_empty")]
     pub(crate) fields: FieldHashes,
     /// The stamp of the input that the file was made from, or empty: the same input gives the same file.

@@ -1,6 +1,6 @@
-//! Extracts by rules what an ended session teaches: what was decided, which problem was fixed and how, which steps were done
-//! and worked; and how the memories that it used turned out. Its results are sentences of the session itself, never new
-//! ones.
+//! Extracts by rules what an ended session teaches: what was decided, which problem was fixed and how, and which steps
+//! worked. Also reads how the memories that the session used turned out. What the rules find is quoted from the session,
+//! without bold markup, and shortened for titles.
 
 mod echo;
 mod hearing;
@@ -119,7 +119,7 @@ impl Finding {
 }
 
 /// Returns the findings of a session that are kept in addition to those in `beside`: fixes first, then procedures, then
-/// decisions, the newest of each first, without duplicates.
+/// decisions, the newest of each first, without duplicates. Together they are at most [`MOST`] memories.
 pub(crate) fn best(mut found: Vec<Finding>, beside: &[Finding]) -> Vec<Finding> {
     let worth = |found: &Finding| match (&found.solves, found.learned.new.kind) {
         (Some(_), _) => 0,

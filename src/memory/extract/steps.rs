@@ -1,4 +1,4 @@
-//! Reads steps to do: a numbered list in a reply.
+//! Finds the steps of a procedure in a reply: a numbered list.
 
 use crate::english::{
     lists::{List, list, spaced},
@@ -26,8 +26,8 @@ pub(super) struct Steps {
     pub(super) quote: String,
 }
 
-/// Returns the first numbered list of a reply, starting at 1 and without gaps, of 3 to 20 steps. A reply with a second list
-/// offers alternatives, and nobody knows which one worked.
+/// Returns the steps of a reply: its only numbered list of at least 3 steps, if that starts at 1, has no gaps and has at
+/// most 20 steps. A reply with a second such list offers alternatives, and nobody knows which one worked.
 pub(super) fn steps(reply: &str) -> Option<Steps> {
     let (mut lists, mut lead_end): (Vec<Vec<String>>, _) = (Vec::new(), 0);
     let mut is_code = false;

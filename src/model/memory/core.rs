@@ -80,7 +80,7 @@ impl CoreOptions {
     }
 }
 
-/// What matters most of a user's memories. The same file, moment and options give the same bytes.
+/// What matters most of a user's memories. The same file, moment, options and tokenizer give the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

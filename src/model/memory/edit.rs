@@ -10,8 +10,8 @@ use crate::model::{
     turn::Origin,
 };
 
-/// Changes to make to a memory; a field that is not set stays as it is. The bounds are those of
-/// [`NewMemory`](crate::NewMemory).
+/// Changes to make to a memory. A field that is not set stays as it is, unless it follows from another one, as described
+/// there. The bounds are those of [`NewMemory`](crate::NewMemory).
 ///
 /// ```
 /// use thermocline::Edit;
@@ -22,13 +22,15 @@ use crate::model::{
 pub struct Edit {
     /// The revision that the editor read. If the memory has another revision, the edit fails with `Conflict`.
     pub expected_revision: Option<u32>,
-    /// The origin of the new text; `None` means the origin that the [handle](crate::Memories::by) acts for.
+    /// The editor's origin; `None` means the origin that the [handle](crate::Memories::by) acts for. It becomes the
+    /// memory's origin if the editor rewrites the text, or changes the text and is trusted less than the memory.
     pub origin: Option<Origin>,
     /// A new kind.
     pub kind: Option<MemoryKind>,
-    /// A new title.
+    /// A new title. The memory's entities are derived again, unless somebody set them.
     pub title: Option<String>,
-    /// A new text. The memory's entities are derived again, unless somebody set them.
+    /// A new text. The memory's entities are derived again, unless somebody set them. The summary is removed, unless a new
+    /// one is set here.
     pub content: Option<String>,
     /// A new summary; an empty one removes it.
     pub summary: Option<String>,
@@ -38,8 +40,8 @@ pub struct Edit {
     pub tags: Option<Vec<String>>,
     /// Entities that replace the existing ones.
     pub entities: Option<Vec<String>>,
-    /// A new frequency, whatever the rules say. Fails with `Conflict` if the memory's trust or volatility does not
-    /// allow it.
+    /// A new frequency, without waiting for the rules. If the memory's trust or volatility does not allow it, the edit
+    /// fails with `Conflict`.
     pub frequency: Option<Frequency>,
     /// A new importance, from 0 to 1.
     pub importance: Option<f64>,
@@ -87,13 +89,13 @@ impl Edit {
     setters! {
         /// Makes the edit fail with `Conflict` unless the memory has this revision.
         expected_revision: u32,
-        /// Sets the origin of the new text. Default: the origin that the [handle](crate::Memories::by) acts for.
+        /// Sets the editor's origin. Default: the origin that the [handle](crate::Memories::by) acts for.
         origin: Origin,
         /// Sets a new kind.
         kind: MemoryKind,
         /// Sets new steps; `None` removes them.
         procedure: Option<Procedure>,
-        /// Sets a new frequency, whatever the rules say.
+        /// Sets a new frequency, without waiting for the rules.
         frequency: Frequency,
         /// Sets a new importance, from 0 to 1.
         importance: f64,
@@ -127,7 +129,7 @@ impl Edit {
         self
     }
 
-    /// Sets a new text.
+    /// Sets a new text. The summary is removed, unless a new one is set too.
     #[must_use]
     pub fn content(mut self, content: impl Into<String>) -> Self {
         self.content = Some(content.into());
@@ -169,7 +171,7 @@ impl Edit {
         self
     }
 
-    /// Returns whether the edit changes nothing.
+    /// Returns whether the edit sets no field besides `expected_revision` and `origin`.
     pub fn is_empty(&self) -> bool {
         let Self { expected_revision, origin, .. } = *self;
         *self == Self { expected_revision, origin, ..Self::default() }

@@ -1,4 +1,4 @@
-//! Filters on memories, and whether turns, memories or both are recalled.
+//! The filter on memories, and the choice whether turns, memories or both are recalled.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ impl Of {
 }
 
 /// A filter for listing, recalling or forgetting memories. All conditions must hold; an empty list sets no condition. The
-/// default selects all active memories.
+/// default selects all active memories. A session's state never passes.
 ///
 /// ```
 /// use thermocline::{MemoryFilter, MemoryKind};
@@ -58,11 +58,12 @@ pub struct MemoryFilter {
     pub task_type: Option<TaskType>,
     /// Only memories with at least this confidence, from 0 to 1.
     pub min_confidence: Option<f64>,
-    /// Only memories filed under this project or under none; a memory filed under none applies to all projects.
+    /// Only memories filed under this project or, unless `project_alone` is true, under none; a memory filed under none
+    /// applies to all projects.
     pub project: Option<String>,
     /// Whether memories filed under no project are excluded too, if a project is given.
     pub project_alone: bool,
-    /// Only memories that have all of these tags, in any spelling.
+    /// Only memories that have all of these tags, whatever their case, their accents and a leading `#`.
     pub tags: Vec<String>,
 }
 

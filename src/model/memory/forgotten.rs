@@ -11,6 +11,6 @@ use crate::model::ids::{GroupId, MemoryId};
 pub struct Forgotten {
     /// The operation. An undo of any of the memories brings all of them back. `None` if nothing was forgotten.
     pub group: Option<GroupId>,
-    /// The memories, newest first.
+    /// The memories, the last saved first.
     pub memories: Vec<MemoryId>,
 }

@@ -32,11 +32,12 @@ pub struct Memory {
     pub superseded_by: Option<MemoryId>,
     /// How settled the memory is.
     pub frequency: Frequency,
-    /// When the memory got this frequency, by the system clock.
+    /// Since when the memory counts as having this frequency, by the system clock. A use or a save that makes the memory
+    /// active again starts the time anew.
     pub frequency_since: DateTime<Utc>,
     /// How much the memory matters, from 0 to 1. It does not fade by itself.
     pub importance: f64,
-    /// How likely the memory is true, from 0 to 1. Outcomes of uses and checks change it.
+    /// How likely the memory is true, from 0 to 1. Outcomes of uses and results of checks change it.
     pub confidence: f64,
     /// How good the memory's source is, from 0 to 1; `None` if nobody assessed it.
     pub reliability: Option<f64>,
@@ -54,7 +55,7 @@ pub struct Memory {
     pub validity_window: Option<Duration>,
     /// Whose words the memory contains.
     pub origin: Origin,
-    /// How far the memory is trusted: at first as far as its least trusted source.
+    /// How far the memory is trusted: at first as far as the least trusted of its origin and its sources.
     pub trust: Trust,
     /// How the memory was learned.
     pub learning_source: LearningSource,
@@ -70,7 +71,8 @@ pub struct Memory {
     pub goal_signature: Option<String>,
     /// The task type that the memory is for.
     pub task_type: Option<TaskType>,
-    /// The version, from 1: higher than that of each memory that this one superseded.
+    /// The version, from 1. A memory that is saved in the place of others gets one more than the highest of their
+    /// versions.
     pub version: u32,
     /// The revision, from 1. An operation that changes the memory raises it; a use does so only if it makes an archived
     /// memory active again.
@@ -81,7 +83,7 @@ pub struct Memory {
     pub said_at: DateTime<Utc>,
     /// When the memory was saved, by the system clock.
     pub created_at: DateTime<Utc>,
-    /// When the memory was last changed, by the system clock.
+    /// When the memory was last changed, by the system clock; uses that do not raise the revision do not count.
     pub updated_at: DateTime<Utc>,
     /// The memory's title.
     pub title: String,
@@ -100,7 +102,8 @@ pub struct Memory {
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// The memory's counters and times of use.
     pub state: MemoryState,
-    /// Whether another memory contradicts this one, and no person has decided yet.
+    /// Whether another memory contradicts this one, and no person has decided yet. A waiting memory with the words of a
+    /// tool or a document does not contest one that is trusted more.
     pub contested: bool,
     /// The memory's standing at the moment of the call: how much it still matters, and its warnings.
     pub standing: Standing,

@@ -13,7 +13,9 @@ use crate::model::{
     turn::Origin,
 };
 
-/// A memory to save: its text, and what the caller knows about it. Everything else has a default or is derived.
+/// A memory to save: its text, and what the caller knows about it. Everything else has a default or is derived. A memory
+/// that [supersedes](crate::Memories::supersede) or [merges](crate::Memories::merge) others inherits some of what is not
+/// stated for it.
 ///
 /// ```
 /// use thermocline::{MemoryKind, NewMemory, Origin, Outcome};
@@ -72,8 +74,8 @@ pub(crate) struct Birth {
 }
 
 impl NewMemory {
-    /// Creates a memory of this kind. The title has 1 to 200 bytes and a visible character; the content has at most 64
-    /// KiB and is not blank.
+    /// Creates a memory of this kind. The title has at most 200 bytes and the content at most 64 KiB, and each has a
+    /// visible character.
     pub fn new(kind: MemoryKind, title: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
             kind,
@@ -126,14 +128,15 @@ impl NewMemory {
         self
     }
 
-    /// Sets the entities: what the memory is about, by name. Default: those named in its text.
+    /// Sets the entities: what the memory is about, by name. Default: those that its title and content name.
     #[must_use]
     pub fn entities<T: Into<String>>(mut self, entities: impl IntoIterator<Item = T>) -> Self {
         self.entities = Some(entities.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets how settled the memory is. Default: [`Frequency::Mid`].
+    /// Sets how settled the memory is. Default: [`Frequency::Mid`]; [`Frequency::High`] if its volatility is
+    /// [`Volatility::Ephemeral`], or its learning source is not [`LearningSource::Manual`].
     #[must_use]
     pub fn frequency(mut self, frequency: Frequency) -> Self {
         self.frequency = Some(frequency);
@@ -218,7 +221,8 @@ impl NewMemory {
         self
     }
 
-    /// Sets the slot, at most 256 bytes: at most one active memory of a kind and project has it.
+    /// Sets the slot, at most 256 bytes: at most one active memory of a kind and project has it. Slots are stored and
+    /// compared in lower case and without accents.
     #[must_use]
     pub fn goal_signature(mut self, slot: impl Into<String>) -> Self {
         self.goal_signature = Some(slot.into());
@@ -240,15 +244,16 @@ impl NewMemory {
         self
     }
 
-    /// Sets when the memory was true. Default: now, by the clock. Limits: the years 1 to 9999.
+    /// Sets when the memory was true. Default: now, by the system clock. Limits: from the year 1 to one day ahead of the
+    /// system clock.
     #[must_use]
     pub fn said_at(mut self, at: DateTime<Utc>) -> Self {
         self.said_at = Some(at);
         self
     }
 
-    /// Adds a turn that the memory comes from, with the words in it that prove the memory; may be called several times.
-    /// Empty words mean that there is no proof.
+    /// Adds a turn that the memory comes from, with a quote: the words in the turn that prove the memory. An empty quote
+    /// means that no words prove it. May be called several times.
     #[must_use]
     pub fn source(mut self, turn: TurnId, quote: impl Into<String>) -> Self {
         self.sources.push(NewSource { turn_id: turn, quote: quote.into() });

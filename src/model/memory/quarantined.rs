@@ -8,7 +8,7 @@ use crate::model::{
     turn::Origin,
 };
 
-/// The source to put in quarantine.
+/// The source to put in quarantine. What jobs made from a hidden memory is hidden too. A session's state is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -21,7 +21,8 @@ pub enum QuarantineSource {
     Session(SessionId),
     /// One memory.
     Memory(MemoryId),
-    /// What one call saved, by the call's id, as in [`SourceName::Caller`](crate::SourceName).
+    /// What one call saved, rewrote or imported, by the call's id, as in [`SourceName::Caller`](crate::SourceName) or
+    /// `SourceName::Import`.
     Call(Uuid),
     /// Every memory with words of this origin.
     Origin(Origin),
@@ -32,12 +33,13 @@ pub enum QuarantineSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// The operation; `None` if nothing came from the source.
+    /// The id of the operation, by which it can be lifted; `None` if it changed nothing.
     pub group: Option<GroupId>,
     /// The hidden memories, in the order of saving.
     pub memories: Vec<MemoryId>,
     /// Memories that stay because somebody saved them, and that are now trusted like a document's words.
     pub lowered: Vec<MemoryId>,
-    /// Memories that hold again because what had superseded them is hidden.
+    /// Memories that hold again because what had superseded them is hidden, or that are archived instead because their
+    /// place is taken.
     pub restored: Vec<MemoryId>,
 }

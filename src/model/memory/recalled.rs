@@ -22,19 +22,20 @@ pub struct RecalledMemory {
     pub seq: i64,
     /// The memory's warnings, at the moment of the recall.
     pub flags: MemoryFlags,
-    /// The turns that the memory rests on, in the order of recording.
+    /// The turns that the memory rests on, in the order of recording. Empty once an edit has given it another text.
     pub sources: Vec<SourceTurn>,
 }
 
-/// Warnings about a memory, at the moment of the call. In JSON, warnings that do not apply are left out.
+/// Warnings about a memory, at the moment of the call. In JSON, warnings that do not apply are left out. Their effects on
+/// the score do not apply in the profiles `recency` and `continuum`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each may hold by itself")]
 pub struct MemoryFlags {
-    /// Why the memory is stale: its last check is too old, or its source is too weak. Empty if it is fresh. Stale
-    /// memories have half the score.
+    /// Why the memory is stale: its last passed check is too old, or its source is too weak. Empty if it is fresh. Being
+    /// stale halves the score.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleReason>,
     /// Whether the memory's source was assessed below 0.7, which multiplies the score by 0.8.
@@ -44,7 +45,7 @@ pub struct MemoryFlags {
     /// ephemeral.
     #[serde(skip_serializing_if = "is_not")]
     pub look_up: bool,
-    /// The names of the sensors that can look up what the memory says; empty unless `look_up` is true.
+    /// The names of the sensors that watch the memory and so can look up what it says; empty unless `look_up` is true.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sensors: Vec<String>,
     /// Whether the memory is archived, which halves the score.

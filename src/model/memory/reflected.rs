@@ -22,18 +22,19 @@ pub struct ProposedMerge {
     pub why: String,
 }
 
-/// The proposals of a reflection. No memory was changed, and no proposal takes effect until a person approves it.
+/// The proposals of a reflection. No memory was changed. No proposal takes effect by itself: a person decides a review, and
+/// an edge is followed once [`Memories::relate`](crate::Memories::relate) states it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reflected {
-    /// The number of memories that were considered: those of the newest 2,000 that are fresh, trusted and not
-    /// contested.
+    /// The number of memories that were considered: of the newest 2,000 active ones that are trusted at least as much as
+    /// the assistant's words, those that are neither stale nor contested.
     pub memories: u64,
     /// How many of the considered memories have no vector yet, and so were not compared.
     pub without_vectors: u64,
-    /// Proposed edges of the type `similar_to`, the most similar memories first: at most 64.
+    /// New edges of the type `similar_to`, all of them only proposed, the most similar memories first: at most 64.
     pub edges: Vec<Edge>,
-    /// Reviews that ask whether two memories are one, the most similar memories first: at most 32.
+    /// New reviews that ask whether two memories are one, the most similar memories first: at most 32.
     pub merges: Vec<ProposedMerge>,
 }

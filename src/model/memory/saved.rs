@@ -16,8 +16,8 @@ pub struct Saved {
     pub memory: Memory,
     /// What became of the memory to save.
     pub outcome: SaveOutcome,
-    /// If the memory was known: the JSON names of the fields for which the save stated a value that the memory did not
-    /// take. An [edit](crate::Memories::edit) can change them.
+    /// If the memory was known: the JSON names of fields for which the save stated another value, which the memory did not
+    /// take. An [edit](crate::Memories::edit) can change most of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }
@@ -30,8 +30,9 @@ pub struct Saved {
 pub enum SaveOutcome {
     /// The memory is new.
     New,
-    /// The same memory was known and active. Its tags were joined with the new ones, missing fields were filled, and
-    /// the rest stayed as it was.
+    /// The same memory was known and active. As far as the save is trusted, its tags were joined with the new ones and
+    /// missing fields were filled. If the save is trusted more, the memory has its origin and trust now. The rest stayed
+    /// as it was.
     Known,
     /// The same memory was known, but archived, or forgotten and not trusted more than the new save. It is active
     /// again.
@@ -39,9 +40,9 @@ pub enum SaveOutcome {
     /// The same memory was known by the caller's id and no longer holds: it is superseded, in quarantine, or forgotten
     /// and trusted more than the new save. It stays that way.
     PutAway,
-    /// The new memory superseded this one.
+    /// The saved memory, new or known, superseded this one.
     Superseded(MemoryId),
-    /// The new memory may not supersede the one in its slot, which is trusted more or has the user's own words. The new
-    /// memory waits, archived, until a person decides this review.
+    /// The saved memory may not take the place of another one, which is trusted more or has the user's own words. A person
+    /// has to decide this review. Until then the saved memory is archived, unless it was already known and active.
     Waits(ReviewId),
 }

@@ -9,8 +9,9 @@ use crate::model::{
     turn::Origin,
 };
 
-/// A source of a memory. A memory is at first trusted as far as its least trusted source. Its trust rises if a person
-/// rewrites or approves it, or if somebody trusted more says the same.
+/// A source of a memory. A memory is at first trusted as far as the least trusted of its own origin and its sources. Its
+/// trust may change later: if its text is rewritten, if a person approves that it stays forever, if somebody trusted more
+/// says the same, or if a source is put in quarantine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -21,7 +22,7 @@ pub struct MemorySource {
     pub origin: Origin,
     /// Who found the source: `caller`, `import`, `rules`, or the name of a summarizer.
     pub made_by: String,
-    /// When the source was said.
+    /// When the source was said; for a call, when the call was made.
     pub said_at: DateTime<Utc>,
     /// The words in the source that prove the memory; empty if there are none.
     pub quote: String,
@@ -35,7 +36,7 @@ pub struct MemorySource {
 pub enum SourceName {
     /// A turn.
     Turn(TurnId),
-    /// Another memory, which may have been erased.
+    /// Another memory.
     Memory(MemoryId),
     /// A call, by an id that was generated for it.
     Caller(Uuid),

@@ -15,7 +15,7 @@ pub struct Standing {
     pub decay_score: f64,
     /// The label of the decay score.
     pub band: Band,
-    /// How recent the memory is, from 0 to 1.
+    /// How recent the memory is, from 0 to 1; always 1 for the frequencies `low` and `ultra_low`.
     pub current_relevance: f64,
     /// Why the memory is stale; empty if it is fresh.
     pub stale: Vec<StaleReason>,
@@ -27,7 +27,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Returns whether the last check is too old, or the source too weak.
+    /// Returns whether the last passed check is too old, or the source too weak.
     pub fn is_stale(&self) -> bool {
         !self.stale.is_empty()
     }
@@ -52,13 +52,13 @@ word_enum! {
 }
 
 word_enum! {
-    /// Why a memory is stale. A memory that was never checked counts as checked when it was said.
+    /// Why a memory is stale. The age of a memory that never passed a check counts from when it was said.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum StaleReason {
-        /// The last check is older than the memory's window or, if the memory has none, than its volatility allows.
+        /// The last passed check is older than the memory's window or, if the memory has none, than its volatility allows.
         Expired = "expired",
-        /// The volatility is high or ephemeral, and the last check is older than the window or than the volatility
+        /// The volatility is high or ephemeral, and the last passed check is older than the window or than the volatility
         /// allows, whichever is shorter.
         Old = "old",
         /// The reliability of the memory's source is below 0.4.

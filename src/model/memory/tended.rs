@@ -35,7 +35,7 @@ word_enum! {
         Consolidate = "consolidate",
         /// The memory falls back one frequency.
         Downgrade = "downgrade",
-        /// The memory is archived. A use or a person brings it back.
+        /// The memory is archived. A use, a save of the same or an undo can bring it back.
         Archive = "archive",
         /// A person is asked about the memory.
         Review = "review",
@@ -98,7 +98,8 @@ impl TendCounts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tended {
-    /// The operation. [`undo_group`](crate::Memories::undo_group) takes all moves back. `None` if nothing moved.
+    /// The operation. [`undo_group`](crate::Memories::undo_group) takes all changes of memories back; reviews stay open.
+    /// `None` if no memory was changed.
     pub group: Option<GroupId>,
     /// Whether this was a dry run, which writes nothing.
     pub dry_run: bool,

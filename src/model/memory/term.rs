@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TermCount {
-    /// The folded form, by which spellings are compared: `redis`.
+    /// The folded form (lower case, no accents), by which spellings are compared: `redis`.
     pub term: String,
     /// The spelling in one of the memories: `Redis`.
     pub name: String,

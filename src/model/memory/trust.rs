@@ -1,4 +1,4 @@
-//! Trust: how far a memory is trusted, which depends on whose words it has.
+//! Trust: how far a memory is trusted, which at first depends on whose words it has.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,21 @@ use crate::{
     model::turn::Origin,
 };
 
-/// How far a memory is trusted: at first as far as its least trusted [source](crate::MemorySource). In JSON and in the
-/// file, a number from 1 to 4.
+/// How far a memory is trusted: at first as far as the least trusted of its origin and its
+/// [sources](crate::MemorySource). In JSON and in the file, a number from 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]
 #[non_exhaustive]
 pub enum Trust {
-    /// 1: a tool or a document said it. The memory settles no further than [`Frequency::Mid`](crate::Frequency::Mid).
+    /// 1: a tool or a document said it, or a source is in quarantine. The memory settles no further than
+    /// [`Frequency::Mid`](crate::Frequency::Mid).
     Foreign = 1,
     /// 2: the assistant said it.
     Assistant = 2,
     /// 3: the user or the backend said it.
     User = 3,
-    /// 4: a person approved the memory.
+    /// 4: a person approved that the assistant's words stay forever.
     Approved = 4,
 }
 

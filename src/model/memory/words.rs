@@ -1,4 +1,5 @@
-//! The words that classify a memory: its kind, its status, how settled it is, how fast the world outdates it.
+//! The words that classify a memory (its kind, its status, how settled it is, how fast the world outdates it, and others),
+//! and the outcome of a use.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,14 +49,15 @@ word_enum! {
         /// The memory holds.
         #[default]
         Active = "active",
-        /// A rule or a person archived the memory. By default it is in no list, but it is still recalled, with half the
-        /// score.
+        /// A rule archived the memory, it waits for a person, or another memory has its place. By default it is in no list.
+        /// Recall still finds it, usually with half the score, but by default not in the profile `continuum`.
         Archived = "archived",
         /// Another memory superseded this one.
         Superseded = "superseded",
-        /// A call of [`Memories::forget`](crate::Memories::forget) hid the memory. It is kept, and undo brings it back.
+        /// The memory is hidden, for example by [`Memories::forget`](crate::Memories::forget). It is kept, and saving the
+        /// same again, or undoing the operation that hid it, can bring it back.
         Forgotten = "forgotten",
-        /// The memory is hidden together with the source it came from.
+        /// A quarantine of the memory or of its source hides it.
         Quarantined = "quarantined",
     }
     pub fn from_word;
@@ -67,14 +69,15 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// The memory was just learned. If it does not help within 30 days, it is archived, unless it is pinned, was
-        /// saved by hand, or passed a check recently.
+        /// The memory was just learned. If it does not settle further within 30 days, it is archived, unless it is pinned,
+        /// was saved as the user's words, or passed a check recently. One that fades sooner is archived sooner.
         High = "high",
         /// The memory has helped, or somebody saved it.
         Mid = "mid",
         /// The memory has helped repeatedly, in several sessions.
         Low = "low",
-        /// A person approved that the memory stays forever.
+        /// The memory stays forever: a person approved that, or somebody stated it for words that are trusted like the
+        /// user's.
         UltraLow = "ultra_low",
     }
     pub fn from_word;
@@ -92,14 +95,14 @@ word_enum! {
         Medium = "medium",
         /// The memory holds for hours.
         High = "high",
-        /// The memory holds for minutes, and never settles.
+        /// The memory holds for an hour at most, and never settles.
         Ephemeral = "ephemeral",
     }
     pub fn from_word;
 }
 
 word_enum! {
-    /// What sort of information a memory contains. The sort determines the volatility if none is set.
+    /// What sort of information a memory contains, which determines the volatility if none is set.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InformationType {
@@ -199,7 +202,7 @@ word_enum! {
         /// The memory is shown when it is due and matters enough.
         #[default]
         On = "on",
-        /// A person switched resurfacing off.
+        /// Somebody switched resurfacing off.
         Off = "off",
         /// A person dismissed the memory three times.
         Dismissed = "dismissed",

@@ -1,4 +1,4 @@
-//! Tests that only files below the roots are read.
+//! Tests what is told of files, and that only files below the roots are read.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
