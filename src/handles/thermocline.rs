@@ -118,8 +118,7 @@ impl Thermocline {
     /// This is for callers that keep no handles, such as a service that gets names with each request.
     ///
     /// Errors: those of [`Session::record`](crate::Session::record); `NotFound` while the session is being erased;
-    /// `Unsupported` for the name of a new user, and `NotFound` for an unknown id, if the file's `users` table belongs to a
-    /// backend.
+    /// `Unsupported` for a name, and `NotFound` for an unknown id, if the file's `users` table belongs to a backend.
     pub async fn record(
         &self,
         user: impl Into<UserKey>,
@@ -235,15 +234,15 @@ impl Thermocline {
         .await
     }
 
-    /// Queues a job for each user that rebuilds the vectors of all configured embedders or, if none is configured, of
-    /// the built-in one. Returns the number of jobs; [`run_jobs`](Self::run_jobs) or the worker does the work. Until
-    /// then, recall uses words and the built-in embedder. Vectors of other models stay.
+    /// Queues a job for each user with anything to embed, which rebuilds the vectors of all configured embedders or, if
+    /// none is configured, of the built-in one. Returns the number of users; [`run_jobs`](Self::run_jobs) or the worker
+    /// does the work. Until then, recall uses words and the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
         self.store.write(|tx| tx.rebuild_vectors()).await
     }
 
     /// Removes the vectors of all models except the configured ones and the built-in one: after a change of model that will
-    /// not be reverted. To get them back, every turn has to be embedded again.
+    /// not be reverted. To get them back, everything has to be embedded again.
     pub async fn drop_other_vectors(&self) -> Result<()> {
         let mut kept: Vec<EmbeddingSpace> =
             self.store.config().embedders.iter().map(|embedder| embedder.space()).collect();
@@ -284,15 +283,15 @@ impl Thermocline {
     }
 
     /// Makes a job due now that was given up or waits for a retry; without a number, all such jobs. Returns the number
-    /// of jobs. A summarizer or embedder that is in its cooldown is asked again at once.
+    /// of jobs. Jobs ask a summarizer or embedder that is in its cooldown again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
-    /// Stops runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the
-    /// writer. All clones of the handle are closed too: later writes through them fail with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    /// Stops runs of jobs, for which it waits at most [`Config::close_timeout`], waits until everything queued is
+    /// durable, and ends the worker and the writer. All clones of the handle are closed too: later writes through them
+    /// fail with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         self.store.stop_runs().await;
         let store = Arc::clone(&self.store);
