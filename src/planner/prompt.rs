@@ -1,5 +1,5 @@
-//! The prompt that asks LLM#1 for a plan: instructions, and the message with the last turns. These are JSON strings, so that
-//! no text can forge the JSON around it.
+//! The prompt that asks LLM#1 for a plan: instructions, and as JSON the message, the last turns and the user's wishes. Their
+//! texts are JSON strings, so that none can forge the JSON around it.
 
 use std::borrow::Cow;
 
