@@ -47,8 +47,8 @@ pub struct Thermocline {
 impl Thermocline {
     /// Opens the file with the default [`Config`], or creates it if there is none.
     ///
-    /// A file is refused, and not changed, if it belongs to another program, was written by a newer version, is
-    /// damaged, or cannot be written.
+    /// A file is refused, and not changed, if it belongs to another program, was written by a newer version, cannot be
+    /// read as a database, or cannot be written.
     ///
     /// # Panics
     /// As [`open_with`](Self::open_with).
@@ -89,7 +89,8 @@ impl Thermocline {
         .await
     }
 
-    /// Returns the user of this name (1 to 256 bytes), and adds the user if there is none.
+    /// Returns the user of this name (1 to 256 bytes), and adds the user if there is none. Fails with `Unsupported` if
+    /// the file's `users` table belongs to a backend.
     pub async fn user(&self, name: &str) -> Result<User> {
         check_name("user's name", Some(name))?;
         self.user_with(UserKey::Name(name.to_owned())).await

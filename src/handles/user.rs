@@ -388,8 +388,9 @@ impl User {
     }
 
     /// Erases all data of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's
-    /// name. The data is removed from the bytes of the file and its log, not only hidden. If the erase is interrupted,
-    /// the next run of jobs finishes it.
+    /// name. The data is removed from the bytes of the file and its log, not only hidden; if another process keeps the
+    /// log in use, a job does this later ([`Erased::is_pending`]). If the erase is interrupted, the next run of jobs
+    /// finishes it.
     ///
     /// Erasing cannot reach earlier backups and exports, what other processes hold in memory until their next read, and
     /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log, such as

@@ -91,10 +91,10 @@ impl Context {
     /// ```
     ///
     /// Roles need not alternate: an empty side produces no message. The text of a message is as it was said, except for
-    /// control tokens and for characters that hide or reorder text, as everywhere in a context. Names of speakers are not
-    /// shown. If a side of a turn comes from a tool, a document or the backend ([`Origin`](crate::Origin)), it is never a
-    /// message: `text` quotes it below `<turn 7>`, and `<turn 7: User (document), quoted in the memory>` takes its place
-    /// among the messages.
+    /// control tokens and for characters that hide or reorder text, as everywhere in a context, and for the mark where a
+    /// turn is cut. Names of speakers are not shown. If a side of a turn comes from a tool, a document or the backend
+    /// ([`Origin`](crate::Origin)), it is never a message: `text` quotes it below `<turn 7>`, and `<turn 7: User (document),
+    /// quoted in the memory>` takes its place among the messages.
     ///
     /// If the context was not requested [`for_messages`](ContextOptions::for_messages), this is one message with all of the
     /// text; its frame is not counted in `tokens`.
