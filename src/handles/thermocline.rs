@@ -283,8 +283,8 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
-    /// Makes a job due now that was given up or waits for a retry; without a number, all such jobs. Returns the number
-    /// of jobs. Jobs ask a summarizer or embedder that is in its cooldown again at once.
+    /// Makes the job with this number due now, if it was given up or waits for a retry; without a number, all such
+    /// jobs. Returns the number of jobs. Jobs ask a summarizer or embedder that is in its cooldown again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await

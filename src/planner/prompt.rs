@@ -77,7 +77,7 @@ struct PlannerPromptData<'a> {
     message: Cow<'a, str>,
 }
 
-/// A turn as LLM#1 sees it, without what tools and documents said, because that may be anything.
+/// A turn as LLM#1 sees it, without what tools, documents and the backend said, because that may be anything.
 #[derive(Serialize)]
 struct PlannerTurn<'a> {
     said_on: String,
