@@ -1,4 +1,4 @@
-//! Every setting, with its unit, default and limits.
+//! The settings of an open file, each with its unit, default and limits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -51,31 +51,34 @@ pub struct Config {
     /// Maximum tokens of a context's hot section and the current message together. The limit affects only what the
     /// context shows, not which turns are hot: hot turns that do not fit are shown as the newest of the warm turns. The
     /// hot section gets at least 200 tokens, however long the message is. The limit has no effect for
-    /// [messages](crate::ContextOptions::for_messages), which do not separate recent turns from others. Default 2,000,
-    /// limits 200 to 1,000,000.
+    /// [messages](crate::ContextOptions::for_messages), where all hot turns stay among the recent ones, and the
+    /// message's length does not reduce their room. Default 2,000, limits 200 to 1,000,000.
     pub live_tokens: u32,
     /// How long a session may be silent before it ends, by the system clock. Default 24 hours, at least 1 ms.
     pub session_timeout: Duration,
     /// Maximum size of one side of a turn, in bytes of UTF-8. Default 1 MiB, limits 1 byte to 10 MiB.
     pub max_side_bytes: usize,
     /// A marker, such as `[[remember]]`, that LLM#2 adds to a reply that should be kept. Every occurrence is removed
-    /// from the recorded reply, and the turn is [marked](crate::NewTurn::critical). A backend that sets a marker must
-    /// tell LLM#2 about it and remove it from the replies that it displays. A marker has 1 to 64 bytes, no control
-    /// characters, and no whitespace at either end. Default: none.
+    /// from the recorded reply, and the turn is [marked](crate::NewTurn::critical); a reply by a tool, a document or
+    /// the backend stays as it is. A backend that sets a marker must tell LLM#2 about it and remove it from the replies
+    /// that it displays. A marker has 1 to 64 bytes, no control characters, and no whitespace at either end. Default:
+    /// none.
     pub remember_marker: Option<String>,
     /// Maximum number of commands in the writer's queue; while it is full, callers wait. Default 1,024, limits 1 to
     /// 65,536.
     pub queue_len: usize,
-    /// Maximum bytes of text in the writer's queue; while it is full, callers wait. A single turn larger than this is
-    /// accepted when no other text is queued. Default 64 MiB, at least 1.
+    /// Maximum bytes of text in the writer's queue; while it is full, callers wait. Commands with less than 1 KiB of
+    /// text do not count, and a single turn larger than this is accepted when no other text is queued. Default 64 MiB,
+    /// at least 1.
     pub queue_bytes: usize,
     /// How long a command waits in total, for room in the queue and for another process's lock, before it fails with
     /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Default 30 seconds; zero does not wait.
     pub record_timeout: Duration,
-    /// How long a read may run before it fails with [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Default 5 seconds,
-    /// at least 1 ms.
+    /// How long a read may run before it fails with [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut). Exports, backups,
+    /// statistics and checks of the file have no such limit. Default 5 seconds, at least 1 ms.
     pub read_timeout: Duration,
-    /// How long dropping the last handle waits for the writer. Default 10 seconds; zero does not wait.
+    /// How long dropping the last handle waits for the writer, and how long [`close`](crate::Thermocline::close) waits
+    /// for runs of jobs to stop. Default 10 seconds; zero does not wait.
     pub close_timeout: Duration,
     /// Maximum number of sessions whose hot tiers are cached in memory; the least recently used session is dropped
     /// first. Default 1,000, at least 1.
@@ -124,9 +127,9 @@ pub struct Config {
     /// How long a process holds a job before another process may take it, by the system clock. The process renews this
     /// lease while it works. Default 1 minute, at least 1 second.
     pub lease: Duration,
-    /// The embedders, in order of preference. A query uses the first one that answers; the built-in embedder comes
-    /// last. Vectors of different models are never compared: a text that one model has not embedded yet is found by
-    /// words and by the next model. Default: only the built-in embedder.
+    /// The embedders, in order of preference. A query uses the first one that answers, unless it lacks the vectors of
+    /// too many texts; the built-in embedder comes last. Vectors of different models are never compared: a text that
+    /// the used model has not embedded yet is found by words. Default: only the built-in embedder.
     pub embedders: Vec<Arc<dyn Embedder>>,
     /// How long an embedder may take for a query before the next one is asked, the built-in one last. An embedder that takes
     /// longer is not asked again by a query for 10 seconds. Default 2 seconds, at least 1 ms.
@@ -149,22 +152,23 @@ pub struct Config {
     /// The planner: LLM#1, asked before the search what a context's message needs, given the last turns. It names
     /// queries to search for in addition to the message (those of
     /// [`ContextOptions::queries`](crate::ContextOptions::queries) come first, at most 8 in all), a time that the
-    /// message refers to, and whether older memory is needed at all. Its answer is verified, and can change what is
-    /// found but never what may be shown. Without a usable answer, the context is the same as without a planner, and
-    /// `missing` says so. Its plan is cached, so that the same message after the same turns is not planned again, and
-    /// is in the receipt ([`Understood::plan`](crate::Understood::plan)). Default: none.
+    /// message refers to, which of the user's standing wishes apply, and whether older memory is needed at all. Its
+    /// answer is verified, and can change what is found but never what may be shown. Without a usable answer, the
+    /// context is the same as without a planner, and `missing` says so. Its plan is cached, so that the same message
+    /// after the same turns is not planned again, and is in the receipt
+    /// ([`Understood::plan`](crate::Understood::plan)). Default: none.
     pub planner: Option<Arc<dyn ChatModel>>,
     /// How long the planner may take for a message. A planner that takes longer or fails is not asked again for 10 seconds,
     /// unless it refused only this message. Default 1.5 seconds, at least 1 ms.
     pub plan_timeout: Duration,
     /// Sensors that can check whether a memory still holds, each with its own name and the subjects it may look at:
-    /// only what is configured here is read, run or requested. A job checks memories that are stale and were shown;
-    /// [`Memories::validate`](crate::Memories::validate) checks immediately. Default: none.
+    /// only what is configured here is read, run or requested. Once a stale memory was shown, a job checks the user's
+    /// stale memories; [`Memories::validate`](crate::Memories::validate) checks immediately. Default: none.
     pub sensors: Vec<Arc<dyn Sensor>>,
     /// How long a sensor may take for one check; after that the check counts as undecided. Default 10 seconds, at least
     /// 1 ms.
     pub sensor_timeout: Duration,
-    /// How recalled turns are ranked. Default: [`Profile::Default`].
+    /// How recalled turns and memories are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Maximum bytes of memory that recall uses to cache the data of all users together: about 0.6 KB per chat-sized
     /// turn. The user with the oldest last query is dropped first; if a single user exceeds this, that user's data is
@@ -212,7 +216,7 @@ pub enum Originals {
     Delete,
 }
 
-/// How memories are extracted from ended sessions: at most 5 per session, in words that occur in that session.
+/// How memories are extracted from ended sessions: at most 5 per session, which say only what was said there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Extract {
@@ -240,7 +244,7 @@ pub struct Shares {
     pub hot: u32,
     /// Tokens for earlier turns of the session. Default 2,000.
     pub warm: u32,
-    /// Tokens for what is recalled from earlier conversations and for what is known. Default 900.
+    /// Tokens for what is recalled and for what is known. Default 900.
     pub cold: u32,
 }
 
@@ -259,7 +263,7 @@ impl Shares {
         self
     }
 
-    /// Sets the tokens for what is recalled from earlier conversations and for what is known.
+    /// Sets the tokens for what is recalled and for what is known.
     #[must_use]
     pub fn cold(mut self, tokens: u32) -> Self {
         self.cold = tokens;

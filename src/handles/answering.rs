@@ -1,5 +1,6 @@
-//! How recalls and contexts are answered. LLM#1 plans the recall, if a planner is configured; the evidence is gathered
-//! on another thread; a reranker reorders it, if one is configured; and the answer is finished on another thread.
+//! How recalls and contexts are answered. For a context, LLM#1 plans what to recall, if a planner is configured; the
+//! evidence is gathered on another thread; a reranker reorders it, if one is configured; and the answer is finished on
+//! another thread.
 
 use std::sync::Arc;
 

@@ -33,7 +33,7 @@ impl Memories {
     /// memories are saved.
     ///
     /// A file that cannot be read is left out and reported with the line of the problem. The other memories are saved
-    /// one by one.
+    /// one by one; one that is refused is reported too.
     ///
     /// Errors: only those of the memory file itself.
     pub async fn import_files(

@@ -60,8 +60,9 @@ const DIGITS: usize = 32;
 /// The handle of a user's memories: what is known in addition to what was said. Another user's memory is not found, even
 /// by its id.
 ///
-/// Changes to a memory are in its [`history`](Self::history) and can be undone. Only [`erase`](Self::erase) removes a
-/// memory from the bytes of the file. Every write returns once it is durable.
+/// What is done to a memory is in its [`history`](Self::history), and most of it can be [undone](Self::undo).
+/// [`forget`](Self::forget) only hides a memory; [`erase`](Self::erase) removes it from the bytes of the file. Every
+/// write returns once it is durable.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -91,8 +92,9 @@ impl Memories {
         Self { store, scope, by: Origin::Assistant }
     }
 
-    /// Makes the handle act for this origin, which the history records as who edits, supersedes, forgets and undoes.
-    /// Default: [`Origin::Assistant`]. Whose words a memory has is set by [`NewMemory::origin`] and [`Edit::origin`].
+    /// Makes the handle act for this origin, which decides what it may change and is in the history as who did it.
+    /// Default: [`Origin::Assistant`]. An origin that a call states ([`NewMemory::origin`], [`Edit::origin`]) takes
+    /// precedence over it, and says whose words a memory has.
     #[must_use]
     pub fn by(mut self, origin: Origin) -> Self {
         self.by = origin;
@@ -101,22 +103,24 @@ impl Memories {
 
     /// Saves a memory, once. The [outcome](Saved::outcome) says what became of it.
     ///
-    /// - If the same memory is already known, it gets the tags of both and whatever it lacked (slot, summary, sources,
-    ///   caller's id, pin, ...). Its origin becomes that of the new save if that one is trusted more. Any other field
-    ///   that was stated with a different value is listed in [`Saved::not_taken`]. An archived memory becomes active
-    ///   again, and so does a forgotten one, unless it is trusted more than the new save.
+    /// - If the same memory is already known, by its caller's id or its text, it gets the tags of both and whatever it
+    ///   lacked (slot, summary, sources, pin, ...), as far as the trust of the new save allows. Its origin becomes that
+    ///   of the new save if that one is trusted more. [`Saved::not_taken`] lists stated values that it does not take.
+    ///   An archived memory becomes active again unless it has to wait, as below; so does a forgotten one that is not
+    ///   trusted more than the new save.
     /// - If a memory with another text holds the same [slot](NewMemory::goal_signature), the new memory takes its place
     ///   if it is trusted at least as much (the user's words give way only to the user's). Otherwise the new memory
     ///   waits, archived, until a person decides.
     ///
-    /// Whitespace at the ends of title and content is removed. Slots, like tags, are compared and stored without case.
-    /// If a tool or a document said the text in the memory's [session](NewMemory::session) and the user did not, the
-    /// memory counts as the tool's or the document's words, whoever saves it; the text counts as said if three fifths
-    /// of its runs of five words occur there, among the newest 64 turns. With a [`caller_id`](NewMemory::caller_id), a
-    /// repeated save returns what was saved first.
+    /// Whitespace at the ends of title and content is removed. Slots and tags are compared without case. If a tool or a
+    /// document said the text in the memory's [session](NewMemory::session) and the user did not, the memory counts as
+    /// the tool's or the document's words, whoever saves it; the text counts as said if three fifths of its runs of
+    /// five words occur there, among the newest 64 turns (1 MiB at most). With a [`caller_id`](NewMemory::caller_id), a
+    /// repeated save returns the memory that was saved first.
     ///
     /// Errors: `InvalidInput` (bounds; a quote that does not occur in its turn); `NotFound` (one of the memory's turns,
-    /// or its session); `Conflict` (the caller's id belongs to another text; the same memory is in quarantine).
+    /// or its session); `Conflict` (the caller's id belongs to another text, or names an erased memory; the same memory
+    /// is in quarantine).
     pub async fn save(&self, memory: NewMemory) -> Result<Saved> {
         in_span("save", (self.scope.user_id, None), self.save_one(memory)).await
     }
@@ -196,13 +200,16 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memories(scope, &filter, after, limit)).await
     }
 
-    /// Changes the fields that the edit sets, and no others, except that a new content without a new summary removes
-    /// the old summary. An edit that changes nothing does not raise the revision.
+    /// Changes the fields that the edit sets, and what follows from them: a new content without a new summary removes
+    /// the old summary, entities that the old text named become those of the new text, a volatility that followed the
+    /// information type still does, and the frequency falls to what trust and volatility allow. An edit that changes
+    /// nothing does not raise the revision.
     ///
-    /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of five words)
-    /// that the text becomes the editor's. An editor who is trusted less than the memory cannot change its slot, kind
-    /// or project, and if such an editor changes any of its words (title, content, summary, steps), these become the
-    /// editor's words. A tool or a document cannot change a memory that is trusted more than itself at all.
+    /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of at most five
+    /// words) that the text becomes the editor's. If an editor who is trusted less than the memory changes any of its
+    /// words (title, content, summary, steps), these become the editor's words. Such an editor, unless it is the user,
+    /// cannot change the memory's slot, kind or project. A tool or a document cannot change a memory that is trusted
+    /// more than itself at all.
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (the memory has another revision than
     /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory says the
@@ -230,29 +237,31 @@ impl Memories {
     /// kind and project are the same. If the new memory may not take the place, as [`save`](Self::save) describes, it
     /// waits until a person decides.
     ///
-    /// Errors: those of [`save`](Self::save); `Conflict` if the old memory no longer holds, or if a tool or a document
-    /// contradicts a memory that is trusted more.
+    /// Errors: those of [`save`](Self::save); `NotFound` for the old memory; `InvalidInput` if the new one says the
+    /// same as the old; `Conflict` if the old memory no longer holds, if a third memory has the slot, or if a tool or a
+    /// document contradicts a memory that is trusted more.
     pub async fn supersede(&self, old: MemoryId, memory: NewMemory) -> Result<Saved> {
         let (scope, bytes, memory) = self.measured(memory).await?;
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
-    /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. The user decides which of
-    /// the two holds, whoever said them; their trust does not change.
+    /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. If the handle acts for the
+    /// user, the new one takes the place whoever said the two; their trust does not change.
     ///
-    /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, or if a
-    /// tool or a document asks and one is trusted more.
+    /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, if a third
+    /// memory has the slot or says the same, or if a tool or a document asks and one is trusted more.
     pub async fn supersede_by(&self, old: MemoryId, new: MemoryId) -> Result<Saved> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.supersede_memory_by(&scope, (old, new), by)).await
     }
 
-    /// Undoes the newest operation on a memory that is not undone yet: an edit, a change of frequency or status, a
-    /// supersession, a merge. It is undone in all memories that it changed, or in none. Repeated calls go further back,
-    /// because an undo itself is not undone. Uses and checks are facts, and stay.
+    /// Undoes the newest operation on a memory that is not undone yet: an edit, a change of frequency, status or trust,
+    /// a supersession, a merge. It is undone in all memories that it changed, or in none. Repeated calls go further
+    /// back, because an undo itself is not undone. Uses and checks are facts, and stay.
     ///
-    /// Errors: `NotFound`; `Conflict` if nothing can be undone, or if something prevents it: a later change of another
-    /// memory, or a memory that now has the slot or says the same. The error names that memory.
+    /// Errors: `NotFound`; `Conflict` if nothing can be undone, or if something prevents it: a later change of a
+    /// memory, another memory that now has the slot or says the same, an earlier text that is no longer kept, or a
+    /// change by somebody who is trusted more. The error names the memory.
     pub async fn undo(&self, id: MemoryId) -> Result<Undone> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.undo_memory(&scope, id, by)).await
@@ -295,9 +304,9 @@ impl Memories {
 
     /// Erases a memory from the bytes of the file and its log, with its history, edges, episodes, words and vectors,
     /// what jobs derived from it, and all of the user's receipts, because a query may repeat the memory. A hash of its
-    /// random id remains, so that a file that somebody kept of it can be refused. A memory that it had superseded holds
-    /// again, or is archived if its place is taken. [`User::erase`](crate::User::erase) describes what erasing cannot
-    /// reach.
+    /// random id remains, so that a file that somebody kept of it can be refused. A memory that it had superseded
+    /// counts as superseded by the erased memory's own successor. If there is none, it is as it was before, or archived
+    /// if its place is taken. [`User::erase`](crate::User::erase) describes what erasing cannot reach.
     pub async fn erase(&self, id: MemoryId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
@@ -309,18 +318,18 @@ impl Memories {
     }
 
     /// Counts a use of a memory, and rates it by its [outcome](crate::Outcome): success raises the memory's confidence,
-    /// failure lowers it, and a correction halves it. A use counts once. It is identified by the report's [own
-    /// id](Use::caller_id) and by the [context](Use::receipt) that showed the memory, even if a turn that
-    /// [answers](crate::NewTurn::answering) that context already counted it. A known use that is still unrated is rated
-    /// by the first report that does so; any other report of it changes nothing.
+    /// failure lowers it, and a correction halves it. A use counts once if it is identified by the report's [own
+    /// id](Use::caller_id) or by the [context](Use::receipt) that showed the memory, even if a turn that
+    /// [answers](crate::NewTurn::answering) that context already counted it. A known use is rated by the first report
+    /// that says whether it helped; later reports of it change nothing.
     ///
     /// A use changes no text and no revision, and cannot be undone. An archived memory that is used becomes active
     /// again, unless the use did not help, the memory waits for a person, or another memory has its slot or says the
     /// same. A use of a superseded memory counts for that memory, not for its successor.
     ///
     /// Errors: `InvalidInput` (bounds); `NotFound` (the memory, the session, or the receipt, since only the newest
-    /// receipts are kept); `Conflict` (the memory is forgotten or in quarantine; the report's id belongs to something
-    /// else).
+    /// receipts are kept); `Conflict` (the memory is forgotten or in quarantine; the receipt does not list it; the
+    /// report's id belongs to something else).
     pub async fn used(&self, id: MemoryId, report: Use) -> Result<Memory> {
         report.check()?;
         if report.receipt_id.is_some() {
@@ -330,11 +339,11 @@ impl Memories {
         self.store.write(move |tx| tx.use_memory(&scope, id, &report, by)).await
     }
 
-    /// Returns the memories that are due to be shown to a person again on a day (UTC), the longest overdue first: at
-    /// most `limit` of them (1 to 1,000). These are active memories that matter enough (of frequency `mid` with
-    /// an importance above 0.7, or `low` above 0.8), are not stale, have a trust of 2 or more, and are not
-    /// [switched off](Edit::resurfacing). A memory is first due a week after it was saved, then a month, a quarter and a
-    /// year after it was last [looked at](Self::resurfaced); each dismissal doubles the wait.
+    /// Returns the memories that are due to be shown to a person again on a day (UTC), the longest overdue first: at most
+    /// `limit` of them (1 to 1,000). These are active memories that matter enough (of frequency `mid` with an importance
+    /// above 0.7, or `low` above 0.8), are not stale, have a trust of 2 or more, and are not [switched
+    /// off](Edit::resurfacing). A memory is first due a week after it was saved, then a month, a quarter and a year after a
+    /// person last [looked at](Self::resurfaced) or [dismissed](Self::dismiss) it; each dismissal doubles the wait.
     ///
     /// Errors: `InvalidInput`.
     pub async fn due(&self, on: NaiveDate, limit: u32) -> Result<Vec<Due>> {
@@ -344,7 +353,7 @@ impl Memories {
 
     /// Records that a person looked at a memory again. Counts once a day: an earlier record on the same day stays.
     ///
-    /// Errors: `NotFound`; `Conflict` if the memory no longer holds.
+    /// Errors: `NotFound`; `Conflict` if the memory no longer holds, or if the handle acts for a tool or a document.
     pub async fn resurfaced(&self, id: MemoryId) -> Result<Memory> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.resurface_memory(&scope, id, (ResurfaceResponse::Seen, by))).await
@@ -354,15 +363,14 @@ impl Memories {
     /// [`resurfaced`](Self::resurfaced). After the third dismissal the memory is not shown again until an
     /// [edit](Edit::resurfacing) switches that back on.
     ///
-    /// Errors: `NotFound`; `Conflict` if the memory no longer holds.
+    /// Errors: `NotFound`; `Conflict` if the memory no longer holds, or if the handle acts for a tool or a document.
     pub async fn dismiss(&self, id: MemoryId) -> Result<Memory> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.resurface_memory(&scope, id, (ResurfaceResponse::Dismissed, by))).await
     }
 
-    /// Returns a page of the reviews, which are questions that wait for a person, oldest first: at most `limit` reviews
-    /// (1 to 1,000) after the review `after`, the last one seen; `None` starts at the oldest. Damaged reviews are left
-    /// out.
+    /// Returns a page of the reviews, which are questions for a person, oldest first: at most `limit` reviews (1 to
+    /// 1,000) after the review `after`, the last one seen; `None` starts at the oldest. Damaged reviews are left out.
     ///
     /// Errors: `InvalidInput`, `NotFound`.
     pub async fn reviews(
@@ -393,8 +401,8 @@ impl Memories {
     /// | [`Conflict`](crate::ReviewKind::Conflict) | it stays as it is; its file's text counts as looked at | the same |
     ///
     /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a
-    /// check; the review stays decided. A job does not open the same review again for at least 30 days, and only if a
-    /// use was rated or a check failed since then.
+    /// check; the review stays decided. A job does not open the same review again for at least 30 days and, unless it
+    /// is a [`Check`](crate::ReviewKind::Check), only if a use was rated or a check failed since then.
     ///
     /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
     /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is
@@ -534,27 +542,28 @@ impl Memories {
     /// Undoes one operation by its group: the moves of a tend, a quarantine, a merge, or anything else that
     /// [`undo`](Self::undo) undoes. It is undone in all memories that it changed, or in none.
     ///
-    /// Errors: `NotFound`; `Conflict` if the operation is already undone, or if something prevents it, as for
-    /// [`undo`](Self::undo): the error names the memory that was changed later.
+    /// Errors: `NotFound`; `Conflict` if the operation is already undone or cannot be undone, or if something prevents
+    /// it, as for [`undo`](Self::undo).
     pub async fn undo_group(&self, group: GroupId) -> Result<Undone> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.undo_memory_group(&scope, group, by)).await
     }
 
     /// Hides a source and everything that jobs derived from it, and from that in turn, as one operation. Quarantined
-    /// memories are in no recall and by default in no list, and cannot be saved again. What somebody saved from the
-    /// source stays, but from then on it is trusted like a document's words and settles no further than those. A memory
-    /// that a hidden one had superseded holds again. The history stores `why`: up to 256 bytes, without anything that
-    /// was said.
+    /// memories are in no recall and by default in no list, and [`save`](Self::save) refuses them. What somebody saved
+    /// from the source stays, but from then on, unless a person approved it, it is trusted like a document's words and
+    /// settles no further than those. Of a [session](QuarantineSource::Session), what was saved in it and is trusted
+    /// less than the user is hidden too. A memory that a hidden one had superseded holds again, or is archived if its
+    /// place is taken. The history stores `why`: up to 256 bytes, without anything that was said.
     ///
-    /// Errors: `NotFound`; `InvalidInput`.
+    /// Errors: `NotFound`; `InvalidInput`; `Conflict` if the handle acts for a tool or a document.
     pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {
         check_name("reason", Some(why).filter(|why| !why.is_empty()))?;
         let (scope, by, why) = (self.scope, self.by, why.to_owned());
         self.store.write(move |tx| tx.quarantine_source(&scope, source, &why, by)).await
     }
 
-    /// Lifts a quarantine: everything is as it was before, except the history.
+    /// Lifts a quarantine: undoes it in all memories that it changed, or in none.
     ///
     /// Errors: `NotFound`; `Conflict` for a group that is not a quarantine, and in the cases of [`undo`](Self::undo).
     pub async fn lift(&self, group: GroupId) -> Result<Undone> {
@@ -563,12 +572,14 @@ impl Memories {
     }
 
     /// Saves a memory that takes the place of 2 to 16 others. It is derived from them: it is trusted no more than the
-    /// least trusted of them, and it is erased with any of them, after which the others hold again. Project, slot, task
-    /// type and importance are derived from theirs unless the new memory states them.
+    /// least trusted of them, and it is erased with any of them, after which the others hold again. Unless the new
+    /// memory states them, it gets the project, slot and task type on which they agree, and the highest of their
+    /// importances.
     ///
     /// Errors: those of [`save`](Self::save); `InvalidInput` for another number of memories, or if one is named twice;
-    /// `Conflict` if one of them no longer holds, if another memory says the same or has the slot, or if one of them is
-    /// trusted more than the new memory, unless the handle acts for the [user](Self::by).
+    /// `Conflict` if one of them no longer holds, if the caller's id is in use, if another memory says the same or has
+    /// the slot, or if one of them is trusted more than the new memory, unless the handle acts for the
+    /// [user](Self::by).
     pub async fn merge(&self, memories: Vec<MemoryId>, into: NewMemory) -> Result<Merged> {
         let by = self.by;
         let (scope, bytes, memory) = self.measured(into).await?;
@@ -576,9 +587,9 @@ impl Memories {
     }
 
     /// Returns what matters most as a text with a token limit (`CORE.md`): five sections of at most 15 memories by
-    /// default, pinned ones first, then by how much each still matters. It leaves out what a tool or a document says,
-    /// and memories that are contested, hidden, archived or bound to a session. The same file, moment and options give
-    /// the same bytes.
+    /// default, pinned ones first, then by how much each still matters. It leaves out what a tool or a document says
+    /// (by default), memories that have faded, are contested, hidden, archived or bound to a session, and problems,
+    /// errors and general memories that are not pinned. The same file, moment and options give the same bytes.
     ///
     /// Errors: `InvalidInput` (limits).
     pub async fn core(&self, options: CoreOptions) -> Result<Core> {
@@ -587,17 +598,18 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.core(scope, &options, tokenizer)).await
     }
 
-    /// Returns patterns across all memories as a text (`REFLECTION.md`): pairs of tags, tags of several projects, what
-    /// is used most, insights, merges.
+    /// Returns patterns across the active memories that are not a tool's or a document's words, as a text
+    /// (`REFLECTION.md`): pairs of tags, tags of several projects, what is used most, insights, proposed merges.
     pub async fn reflection(&self) -> Result<String> {
         self.read(|snapshot, scope| snapshot.reflection(scope)).await
     }
 
-    /// Finds memories that are alike by their vectors, and proposes what belongs together: edges of the type
+    /// Finds memories that are alike by their vectors, and proposes what belongs together: at most 64 edges of the type
     /// `similar_to` with the status [proposed](crate::EdgeStatus::Proposed) (for a cosine of 0.80 and two tags or
-    /// entities in common), and reviews that ask whether two memories of one kind are the same (for a cosine of 0.92).
-    /// It compares the newest 2,000 memories that are fresh, trusted and not contested. It writes no text, and proposes
-    /// nothing that is already asked or known. An episode notes the reflection.
+    /// entities in common), and at most 32 reviews that ask whether two memories of one kind are the same (for a cosine
+    /// of 0.92). Of the newest 2,000 active memories that are not a tool's or a document's words, it compares those
+    /// that are fresh and not contested. It changes no memory, and proposes nothing that is already asked or known. An
+    /// episode notes the reflection.
     pub async fn reflect(&self) -> Result<Reflected> {
         let space =
             self.store.config().embedders.first().map_or_else(|| BuiltIn::default().space(), |it| it.space());

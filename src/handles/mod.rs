@@ -33,7 +33,7 @@ thread_local! {
 }
 
 /// Runs `read` where blocking is allowed: on this thread if it may block, otherwise on another one. An operation hops
-/// to another thread once, never once per statement.
+/// to another thread a few times at most, never once per statement.
 async fn off_thread<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     if MAY_BLOCK.get() { read() } else { answered(spawn_blocking(read)).await }
 }

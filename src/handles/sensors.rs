@@ -16,9 +16,9 @@ use crate::{
 
 impl Memories {
     /// Sets a [configured](crate::Config::sensors) sensor to check a memory. A job runs the check when the memory is
-    /// stale and was shown; [`validate`](Self::validate) runs it on request. A previous expectation of the same sensor
-    /// and subject is replaced. The sensor name `human` means that a review asks a person. The memory itself and its
-    /// history do not change.
+    /// stale, once a stale memory of the user was shown; [`validate`](Self::validate) runs it on request. A previous
+    /// expectation of the same sensor and subject is replaced. The sensor name `human` means that a review asks a
+    /// person. The memory itself and its history do not change.
     ///
     /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot check the expectation; more than
     /// 64 sensors); `NotFound`; `Conflict` if the memory no longer holds, is bound to its session, or is trusted more
@@ -48,15 +48,15 @@ impl Memories {
     }
 
     /// Runs the sensors of memories now, one after the other, each for at most
-    /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) and outside of any transaction. Each result is
-    /// recorded as a change in the memory's history, with the verdict but without what was seen.
+    /// [`Config::sensor_timeout`](crate::Config::sensor_timeout) and outside of any transaction. Each check that took
+    /// place is recorded as a change in the memory's history, with the verdict but without what was seen.
     ///
     /// - If a check passes, the memory's reliability becomes the sensor's, and its confidence rises, at most to the
     ///   same value.
     /// - If a check fails, the confidence is halved and the reliability is at most 0.3, so that recalls flag the
     ///   memory, and a review asks a person. The same failure again does not halve the confidence again.
-    /// - An undecided check changes nothing, and neither does a check of a memory whose text was edited in the
-    ///   meantime. A sensor that was late three times is not asked again by the same call.
+    /// - An undecided check changes nothing about the memory. A check of a memory whose text was edited in the meantime
+    ///   does not count, and is not recorded. A sensor that was late three times is not asked again by the same call.
     ///
     /// Memories that no longer hold are skipped. With [`ToCheck::Stale`], sensors that a job would not ask are skipped
     /// too.

@@ -86,14 +86,14 @@ impl Session {
     /// [`Durability`](crate::Durability)).
     ///
     /// If the reply contains [`Config::remember_marker`](crate::Config::remember_marker), the marker is removed and the
-    /// turn is marked as critical. With a [`caller_id`](NewTurn::caller_id), a repeated record returns the first
-    /// result. If silence has ended the session, or if it has a key and a call has ended it, the turn starts its
-    /// successor, and the result says so.
+    /// turn is marked as critical. With a [`caller_id`](NewTurn::caller_id), a repeated record returns the turn that
+    /// was recorded first. If silence has ended the session, or if it has a key and a call has ended it, the turn
+    /// starts its successor, and the result says so.
     ///
     /// Dropping the future does not undo the record: the turn may still be recorded.
     ///
-    /// Errors: `InvalidInput`, `Conflict`, `SessionEnded`, `Busy` (nothing written); `Io` (record again with the same
-    /// caller's id).
+    /// Errors: `InvalidInput`, `Conflict`, `SessionEnded`, `Busy`, and `NotFound` if the session was erased (nothing
+    /// written); `Io` (record again with the same caller's id).
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
         in_span("record", self.ids(), self.record_turn(turn)).await
     }
@@ -112,7 +112,8 @@ impl Session {
     /// silence. `turn` must have no reply. With a [`caller_id`](NewTurn::caller_id), a repeated call returns the first
     /// result, even if the reply has been added.
     ///
-    /// Errors: those of [`record`](Self::record); `InvalidInput` for a turn with a reply or without a message.
+    /// Errors: those of [`record`](Self::record); `InvalidInput` for a turn with a reply, without a message, or that
+    /// names the context it answers.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
         in_span("record_message", self.ids(), self.record_only_message(turn)).await
     }
@@ -131,8 +132,8 @@ impl Session {
     /// fails with `Conflict`: record it as a separate turn to keep it.
     ///
     /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
-    /// `InvalidInput` for an empty reply (a reply that is only the [marker](crate::Config::remember_marker) counts as none,
-    /// and marks the turn); and those of [`record`](Self::record).
+    /// `InvalidInput` for an empty reply; and those of [`record`](Self::record). A reply that is only the
+    /// [marker](crate::Config::remember_marker) completes the turn without a reply, and marks it.
     pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {
         in_span("complete", self.ids(), self.give_reply(turn, reply)).await
     }
@@ -170,9 +171,11 @@ impl Session {
     }
 
     /// Returns the last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
-    /// [`Config::hot_tokens`](crate::Config::hot_tokens). Empty once the session has ended.
+    /// [`Config::hot_tokens`](crate::Config::hot_tokens); the newest is there even if it exceeds these alone. Empty
+    /// once the session has ended and nothing was recorded in a successor.
     ///
-    /// Served from memory, after checking whether another process wrote; benchmark `hot`.
+    /// If they are in memory and nobody has written to the file since, no row is read (measured by the benchmark
+    /// `hot`).
     pub async fn hot(&self) -> Result<Arc<HotTier>> {
         let id = self.id();
         if let Some(hot) = self.store.hot_in_memory(&self.scope, id)? {
@@ -192,7 +195,8 @@ impl Session {
     }
 
     /// Returns the best `k` turns of the whole session for a query, by words; of equally good ones, the newest first.
-    /// Any string is a valid query; a query without a word finds nothing.
+    /// Any string is a valid query; a query without a word finds nothing. Turns that are damaged, or whose originals
+    /// were deleted, are left out.
     pub async fn search(&self, query: &str, k: usize) -> Result<Vec<Found>> {
         let query = query.to_owned();
         self.read_latest(move |snapshot, _, scope, session| {
@@ -205,11 +209,12 @@ impl Session {
     /// contexts show or how they rank; a receipt is written afterwards.
     ///
     /// The budget goes first to the newest turns, then to what the message refers back to and the newest warm turns,
-    /// then to what is recalled from all other conversations. The same file, message and options give the same string.
+    /// then to what is known and recalled. The same file, message, options and time give the same string, as long as
+    /// the configured models answer the same.
     ///
     /// The newest turns are shown without a gap. First hot and then warm turns are shown, from the newest back. A turn that
     /// is too long for the room left to it is cut. The context stops where not even a 48-token part of the next turn fits.
-    /// Older turns may be recalled for what they say. What did not fit is in [`Context::left_out`].
+    /// Older turns may be recalled for what they say. Turns of the session that did not fit are in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }
@@ -229,7 +234,7 @@ impl Session {
         Ok(context)
     }
 
-    /// Returns one turn by its number in the session, from 1; `None` if there is none.
+    /// Returns one turn by its number in the session, from 1; `None` if there is none, or if its original was deleted.
     pub async fn turn(&self, turn_number: u32) -> Result<Option<Turn>> {
         let id = self.id();
         self.read(move |snapshot, scope| {
@@ -243,8 +248,8 @@ impl Session {
     }
 
     /// Returns a page of the session's history in ascending order, in whatever tier the turns are: at most `limit`
-    /// turns (1 to 1,000) after the turn number `after`, the last one seen; `None` starts at the beginning. Uses an
-    /// index, and reads each frame of the archive once: benchmark `pages`.
+    /// turns (1 to 1,000) after the turn number `after`, the last one seen; `None` starts at the beginning. Reads only
+    /// the page, through an index, and no frame of the archive twice (measured by the benchmark `pages`).
     pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
         self.page(HistoryEnd::After(after.unwrap_or(0)), limit).await
     }
@@ -270,7 +275,7 @@ impl Session {
 
     /// Returns a page of the moves of the session's turns between tiers, ordered by turn and then by move: at most
     /// `limit` of them (1 to 1,000) after `after`, the [turn](Transition::turn_number) and the
-    /// [move](Transition::move_number) of the last one seen; `None` starts at the first. Uses an index.
+    /// [move](Transition::move_number) of the last one seen; `None` starts at the first.
     pub async fn transitions(&self, after: Option<(u32, u32)>, limit: u32) -> Result<Vec<Transition>> {
         let (id, after, limit) = (self.id(), after.unwrap_or((0, 0)), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -348,7 +353,7 @@ impl Session {
     }
 
     /// Returns a page of the summaries of the session's turns, in the order of the turns: at most `limit` of them (1 to
-    /// 1,000) after the turn number `after`, that of the last one seen; `None` starts at the first. Uses an index.
+    /// 1,000) after the turn number `after`, that of the last one seen; `None` starts at the first.
     pub async fn summaries(&self, after: Option<u32>, limit: u32) -> Result<Vec<Summary>> {
         let (id, after, limit) = (self.id(), after.unwrap_or(0), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -357,9 +362,9 @@ impl Session {
         .await
     }
 
-    /// Undoes the compression of an ended session: its turns are restored from the archive, and its summaries are
-    /// removed. Anchors stay. Returns how many turns were restored; turns whose originals were deleted cannot be. Only
-    /// [`compress`](Self::compress) compresses the session again.
+    /// Undoes the compression of an ended session: its turns become warm again, those in the archive with their
+    /// originals, and their summaries are removed. Anchors stay. Returns how many turns were restored; turns whose
+    /// originals were deleted cannot be. Only [`compress`](Self::compress) compresses the session again.
     pub async fn restore(&self) -> Result<u64> {
         let (scope, id) = (self.scope, self.id());
         let mut restored = 0;
@@ -379,12 +384,13 @@ impl Session {
         self.store.write(move |tx| tx.queue_compression(&scope, id)).await
     }
 
-    /// Asks [`Config::summarizer`](crate::Config::summarizer) again about a session that the built-in summarizer
-    /// compressed in part, because the configured one failed or there was none: restores the session and queues its
+    /// Asks [`Config::summarizer`](crate::Config::summarizer) again about a session of which the built-in summarizer
+    /// summarized something, because the configured one failed or there was none: restores the session and queues its
     /// compression. Returns how many turns were restored. If the built-in summarizer summarized nothing, it returns 0
     /// and changes nothing. If the call is interrupted, nothing is lost, and it may be repeated. Anchors stay.
     ///
-    /// Errors: `InvalidInput` without a configured summarizer, and for an open session.
+    /// Errors: `InvalidInput` without a configured summarizer, and for an open session; `Conflict` while the session is
+    /// being erased; `Corrupt` if its archive is damaged.
     pub async fn compress_again(&self) -> Result<u64> {
         in_span("compress_again", self.ids(), self.restore_to_compress()).await
     }
@@ -411,8 +417,9 @@ impl Session {
 
     /// Erases the session that [`id`](Self::id) names from the bytes of the file and its log: its turns, in whatever
     /// tier, with their words, summaries, moves and jobs. Anchors lose the session's evidence and are recomputed from
-    /// the rest. Memories that jobs made from the session are erased; memories that somebody saved stay, without the
-    /// session's words. [`User::erase`](crate::User::erase) describes what erasing cannot reach.
+    /// the rest. Memories that jobs made from the session are erased; memories that somebody saved stay, without their
+    /// quotes of the session and their earlier texts. [`User::erase`](crate::User::erase) describes what erasing cannot
+    /// reach.
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", self.ids(), self.erase_session()).await
     }

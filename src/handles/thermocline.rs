@@ -47,8 +47,8 @@ pub struct Thermocline {
 impl Thermocline {
     /// Opens the file with the default [`Config`], or creates it if there is none.
     ///
-    /// A file is refused, and not changed, if it belongs to another program, was written by a newer version, is
-    /// damaged, or cannot be written.
+    /// A file is refused, and not changed, if it belongs to another program, was written by a newer version, cannot be
+    /// read as a database, or cannot be written.
     ///
     /// # Panics
     /// As [`open_with`](Self::open_with).
@@ -89,7 +89,8 @@ impl Thermocline {
         .await
     }
 
-    /// Returns the user of this name (1 to 256 bytes), and adds the user if there is none.
+    /// Returns the user of this name (1 to 256 bytes), and adds the user if there is none. Fails with `Unsupported` if
+    /// the file's `users` table belongs to a backend.
     pub async fn user(&self, name: &str) -> Result<User> {
         check_name("user's name", Some(name))?;
         self.user_with(UserKey::Name(name.to_owned())).await
@@ -118,8 +119,7 @@ impl Thermocline {
     /// This is for callers that keep no handles, such as a service that gets names with each request.
     ///
     /// Errors: those of [`Session::record`](crate::Session::record); `NotFound` while the session is being erased;
-    /// `Unsupported` for the name of a new user, and `NotFound` for an unknown id, if the file's `users` table belongs to a
-    /// backend.
+    /// `Unsupported` for a name, and `NotFound` for an unknown id, if the file's `users` table belongs to a backend.
     pub async fn record(
         &self,
         user: impl Into<UserKey>,
@@ -235,15 +235,15 @@ impl Thermocline {
         .await
     }
 
-    /// Queues a job for each user that rebuilds the vectors of all configured embedders or, if none is configured, of
-    /// the built-in one. Returns the number of jobs; [`run_jobs`](Self::run_jobs) or the worker does the work. Until
-    /// then, recall uses words and the built-in embedder. Vectors of other models stay.
+    /// Queues a job for each user with anything to embed, which rebuilds the vectors of all configured embedders or, if
+    /// none is configured, of the built-in one. Returns the number of users; [`run_jobs`](Self::run_jobs) or the worker
+    /// does the work. Until then, recall uses words and the built-in embedder. Vectors of other models stay.
     pub async fn rebuild_vectors(&self) -> Result<u64> {
         self.store.write(|tx| tx.rebuild_vectors()).await
     }
 
     /// Removes the vectors of all models except the configured ones and the built-in one: after a change of model that will
-    /// not be reverted. To get them back, every turn has to be embedded again.
+    /// not be reverted. To get them back, everything has to be embedded again.
     pub async fn drop_other_vectors(&self) -> Result<()> {
         let mut kept: Vec<EmbeddingSpace> =
             self.store.config().embedders.iter().map(|embedder| embedder.space()).collect();
@@ -283,16 +283,16 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
-    /// Makes a job due now that was given up or waits for a retry; without a number, all such jobs. Returns the number
-    /// of jobs. A summarizer or embedder that is in its cooldown is asked again at once.
+    /// Makes the job with this number due now, if it was given up or waits for a retry; without a number, all such
+    /// jobs. Returns the number of jobs. Jobs ask a summarizer or embedder that is in its cooldown again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
-    /// Stops runs of jobs, waits until everything queued is durable, tidies the file, and ends the worker and the
-    /// writer. All clones of the handle are closed too: later writes through them fail with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed).
+    /// Stops runs of jobs, for which it waits at most [`Config::close_timeout`], waits until everything queued is
+    /// durable, and ends the worker and the writer. All clones of the handle are closed too: later writes through them
+    /// fail with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         self.store.stop_runs().await;
         let store = Arc::clone(&self.store);

@@ -168,8 +168,9 @@ impl User {
         Ok(self.handle(found.info.id))
     }
 
-    /// Returns a page of the user's sessions, newest first: at most `limit` of them (1 to 1,000) that started before
-    /// the session `after`, the last one seen; `None` starts at the newest. Uses an index: benchmark `pages`.
+    /// Returns a page of the user's sessions, the last added first: at most `limit` of them (1 to 1,000) that were
+    /// added before the session `after`, the last one of the previous page; `None` returns the first page. Reads only
+    /// the page, through an index (measured by the benchmark `pages`).
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn sessions(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionInfo>> {
@@ -179,7 +180,8 @@ impl User {
         Ok(rows.into_iter().map(|session| session.info).collect())
     }
 
-    /// Returns the turn with this id. Another user's turn is not found, even by its id.
+    /// Returns the turn with this id, even if it was replaced. A turn whose original was deleted is not found, and
+    /// neither is another user's.
     pub async fn turn(&self, id: TurnId) -> Result<Turn> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.turn_by_id(&scope, id)?.ok_or_else(no_turn)).await
@@ -191,8 +193,8 @@ impl User {
         off_thread(move || store.snapshot()?.turn_by_caller_id(&scope, &caller_id)?.ok_or_else(no_turn)).await
     }
 
-    /// Returns the summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete), the
-    /// configured summarizer's summary is all that is left of the turn.
+    /// Returns the summary of a turn, if it has one. With [`Originals::Delete`](crate::Originals::Delete), a summary by
+    /// the configured summarizer is all that is left of its turn, besides the words that anchors and memories quote.
     pub async fn summary(&self, turn: TurnId) -> Result<Option<Summary>> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.summary_of(&scope, turn)).await
@@ -224,10 +226,11 @@ impl User {
         crate::Vault::new(Arc::clone(&self.store), self.scope, folder.into(), options)
     }
 
-    /// Searches everything the user ever said, in any session and tier, by meaning and by words. Any string is a valid
-    /// query. A recall does not affect the ranking of later ones.
+    /// Searches everything that was ever said in the user's sessions, in any tier, and the user's memories and anchors,
+    /// by meaning and by words. Any string up to [`max_side_bytes`](crate::Config::max_side_bytes) is a valid query. A
+    /// recall does not affect the ranking of later ones.
     ///
-    /// Errors: `InvalidInput` for options outside their limits; `TimedOut`.
+    /// Errors: `InvalidInput` for a longer query, and for options outside their limits; `TimedOut`.
     pub async fn recall(&self, query: &str, options: RecallOptions) -> Result<Recall> {
         in_span("recall", (self.id(), None), self.find(query, options)).await
     }
@@ -247,7 +250,7 @@ impl User {
     }
 
     /// Returns the context for LLM#2 for the first message of a session that has not begun: who the user is, and what
-    /// is recalled. Starts no session. In a session that has begun, use [`Session::context`].
+    /// is known and recalled. Starts no session. In a session that has begun, use [`Session::context`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", (self.id(), None), self.build_context(message, options)).await
     }
@@ -348,9 +351,9 @@ impl User {
         self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
     }
 
-    /// Replaces the value of an anchor that holds. The old anchor keeps its dates and no longer holds. If the attribute
-    /// has many values, the others stay. `by` says who does it, as in [`set_anchor_by`](Self::set_anchor_by). A
-    /// repeated call changes nothing and returns the same id.
+    /// Replaces the value of an anchor that holds. The old anchor stays in the file and no longer holds. If the
+    /// attribute has many values, the others stay. `by` says who does it, as in [`set_anchor_by`](Self::set_anchor_by).
+    /// A repeated call changes nothing and returns the same id.
     ///
     /// Errors: `NotFound`; `Conflict` if neither the anchor nor the value holds any more.
     pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
@@ -393,8 +396,9 @@ impl User {
     }
 
     /// Erases all data of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's
-    /// name. The data is removed from the bytes of the file and its log, not only hidden. If the erase is interrupted,
-    /// the next run of jobs finishes it.
+    /// name. The data is removed from the bytes of the file and its log, not only hidden; if another process keeps the
+    /// log in use, a job does this later ([`Erased::is_pending`]). If the erase is interrupted, the next run of jobs
+    /// finishes it.
     ///
     /// Erasing cannot reach earlier backups and exports, what other processes hold in memory until their next read, and
     /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log, such as
@@ -420,9 +424,9 @@ impl User {
     ///
     /// Turns that this turn had replaced are erased with it, and so are the turns that were set aside with them: for an
     /// edited message, everything that had followed it. Memories that jobs made from the turn are erased; memories that
-    /// somebody saved stay, without the turn's words. The turn's neighbours stay as they are, and its number in its
-    /// session is not assigned again unless an earlier turn is replaced. [`erase`](Self::erase) describes what erasing
-    /// cannot reach.
+    /// somebody saved stay, without their quotes of the turn and their earlier texts. The turn's neighbours stay as
+    /// they are, and its number in its session is not assigned again unless an earlier turn is replaced.
+    /// [`erase`](Self::erase) describes what erasing cannot reach.
     ///
     /// Errors: `NotFound`; `Corrupt` if the turn's frame is damaged, in which case the whole session can still be
     /// erased.
@@ -437,7 +441,7 @@ impl User {
     }
 
     /// Returns the result of an earlier [`record`](Session::record) with this turn's caller's id, in whatever session
-    /// and tier the turn is now; `None` if there was none. Writes nothing.
+    /// and tier the turn is now; `None` if there was none, or if this turn has no caller's id. Writes nothing.
     ///
     /// Errors: `Conflict` if a turn with the same id has a different text.
     pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {

@@ -57,9 +57,9 @@ struct Marker {
     embeddings: bool,
 }
 
-/// A folder that shows a user's memories as files: markdown with a head, in the format of the cognitive paper, for
-/// people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies the
-/// edits that people made in the folder; a person has to decide only where both sides changed the same part.
+/// A folder that shows a user's memories as files: markdown with a head, by default in the format of the cognitive
+/// paper, for people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies the
+/// edits that people made in the folder; a person has to decide where both sides changed the same part.
 ///
 /// The state of the last write is stored in the folder (`_sync.json`), not in the memory file, so that a folder that is
 /// copied, moved or restored brings the state that matches its files. Only one process at a time may work in a folder.
@@ -110,11 +110,11 @@ impl Vault {
     }
 
     /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder never
-    /// changes its [`layout`](VaultOptions::layout). It keeps whether its files have [`links`](VaultOptions::links) and
-    /// [`embeddings`](VaultOptions::embeddings) until the next call of `init`.
+    /// changes its [`layout`](VaultOptions::layout). Whether its files have [`links`](VaultOptions::links) and
+    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder, and changes only with the next call of `init`.
     ///
-    /// Errors: `Conflict` if the folder is another user's vault, or has another layout; `Busy` while another process
-    /// works in it; `Io`.
+    /// Errors: `Conflict` if the folder is another user's vault, or has another layout; `InvalidInput` if its marker
+    /// cannot be read; `Busy` while another process works in it; `Io`.
     pub async fn init(&self) -> Result<()> {
         let folder = self.folder.clone();
         let faults = self.store.config().faults.clone();
@@ -141,12 +141,14 @@ impl Vault {
         Marker { user_id: self.scope.user_id, layout, links, embeddings }
     }
 
-    /// Writes what is known into the folder, and applies nothing from it. A file that a person edited is left as it is
-    /// and reported. If the [layout](Layout) is another than the cognitive one, the first export makes the folder a
-    /// vault. All files of such a layout are generated, and what a person wrote into one is set aside.
+    /// Writes what is known into the folder, and applies nothing from it. A memory's file that a person edited is left
+    /// as it is and reported; what a person wrote into another page is set aside. If the [layout](Layout) is another
+    /// than the cognitive one, the first export makes the folder a vault. All files of such a layout are generated, and
+    /// what a person wrote into one is set aside.
     ///
     /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's, or has another layout;
-    /// `Busy` while another process works in it; `Io`.
+    /// `InvalidInput` if its marker cannot be read, or if it has more than 200,000 files; `Busy` while another process
+    /// works in it; `Io`.
     pub async fn export(&self) -> Result<VaultReport> {
         in_span("export_vault", (self.scope.user_id, None), self.export_all()).await
     }
@@ -186,9 +188,9 @@ impl Vault {
         .await
     }
 
-    /// Reports what a [`sync`](Self::sync) would do, file by file, and changes nothing.
+    /// Reports what a [`sync`](Self::sync) would do, file by file, and does none of it.
     ///
-    /// Errors: those of [`export`](Self::export).
+    /// Errors: those of [`sync`](Self::sync).
     pub async fn status(&self) -> Result<VaultReport> {
         let options = self.options.clone().dry_run();
         Box::pin(Self { options, ..self.clone() }.sync()).await
@@ -202,11 +204,12 @@ impl Vault {
     ///   also set aside if its file is out of date (an old checkout), or if somebody wrote into a generated page.
     /// - In the file of an edge, a person may edit the text and the strength.
     /// - A new file becomes a memory with the words of [`VaultOptions::origin`]. Its confidence is at most .80 and its
-    ///   frequency at most `mid`, whatever the file says. A file in `vault/` is pinned. A file that was moved to
-    ///   another folder gets that folder's kind.
+    ///   frequency at most `mid`, whatever the file says. The memory of a file in `vault/` is pinned. The memory of a
+    ///   file that was moved to another folder gets that folder's kind, unless the file's head was edited to say
+    ///   another.
     /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is to be
     ///   forgotten.
-    /// - A file that cannot be read stays as it is, and is reported with the line of the problem.
+    /// - A file that cannot be read stays as it is, and is reported, if possible with the line of the problem.
     ///
     /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict`
     /// if more memories would be forgotten than [`VaultOptions::max_deletes`] allows, in which case nothing is changed.

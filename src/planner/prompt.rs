@@ -1,5 +1,5 @@
-//! The prompt that asks LLM#1 for a plan: instructions, and the message with the last turns. These are JSON strings, so that
-//! no text can forge the JSON around it.
+//! The prompt that asks LLM#1 for a plan: instructions, and as JSON the message, the last turns and the user's wishes. Their
+//! texts are JSON strings, so that none can forge the JSON around it.
 
 use std::borrow::Cow;
 
@@ -77,7 +77,7 @@ struct PlannerPromptData<'a> {
     message: Cow<'a, str>,
 }
 
-/// A turn as LLM#1 sees it, without what tools and documents said, because that may be anything.
+/// A turn as LLM#1 sees it, without what tools, documents and the backend said, because that may be anything.
 #[derive(Serialize)]
 struct PlannerTurn<'a> {
     said_on: String,

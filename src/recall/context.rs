@@ -91,10 +91,10 @@ impl Context {
     /// ```
     ///
     /// Roles need not alternate: an empty side produces no message. The text of a message is as it was said, except for
-    /// control tokens and for characters that hide or reorder text, as everywhere in a context. Names of speakers are not
-    /// shown. If a side of a turn comes from a tool, a document or the backend ([`Origin`](crate::Origin)), it is never a
-    /// message: `text` quotes it below `<turn 7>`, and `<turn 7: User (document), quoted in the memory>` takes its place
-    /// among the messages.
+    /// control tokens and for characters that hide or reorder text, as everywhere in a context, and for the mark where a
+    /// turn is cut. Names of speakers are not shown. If a side of a turn comes from a tool, a document or the backend
+    /// ([`Origin`](crate::Origin)), it is never a message: `text` quotes it below `<turn 7>`, and `<turn 7: User (document),
+    /// quoted in the memory>` takes its place among the messages.
     ///
     /// If the context was not requested [`for_messages`](ContextOptions::for_messages), this is one message with all of the
     /// text; its frame is not counted in `tokens`.
@@ -104,15 +104,16 @@ impl Context {
         system.into_iter().chain(self.recent.iter().cloned()).collect()
     }
 
-    /// Returns the beginning of `text`, with everything known and recalled: all that precedes the recent turns and the last
-    /// line, which states the time. Empty if nothing is known or recalled.
+    /// Returns the beginning of `text`: all that precedes the recent turns and the last line, which states the time. It has
+    /// what is known and recalled, and the earlier turns of the session. Empty if none of these is shown.
     ///
     /// Suitable for prompt caches: the same items in the same form give the same bytes. The block does not depend on the
-    /// time, on ids, or on scores and their order: items are ordered by section, then by day and the order of recording.
-    /// [For messages](ContextOptions::for_messages), it does not depend on the size of the recent turns either. So if a
-    /// message is asked again later, or after another turn was recorded, its block is the same as long as the same items are
-    /// recalled in the same form. A turn that leaves hot appears at the end of the block, as the newest of its session; if
-    /// there is no room for it, it displaces other items.
+    /// time, or on scores and their order: items are ordered by section. Within a section, anchors are ordered by subject
+    /// and attribute, turns of this session by the order of recording, and everything else by day and then by the order of
+    /// recording. [For messages](ContextOptions::for_messages), it does not depend on the size of the recent turns either.
+    /// So if a message is asked again later, or after another turn was recorded, its block is the same as long as the same
+    /// items are recalled in the same form. A turn that leaves hot appears at the end of the block, as the newest of its
+    /// session; if there is no room for it, it displaces other items.
     pub fn block(&self) -> &str {
         &self.text[..self.block_bytes]
     }
@@ -125,7 +126,7 @@ impl Context {
 pub struct ContextItem {
     /// What kind of item it is.
     pub kind: ItemKind,
-    /// The turn, or the turn that a summary or a wish stands for. `None` for an anchor or a memory.
+    /// The turn, the turn that a summary stands for, or the turn that states a wish. `None` for an anchor or a memory.
     pub turn_id: Option<TurnId>,
     /// The turn's session. `None` for an anchor or a memory.
     pub session_id: Option<SessionId>,
@@ -146,17 +147,20 @@ pub struct ContextItem {
     pub packed_as: PackedAs,
     /// The item's tokens in the context, without the lines of the frame.
     pub tokens: u32,
-    /// The score in recall; greater is better. `None` if the item is shown for its place in the session.
+    /// The score in recall; greater is better. `None` for a turn that is shown for its place in the session, or because
+    /// it was of use there.
     pub score: Option<f64>,
-    /// The confidence that the item answers the message, from 0 to 1. `None` if it is shown for its place in the session.
+    /// The confidence that the item answers the message, from 0 to 1. `None` for a wish, and for a turn that is shown for
+    /// its place in the session, or because it was of use there.
     pub confidence: Option<f64>,
     /// The parts that score and confidence are computed from.
     pub parts: Option<Parts>,
-    /// The reranker's score, on its own scale; greater is better. `None` if the reranker was not asked about it.
+    /// The reranker's score, on its own scale; greater is better. `None` if no reranker scored it for this context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
     /// The latest turn about the same thing, if the message asks how things are and this item is older: the text marks it
-    /// `<outdated? see 2024-03-02>`. `None` if nothing later was found.
+    /// `<outdated? see 2024-03-02>`. `None` if nothing later was found, and for a turn that is shown for its place in the
+    /// session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
     /// Of a memory: warnings about it, which the text shows in brackets after its kind and date.

@@ -24,7 +24,7 @@ pub struct ContextOptions {
     pub now: Option<DateTime<Utc>>,
     /// How recalled turns are ranked. Default: [`Config::profile`](crate::Config::profile).
     pub profile: Option<Profile>,
-    /// What may be recalled. Default: everything that the user ever said.
+    /// What may be recalled. Default: everything that is stored of the user.
     pub filter: Filter,
     /// Minimum confidence, from 0 to 1: recalled results are shown only if
     /// [`Context::confidence`](crate::Context::confidence) is at least this. Default: 0.1.
@@ -33,7 +33,8 @@ pub struct ContextOptions {
     pub queries: Vec<String>,
     /// Sections to leave out. Default: none.
     pub without: Vec<Section>,
-    /// Which memories are recalled. Default: active ones, and archived ones at half their weight.
+    /// Which memories are recalled. Default: active ones, and archived ones at half their weight; with
+    /// [`Profile::Continuum`], active ones with a confidence of at least 0.75.
     pub memories: Option<MemoryFilter>,
     /// Whether the best 20 memories lend score to their neighbours over accepted edges. Default: no.
     pub graph: bool,
@@ -111,8 +112,8 @@ impl ContextOptions {
         RecallOf { of: Of::All, memories: self.memories.clone(), graph: self.graph }
     }
 
-    /// Shows recalled results only if one of them has at least this confidence. At 0 the best is always shown, however badly
-    /// it fits; at 1, results are shown only if the message asks for nothing but a time.
+    /// Shows recalled results only if one of them has at least this confidence. At 0 this is no condition: whatever has some
+    /// confidence of its own may be shown. At 1, results are shown only if the message asks for nothing but a time.
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {
         self.min_confidence = Some(confidence);

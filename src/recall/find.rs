@@ -1,4 +1,5 @@
-//! Finds what fits a query among everything that a user ever said: gathers each kind of evidence separately, then ranks.
+//! Finds what fits a query among a user's turns and memories: gathers each kind of evidence separately, ranks, and marks
+//! what fits too badly to be shown.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! The evidence of words: BM25 over the fields of each turn, with the user's own statistics.
+//! The evidence of words: BM25 over the fields of each unit, with the user's own statistics and a prior for how common
+//! words are in English.
 //!
 //! A word counts by its field (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", section 3.6.1):
 //! in the head of a turn, or as the speaker's name, it weighs 1, in the rest 0.15. Each field is measured against its own

@@ -1,4 +1,5 @@
-//! Applies the stored facts of memories to their scores. The facts are read by unit, for the best memories only.
+//! Applies the stored facts of memories to their scores, and makes memories and the turns that they rest on lend score
+//! to each other. The facts are read by unit, for the best memories only.
 
 use std::collections::HashMap;
 

@@ -21,11 +21,13 @@ pub struct RecallOptions {
     pub profile: Option<Profile>,
     /// The current time, from which ages and "last week" are measured. Default: the clock's.
     pub now: Option<DateTime<Utc>>,
-    /// What may be recalled. Default: everything that the user ever said.
+    /// What may be recalled. Default: everything that is stored of the user.
     pub filter: Filter,
-    /// Which kinds of things are recalled. Default: all.
+    /// Which kinds of things are recalled. Default: all. [`Profile::Continuum`] recalls memories only, whatever is set
+    /// here.
     pub of: Of,
-    /// Which memories are recalled. Default: active ones, and archived ones at half their weight.
+    /// Which memories are recalled. Default: active ones, and archived ones at half their weight; with
+    /// [`Profile::Continuum`], active ones with a confidence of at least 0.75.
     pub memories: Option<MemoryFilter>,
     /// Whether the best 20 memories lend score to their neighbours over accepted edges, so that the neighbours can be
     /// recalled too. Default: no.

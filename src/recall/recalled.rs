@@ -22,7 +22,7 @@ pub struct Recall {
     /// [`rerank_score`](Recalled::rerank_score). A reranker leaves anchors in place.
     pub items: Vec<Recalled>,
     /// The confidence that something answers the query, from 0 to 1: the maximum over the anchors that the query calls for
-    /// and the best 32 turns, whether they are among `items` or not.
+    /// and the best 32 turns and memories, whether they are among `items` or not.
     pub confidence: f64,
     /// What failed or is not ready yet, so that the search ran without it. Empty if all went well.
     pub missing: Vec<String>,
@@ -51,8 +51,8 @@ pub struct Recalled {
     /// later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
-    /// Items of the same piece of knowledge that fit less well: for a memory the turns that it rests on, for a turn the
-    /// memories that rest on it. Best first.
+    /// Items of the same piece of knowledge that fit less well, best first: for a memory, the turns that it rests on,
+    /// and memories that rest on one of these and say the same; for a turn, the memories that rest on it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_source: Vec<SameSource>,
 }
@@ -65,7 +65,7 @@ pub struct Recalled {
 pub enum RecalledItem {
     /// A turn of any tier.
     Turn(Box<Turn>),
-    /// The summary of a turn whose original was deleted.
+    /// The summary of a turn whose original was deleted or is damaged.
     Summary {
         /// The summary.
         #[serde(flatten)]

@@ -1,5 +1,5 @@
-//! What a search may return: a filter resolved to one user's sessions and times, and units hidden because they are shown
-//! anyway.
+//! Which units a search may return: those that pass the caller's filter, resolved to one user's sessions, times and
+//! memories, without those that the context shows anyway.
 
 use std::collections::HashSet;
 

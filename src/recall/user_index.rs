@@ -1,6 +1,6 @@
-//! The index of one user that recall keeps in memory: where each unit is, its vectors, and the words of units that the
-//! file's index does not have yet. It caches what the file contains; every recall first refreshes it to the snapshot that it
-//! reads.
+//! The index of one user that recall keeps in memory: where each unit is, the units' vectors, the words of units that the
+//! file's index does not have yet, and the user's anchors and standing wishes. It caches what the file contains; every
+//! recall first refreshes it to the snapshot that it reads.
 
 use std::collections::HashMap;
 

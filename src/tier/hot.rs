@@ -12,7 +12,8 @@ use crate::model::{
 /// The last turns of one session, oldest first.
 ///
 /// There are at most [`HotLimits::turns`] turns with at most [`HotLimits::tokens`] tokens together. The newest turn is never
-/// evicted, so it may exceed the limit of tokens by itself. `total_tokens` is the sum over `turns`.
+/// evicted, so it may exceed the limit of tokens by itself. A tier that was recorded under larger limits may exceed these
+/// until the next turn is recorded. `total_tokens` is the sum over `turns`.
 // It caches the session's rows with `memory_tier = 'hot'`. Cloning is cheap, because the turns are shared.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

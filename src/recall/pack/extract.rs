@@ -1,4 +1,5 @@
-//! Extracts the part of a turn that matched: whole sentences, verbatim, with a mark wherever something is left out.
+//! Extracts the part of a turn that matched: whole sentences if they fit, verbatim, with a mark wherever words are left
+//! out.
 
 use std::ops::Range;
 

@@ -14,11 +14,11 @@ pub enum Section {
     WhatIsKnown,
     /// Standing wishes that apply to the message.
     Wishes,
-    /// Recalled turns of other sessions.
+    /// Turns of other sessions, or the summaries in their places: recalled, or of use in this session before.
     EarlierConversations,
-    /// Turns of the session before the recent ones.
+    /// Turns of the session before the recent ones, or the summaries in their places.
     EarlierInSession,
-    /// Hot turns.
+    /// Hot turns, as many as have room.
     RecentTurns,
 }
 
