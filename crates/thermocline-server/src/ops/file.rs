@@ -169,7 +169,7 @@ fn is_plain(name: &str) -> bool {
         && matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Lists how far each user is embedded.
+/// Lists how far each user's turns are embedded, by model.
 #[derive(Debug)]
 pub struct EmbedStatus;
 

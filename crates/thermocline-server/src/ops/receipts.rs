@@ -92,7 +92,7 @@ impl Operation for ReceiptList {
     }
 }
 
-/// A receipt.
+/// Names a receipt.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfReceipt {
