@@ -1,4 +1,4 @@
-//! Anchors: facts about the user, and about other people who speak in the user's sessions.
+//! Anchors: facts about the user, and about others who speak in the user's sessions.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -122,7 +122,7 @@ impl Operation for AnchorSet {
     }
 }
 
-/// A value that replaces another one.
+/// An anchor, and its new value.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorReplaceRequest {
@@ -133,7 +133,7 @@ pub struct AnchorReplaceRequest {
     pub value: String,
 }
 
-/// Replaces an anchor.
+/// Replaces the value of an anchor that holds.
 #[derive(Debug)]
 pub struct AnchorReplace;
 

@@ -1,4 +1,5 @@
-//! One call of an operation: the caller, and the user whose memory it is for.
+//! One call of an operation: the caller, the user whose memory it is for, and how it finds the user, sessions and turns by
+//! the names in requests.
 
 use std::{
     fs::File,
@@ -37,9 +38,9 @@ pub struct Call {
     pub service: Arc<Service>,
     /// The caller.
     pub caller: Arc<Caller>,
-    /// The user: a name, or `id:<uuid>`.
+    /// The user: a name, or `id:<uuid>`; `None` if the operation is about the file.
     pub user: Option<String>,
-    /// The user's handle, looked up in the file only once: the `ETag`, the operation, logs and the audit file all use it.
+    /// The user's handle, once the call has found it. The `ETag`, the operation, logs and the audit file use it.
     pub found: Arc<OnceLock<User>>,
     /// The id of the memory that the call forgets or erases, for the audit file; requests may name it in other ways.
     pub gone: Arc<OnceLock<MemoryId>>,
@@ -65,7 +66,8 @@ impl Call {
         self.service.here()
     }
 
-    /// Returns the user; `None` if the file does not know them.
+    /// Returns the user; `None` if the file does not know them. Errors: `Code::BadRequest` if the call names no user,
+    /// `Code::InvalidInput` for an invalid name, and errors of reading.
     pub fn find_user(&self) -> Result<Option<User>> {
         let name = self.user_name()?;
         if let Some(found) = self.found.get() {
@@ -78,7 +80,8 @@ impl Call {
         Ok(found.inspect(|user| self.note(user)))
     }
 
-    /// Returns the user. Errors: `Code::NotFound` if the file does not know them.
+    /// Returns the user. Errors: `Code::NotFound` if the file does not know them, and those of
+    /// [`find_user`](Self::find_user).
     pub fn user(&self) -> Result<User> {
         self.find_user()?.ok_or_else(not_found)
     }
@@ -98,8 +101,8 @@ impl Call {
         Ok(user)
     }
 
-    /// Records a turn in the session with this key or `id:<uuid>`, or without one in the open session without a key. A user
-    /// and a session that are new are added with the turn, so a turn that is refused adds neither.
+    /// Records a turn in the session with this key or `id:<uuid>`; without one, in the newest open session without a key. A
+    /// new user and a new session are added with the turn, so a turn that is refused adds neither.
     pub fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
         if let Some(session) = self.named_by_id(session)? {
             return Ok(session.record(turn)?);
@@ -163,8 +166,8 @@ impl Call {
         Ok(self.user()?.memories().by(self.caller.origin))
     }
 
-    /// Returns the origin of what is saved: the caller's own, unless the request names a less trusted one. Errors:
-    /// `Code::InvalidInput` if the request names a more trusted one.
+    /// Returns the origin of what is saved: the one that the request names, or else the caller's own. Errors:
+    /// `Code::InvalidInput` unless the named origin is the caller's own, is trusted less, or is tool or document.
     pub fn origin(&self, named: Option<Origin>) -> Result<Origin> {
         let own = self.caller.origin;
         let Some(named) = named else { return Ok(own) };
@@ -178,13 +181,13 @@ impl Call {
         ))
     }
 
-    /// Returns the origin of one side of a turn, which is `usual` unless the request names one. A caller whose own origin
-    /// is tool or document is restricted as in [`origin`](Self::origin), for both sides.
+    /// Returns the origin of one side of a turn: the one that the request names, or else `usual`. For a caller whose own
+    /// origin is tool or document, it is that of [`origin`](Self::origin) instead, on either side.
     pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
         if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
     }
 
-    /// Refuses callers with the origin tool or document: they may not state or retract facts.
+    /// Refuses callers with the origin tool or document: they may not set, replace or retract facts.
     pub fn check_may_state(&self) -> Result<()> {
         if self.is_foreign() {
             return Err(Problem::new(
@@ -199,7 +202,7 @@ impl Call {
         Trust::of(self.caller.origin) == Trust::Foreign
     }
 
-    /// Returns who acts, for evidence and histories: the surface, and the caller's name there.
+    /// Returns who acts, for the evidence of facts: the surface, and over HTTP the key's id, over MCP the client's name.
     pub fn made_by(&self) -> String {
         match &self.surface {
             Surface::Http => format!("http:{}", self.caller.id),
@@ -216,7 +219,8 @@ impl Call {
         self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
     }
 
-    /// Returns the user's name. Errors: `Code::InvalidInput` if it is an id, because a new user needs a name.
+    /// Returns the user's name. Errors: `Code::InvalidInput` if it is invalid, or an id, because a new user needs a name;
+    /// `Code::BadRequest` if the call names no user.
     pub fn new_user_name(&self) -> Result<&str> {
         let name = self.user_name()?;
         if name.starts_with(ID) {
@@ -296,7 +300,7 @@ pub fn set<B, T>(built: B, stated: Option<T>, add: impl FnOnce(B, T) -> B) -> B 
     }
 }
 
-/// The error for anything that is missing: always the same, so that it does not tell what exists for other users.
+/// Returns the problem for anything that is missing: always the same, so that it does not tell what exists for other users.
 pub fn not_found() -> Problem {
     Problem::new(Code::NotFound, "there is no such thing for this user")
 }

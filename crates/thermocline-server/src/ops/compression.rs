@@ -1,5 +1,5 @@
-//! The operations that compress ended sessions, compress them again, list summaries and moves between tiers, and restore
-//! the turns.
+//! The operations that list a session's summaries and its turns' moves between tiers, restore the turns of ended sessions,
+//! and queue their compression.
 
 use std::{fmt, str::FromStr};
 
@@ -111,7 +111,7 @@ impl Operation for SessionTransitions {
     }
 }
 
-/// Compresses a session that was restored.
+/// Queues the compression of an ended session that was restored.
 #[derive(Debug)]
 pub struct SessionCompress;
 
@@ -134,7 +134,7 @@ impl Operation for SessionCompress {
 /// The result of restoring a session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Restored {
-    /// The number of turns restored from the archive; 0 if there was nothing to restore.
+    /// The number of turns that are warm again, from the archive or verbatim; 0 if there was nothing to restore.
     pub turns: u64,
 }
 
@@ -161,7 +161,7 @@ impl Operation for SessionRestore {
     }
 }
 
-/// Compresses a session again.
+/// Restores a session that the built-in summarizer compressed at least in part, and queues its compression.
 #[derive(Debug)]
 pub struct SessionCompressAgain;
 
@@ -190,7 +190,7 @@ pub struct Queued {
     pub sessions: u64,
 }
 
-/// Compresses all of a user's sessions again.
+/// Restores every session of a user that the built-in summarizer compressed at least in part, and queues its compression.
 #[derive(Debug)]
 pub struct CompressAgain;
 

@@ -30,7 +30,7 @@ pub struct ContextOperation;
 pub struct ContextRequest {
     /// The user's message.
     pub message: String,
-    /// The running session, by its key, or `id:` and its id. Its newest turns come first. Default: none.
+    /// The running session, by its key, or `id:` and its id. Its newest turns get room first. Default: none.
     pub session: Option<String>,
     /// Maximum number of tokens. Default: 4,400, or as the server is configured.
     #[schemars(range(min = 0, max = MOST_TOKENS))]
@@ -79,7 +79,7 @@ pub struct EmptyContext {
     pub text: String,
     /// Always 0.
     pub tokens: u32,
-    /// The requested budget.
+    /// The requested budget; null if the request has none.
     pub budget_tokens: Option<u32>,
     /// Always empty.
     pub items: Vec<()>,

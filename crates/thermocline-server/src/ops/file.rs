@@ -36,14 +36,14 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// The counts as they were last read. Only one call at a time reads them; concurrent calls wait and get its result.
+/// The counts as they were last read. Only one call at a time reads them; concurrent calls wait for it and use its result.
 #[derive(Debug, Default)]
 pub struct LastStats(Mutex<Option<(Instant, Stats)>>);
 
 /// Counts, and their age.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CountedStats {
-    /// How long ago the counts were read, in milliseconds: at most 15 seconds.
+    /// How long ago the counts were read, in milliseconds: less than 15,000.
     pub age_ms: u64,
     /// How much is in the file, for all users together.
     pub stats: Stats,
@@ -169,7 +169,7 @@ fn is_plain(name: &str) -> bool {
         && matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Lists how far each user is embedded.
+/// Lists how far each user's turns are embedded, by model.
 #[derive(Debug)]
 pub struct EmbedStatus;
 
@@ -194,7 +194,7 @@ pub struct Rebuilding {
     pub users: u64,
 }
 
-/// Rebuilds vectors.
+/// Queues a rebuild of the vectors of the configured embedders or, if there are none, of the built-in one.
 #[derive(Debug)]
 pub struct EmbedRebuild;
 
@@ -212,7 +212,7 @@ impl Operation for EmbedRebuild {
     }
 }
 
-/// Drops the vectors of other models.
+/// Drops the vectors of all models except the configured ones and the built-in one.
 #[derive(Debug)]
 pub struct EmbedDrop;
 

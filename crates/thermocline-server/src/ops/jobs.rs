@@ -12,7 +12,7 @@ use crate::ops::{
     spec::{Class, Route, Spec},
 };
 
-/// The value of `job` that selects every job.
+/// The value of `job` that selects every job that was given up or waits for another try.
 const ALL: &str = "all";
 
 /// Returns the job operations.
@@ -55,13 +55,13 @@ impl Operation for JobList {
 pub struct JobRunRequest {
     /// Maximum number of jobs to run. Default: all that are due.
     pub max_jobs: Option<u64>,
-    /// Only jobs of this kind. Default: any.
+    /// Only jobs of this kind; no session is ended then. Default: any.
     pub kind: Option<JobKind>,
-    /// Only jobs for the user with this id. Default: all users.
+    /// Only jobs on the data of the user with this id; no session is ended then. Default: all users.
     pub user_id: Option<UserId>,
 }
 
-/// Runs jobs.
+/// Runs jobs that are due.
 #[derive(Debug)]
 pub struct JobRun;
 
@@ -101,7 +101,7 @@ pub struct Retried {
     pub jobs: u64,
 }
 
-/// Retries jobs.
+/// Makes jobs due that were given up or wait for another try.
 #[derive(Debug)]
 pub struct JobRetry;
 

@@ -1,7 +1,8 @@
 //! The table of operations: everything that can be asked of the memory, each thing defined once.
 //!
-//! HTTP routes, OpenAPI, MCP's full profile, `thermocline call`, metrics, the audit file and key permissions are all derived
-//! from the rows. Nothing here knows HTTP or MCP.
+//! HTTP routes below `/v1`, OpenAPI, `thermocline call`, the labels of metrics, the lines of the audit file and the
+//! permissions of keys are derived from the rows, and MCP's tools run rows. Rows name routes and tools, and problems have
+//! statuses, but nothing here imports the code of HTTP or MCP.
 
 pub mod anchors;
 pub mod call;
@@ -54,7 +55,7 @@ pub trait Operation: 'static {
     /// Runs the operation, on a thread that may block.
     fn run(call: Call, request: Self::Request) -> Result<Self::Response>;
 
-    /// Updates the metrics of this operation, in addition to its duration. By default there are none.
+    /// Updates what the metrics count of this operation besides its duration. By default, they count nothing else.
     fn count(_response: &Self::Response, _metrics: &Metrics) {}
 
     /// Returns the outcome for a response.
@@ -128,7 +129,7 @@ fn run_erased<O: Operation>(call: Call, request: Value) -> Result<OperationReply
     Ok(OperationReply { outcome, body })
 }
 
-/// Returns all operations, in the order of the documentation.
+/// Returns all operations, in the order in which `thermocline call --list` shows them.
 pub fn table() -> &'static [Row] {
     static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
         [

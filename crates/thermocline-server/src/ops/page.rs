@@ -77,7 +77,7 @@ impl<K: FromStr + Display> PageRequest<K> {
         Ok(Self { list, limit, after })
     }
 
-    /// The number of entries to read: one more than the page has, to see whether there is another page.
+    /// Returns the number of entries to read: one more than a page may have, to see whether there is another page.
     pub fn to_read(&self) -> u32 {
         self.limit + 1
     }
@@ -92,7 +92,8 @@ impl<K: FromStr + Display> PageRequest<K> {
         Page { items, next_cursor }
     }
 
-    /// Returns the problem for a failed read. If the entry at the cursor no longer exists, the cursor is invalid.
+    /// Returns the problem for a failed read. If the entry at the cursor no longer exists, the problem says that the cursor
+    /// is invalid.
     pub fn failed(&self, error: thermocline::Error) -> Problem {
         match error.kind() {
             ErrorKind::NotFound if self.after.is_some() => wrong(),

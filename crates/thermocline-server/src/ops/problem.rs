@@ -1,4 +1,5 @@
-//! Everything that can go wrong, defined once for all surfaces: the library's error kinds, and those that a server adds.
+//! The problems that a call can meet, defined once for all surfaces: the library's error kinds, and those that a server
+//! adds.
 
 use std::fmt;
 
@@ -13,9 +14,10 @@ pub struct Problem {
     pub code: Code,
     /// A sentence for people; it never quotes what anybody said.
     pub detail: String,
-    /// The field of the request that caused the problem, as a JSON pointer; `None` if no single field did.
+    /// The field of the request that caused the problem, or one that contains it, as a JSON pointer; `None` if no single
+    /// field did, or if it is not known which.
     pub pointer: Option<String>,
-    /// When to retry, in seconds, if this is known more precisely than `Retry::Later` says.
+    /// After how many seconds to retry; `None` if only [`Retry`] says when.
     pub retry_after_s: Option<u64>,
 }
 
@@ -54,7 +56,7 @@ pub enum Code {
 /// Whether retrying helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Not unless the request is changed.
+    /// Not until something has changed: for example the request, the key, the configuration or the file.
     Never,
     /// At once with the same `caller_id`, because the operation may have been done.
     SameId,
@@ -62,7 +64,7 @@ pub enum Retry {
     Later,
 }
 
-/// The facts about a kind of problem that every surface reports.
+/// What the surfaces report about a kind of problem.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemFacts {
     /// The name of the kind, such as `not-found`.
@@ -137,7 +139,7 @@ impl Code {
         Self::SERVERS.contains(&self)
     }
 
-    /// Returns the facts about this code. This is the only place that maps errors.
+    /// Returns the facts about this code. All surfaces take the status, the exit code and whether to retry from here.
     pub const fn facts(self) -> ProblemFacts {
         use Retry::{Later, Never, SameId};
         let (word, title, status, retry, exit) = match self {
@@ -177,7 +179,7 @@ impl Code {
 }
 
 impl Retry {
-    /// The value in responses, such as `same_id`.
+    /// Returns the value in responses, such as `same_id`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Never => "never",
@@ -221,7 +223,7 @@ pub struct ItemProblem {
 }
 
 impl ItemProblem {
-    /// Returns the public form of a problem.
+    /// Returns the problem as a response shows it.
     pub fn of(problem: &Problem) -> Self {
         let ProblemFacts { word, retry, .. } = problem.code.facts();
         Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }

@@ -1,4 +1,4 @@
-//! `recall`: searches everything that a user ever said for a query.
+//! `recall`: searches everything that a user ever said, and everything known, for a query.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Searches everything that a user ever said.
+/// Searches everything that a user ever said, and everything known.
 #[derive(Debug)]
 pub struct RecallOperation;
 

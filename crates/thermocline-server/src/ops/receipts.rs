@@ -92,7 +92,7 @@ impl Operation for ReceiptList {
     }
 }
 
-/// A receipt.
+/// Names a receipt.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfReceipt {
@@ -103,7 +103,7 @@ pub struct OfReceipt {
 /// A receipt, and its explanation in words.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
-    /// The receipt, with the place and the text of each of its items.
+    /// The receipt, with the place and the beginning of each item that can still be read.
     pub receipt: ReceiptWithTexts,
     /// The explanation, in words, for people.
     pub text: String,

@@ -1,4 +1,4 @@
-//! The operations that record turns: whole, as a message whose reply comes later, or many at once.
+//! The operations that record turns: whole, as a message and later its reply, or many at once.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::ops::{
 /// The maximum number of turns in one call of `record_many`.
 const MOST_TURNS: usize = 1_000;
 
-/// The operations that record.
+/// Returns the operations that record.
 pub fn rows() -> Vec<Row> {
     vec![row::<Record>(), row::<RecordMessage>(), row::<TurnComplete>(), row::<RecordMany>()]
 }
@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
 #[serde(deny_unknown_fields)]
 pub struct RecordRequest {
     /// The caller's key for the session, at most 256 bytes, or `id:` and the id of an existing one. A new key starts a
-    /// session. Default: the open session without a key.
+    /// session. Default: the newest open session without a key, or a new one.
     pub session: Option<String>,
     /// What the user said; may be empty if the assistant spoke first. At most 1 MiB, unless the server sets another limit.
     pub user_message: String,
@@ -42,9 +42,9 @@ pub struct RecordRequest {
     pub user_name: Option<String>,
     /// The name of who wrote the reply. Default: none.
     pub assistant_name: Option<String>,
-    /// The origin of the message. Default: user.
+    /// The origin of the message. Default: user; for a key with the origin tool or document, that origin.
     pub user_origin: Option<Origin>,
-    /// The origin of the reply. Default: assistant.
+    /// The origin of the reply. Default: assistant; for a key with the origin tool or document, that origin.
     pub assistant_origin: Option<Origin>,
     /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
@@ -54,7 +54,7 @@ pub struct RecordRequest {
     /// The turn that this one replaces, for an edited message or a regenerated reply. It must be in the same session, and
     /// the session must be open. That turn and all later ones are set aside, but kept.
     pub replacing: Option<TurnId>,
-    /// The snapshot of the backend's state at this turn.
+    /// The id of the snapshot of the backend's state at this turn.
     pub snapshot: Option<SnapshotId>,
     /// The caller's own JSON object, at most 16 KiB: kept with the turn, never searched or shown to an LLM.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
@@ -120,7 +120,7 @@ impl Operation for Record {
 #[serde(deny_unknown_fields)]
 pub struct MessageRequest {
     /// The caller's key for the session, or `id:` and the id of an existing one. A new key starts a session. Default: the
-    /// open session without a key.
+    /// newest open session without a key, or a new one.
     pub session: Option<String>,
     /// What the user said. At most 1 MiB, unless the server sets another limit.
     #[schemars(length(min = 1))]
@@ -131,14 +131,14 @@ pub struct MessageRequest {
     pub said_at: Option<DateTime<Utc>>,
     /// The name of who wrote the message. Default: none.
     pub user_name: Option<String>,
-    /// The origin of the message. Default: user.
+    /// The origin of the message. Default: user; for a key with the origin tool or document, that origin.
     pub user_origin: Option<Origin>,
     /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
     pub critical: bool,
     /// The turn that this one replaces. It must be in the same session, and the session must be open.
     pub replacing: Option<TurnId>,
-    /// The snapshot of the backend's state at this turn.
+    /// The id of the snapshot of the backend's state at this turn.
     pub snapshot: Option<SnapshotId>,
     /// The caller's own JSON object, at most 16 KiB.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
@@ -189,9 +189,9 @@ pub struct ReplyRequest {
     /// limit.
     #[schemars(length(min = 1))]
     pub ai_response: String,
-    /// The name of who wrote the reply. Default: none.
+    /// The name of who wrote the reply. Default: the one recorded with the message, if any.
     pub assistant_name: Option<String>,
-    /// The origin of the reply. Default: assistant.
+    /// The origin of the reply. Default: assistant; for a key with the origin tool or document, that origin.
     pub assistant_origin: Option<Origin>,
     /// The receipt of the context with which the reply was made.
     pub answering: Option<ReceiptId>,
@@ -249,7 +249,7 @@ pub struct ManyRecorded {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OneRecorded {
-    /// The turn was recorded.
+    /// The turn is recorded, by this call or an earlier one.
     Recorded(Recorded),
     /// The turn was not recorded.
     Problem(ItemProblem),

@@ -15,7 +15,7 @@ use crate::ops::{
 /// misspelled field would let everything through.
 ///
 /// In JSON Schema `53.0` is an integer, but serde refuses it as one. If the request cannot be read as it is, floats
-/// without a fractional part are turned into integers.
+/// without a fractional part and up to 2^53, except those in `metadata`, are turned into integers.
 pub fn read<T: DeserializeOwned>(mut request: Value) -> Result<T> {
     match known(&request) {
         Ok(request) => request,

@@ -1,4 +1,5 @@
-//! The operations on sessions: start, list, show them and their hot and warm turns, set fields and state, end, erase.
+//! The operations on sessions: start, list, show them and their hot and warm turns, set their fields, list and set their
+//! state, end, erase.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -77,11 +78,11 @@ impl Operation for SessionList {
 pub struct SessionShown {
     /// The session.
     pub info: SessionInfo,
-    /// The numbers of its hot turns, oldest first.
+    /// The numbers of its hot turns, oldest first. Empty once the session has ended.
     pub hot: Vec<u32>,
     /// The tokens of the hot turns.
     pub hot_tokens: u32,
-    /// The numbers of its warm turns that a context may show because they are recent, oldest first.
+    /// The numbers of its newest warm turns, as many as fit the warm window, oldest first. Empty once the session has ended.
     pub warm: Vec<u32>,
     /// The tokens of these warm turns.
     pub warm_tokens: u32,
@@ -145,7 +146,7 @@ impl Operation for SessionHot {
     }
 }
 
-/// Shows the warm turns of a session.
+/// Shows the newest warm turns of a session.
 #[derive(Debug)]
 pub struct SessionWarm;
 
@@ -169,7 +170,7 @@ impl Operation for SessionWarm {
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// Starts a session without a key.
+/// Ends the open sessions without a key, and starts a new one.
 #[derive(Debug)]
 pub struct SessionStart;
 
@@ -196,18 +197,18 @@ impl Operation for SessionStart {
 pub struct SessionSetRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// The caller's project for the session, at most 256 bytes; null: none.
+    /// The caller's project for the session, at most 256 bytes; null removes it.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
-    /// The session's title in lists, at most 256 bytes; null: none. Never shown to an LLM.
+    /// The session's title in lists, at most 256 bytes; null removes it. Contexts do not show it.
     #[serde(default, deserialize_with = "stated")]
     pub title: Option<Option<String>>,
-    /// The caller's own JSON object, at most 16 KiB, which replaces the previous one; null: none.
+    /// The caller's own JSON object, at most 16 KiB, which replaces the previous one; null removes it.
     #[serde(default, deserialize_with = "stated")]
     pub metadata: Option<Option<Map<String, serde_json::Value>>>,
 }
 
-/// Reads a field that is present, whether null or not; `#[serde(default)]` stands for a missing one.
+/// Reads a field that is present, whether it is null or not. For a missing field, `#[serde(default)]` gives `None`.
 pub fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     field: D,
 ) -> std::result::Result<Option<Option<T>>, D::Error> {
@@ -329,7 +330,7 @@ impl Operation for SessionEnd {
     }
 }
 
-/// Erases a session.
+/// Erases a session; if a key names it, all parts of the conversation under that key.
 #[derive(Debug)]
 pub struct SessionErase;
 

@@ -9,7 +9,7 @@ pub struct Spec {
     /// The name of the operation: OpenAPI's `operationId`, the argument of `call`, the label in metrics, the word in the
     /// audit file.
     pub name: &'static str,
-    /// One sentence, shown by OpenAPI, the list of tools and `call --list`.
+    /// One sentence, shown by OpenAPI, by `call --list`, and as the description of a tool that is made from the row.
     pub summary: &'static str,
     /// Whether the operation is about one user or about the file.
     pub target: Target,
@@ -19,9 +19,9 @@ pub struct Spec {
     pub effect: Effect,
     /// The method and path over HTTP.
     pub http: Route,
-    /// The tool in MCP's full profile; `None` if it has none.
+    /// The operation's tool in MCP's full profile; `None` if it has none of its own.
     pub tool: Option<Tool>,
-    /// How long the operation takes, which decides for which slots it waits.
+    /// How long the operation takes, which decides for which kind of slot it waits.
     pub class: Class,
     /// The form of the HTTP bodies, in and out.
     pub body: Body,
@@ -66,7 +66,8 @@ impl Spec {
         }
     }
 
-    /// Describes an operation that inspects the file as a whole: it returns counts, and nothing that anyone said.
+    /// Describes an operation that inspects the file as a whole: it returns counts, ids and users' names, and nothing that
+    /// anyone said.
     pub const fn inspects(name: &'static str, summary: &'static str, http: Route) -> Self {
         Self { target: Target::File, scope: KeyScope::Inspect, ..Self::reads(name, summary, http) }
     }
@@ -76,7 +77,8 @@ impl Spec {
         Self { scope: KeyScope::Admin, effect: Effect::Changes, ..Self::inspects(name, summary, http) }
     }
 
-    /// The operation's group in the documentation: the first word of its path after the user.
+    /// Returns the operation's group in OpenAPI: the first word of its path after the user. `context` is in the group
+    /// `recall`, and the operations on users themselves are in `users`.
     pub fn family(&self) -> &'static str {
         let mut words = self.http.path.split('/').skip(2).filter(|word| *word != "{user}");
         match (words.next(), words.next()) {
@@ -91,7 +93,7 @@ impl Spec {
 /// What an operation is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// One user, named by the path or the connection.
+    /// One user, whom the path, the connection or the command line names.
     User,
     /// The file as a whole.
     File,
@@ -117,7 +119,7 @@ impl KeyScope {
     /// All scopes.
     pub const EVERY: [Self; 5] = [Self::Read, Self::Write, Self::Erase, Self::Inspect, Self::Admin];
 
-    /// The scope's name, in lower case.
+    /// Returns the scope's name, in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -128,7 +130,7 @@ impl KeyScope {
         }
     }
 
-    /// What the scope permits, in one sentence.
+    /// Returns what the scope permits, in one sentence.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Read => "What was said and is known.",
@@ -143,7 +145,7 @@ impl KeyScope {
 /// What an operation does to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It changes nothing, and a repeated call returns the same.
+    /// It changes nothing in the memory. A recall or a context leaves a receipt.
     Reads,
     /// It adds something new.
     Adds,
@@ -158,12 +160,12 @@ pub enum Effect {
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The path, with the names of request fields in braces.
+    /// The path, with names in braces: `user`, and fields of the request.
     pub path: &'static str,
 }
 
 impl Method {
-    /// The method's name in HTTP, in upper case.
+    /// Returns the method's name in HTTP, in upper case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -176,32 +178,32 @@ impl Method {
 }
 
 impl Route {
-    /// A route with the method GET.
+    /// Creates a route with the method GET.
     pub const fn get(path: &'static str) -> Self {
         Self { method: Method::Get, path }
     }
 
-    /// A route with the method POST.
+    /// Creates a route with the method POST.
     pub const fn post(path: &'static str) -> Self {
         Self { method: Method::Post, path }
     }
 
-    /// A route with the method PUT.
+    /// Creates a route with the method PUT.
     pub const fn put(path: &'static str) -> Self {
         Self { method: Method::Put, path }
     }
 
-    /// A route with the method PATCH.
+    /// Creates a route with the method PATCH.
     pub const fn patch(path: &'static str) -> Self {
         Self { method: Method::Patch, path }
     }
 
-    /// A route with the method DELETE.
+    /// Creates a route with the method DELETE.
     pub const fn delete(path: &'static str) -> Self {
         Self { method: Method::Delete, path }
     }
 
-    /// The names of the request fields in the path, in its order, including `user`.
+    /// Returns the names in the path's braces, in their order: `user`, and fields of the request.
     pub fn fields(&self) -> impl Iterator<Item = &'static str> {
         self.path.split(['{', '}']).skip(1).step_by(2)
     }
@@ -221,7 +223,7 @@ pub enum Method {
 /// A tool of MCP's full profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
-    /// The tool's name, such as `memory_recall`.
+    /// The tool's name, such as `memory_search`.
     pub name: &'static str,
     /// The tool's title for people.
     pub title: &'static str,
@@ -230,11 +232,11 @@ pub struct Tool {
 /// How long an operation takes, from the shortest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Records turns, or reads or changes by key.
+    /// Reads or writes little: a turn, a page of a list, a change.
     Quick,
-    /// Searches everything that a user said.
+    /// Searches what was said or is known, or ranks all memories.
     Recall,
-    /// Reads or writes everything of a user or of the file.
+    /// Works on much at once, or waits for others: for example erases, exports, copies, restores, runs jobs or asks sensors.
     Long,
 }
 
@@ -243,8 +245,8 @@ pub enum Class {
 pub enum Body {
     /// JSON in, JSON out.
     Json,
-    /// JSON in, JSON Lines out. The operation writes the lines to the call's spool; its response only contains their
-    /// number.
+    /// JSON in, JSON Lines out. The operation writes the lines to the call's spool; its response only contains counts of
+    /// what they say.
     LinesOut,
     /// JSON Lines in, from the call's spool; JSON out. All other fields are in the path or the query.
     LinesIn,
@@ -257,6 +259,6 @@ pub enum Again {
     Same,
     /// It does nothing more if the request has a `caller_id`; otherwise it does the same once more.
     WithCallerId,
-    /// It does the same once more.
+    /// It does the same once more, or is refused.
     Another,
 }

@@ -1,5 +1,5 @@
-//! A stricter serde deserializer for JSON. It refuses an array in place of an object, which serde accepts for a struct.
-//! It records where reading failed, and the first field that was not read.
+//! A stricter serde deserializer for JSON. It refuses two things that serde accepts: an array in place of an object, and
+//! `{"word": null}` in place of `"word"`. It records where reading failed, and the first field that was not read.
 
 use std::{cell::RefCell, fmt::Display, slice};
 

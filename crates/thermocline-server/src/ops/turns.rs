@@ -1,4 +1,4 @@
-//! The operations on recorded turns and their summaries: read, list, search, erase.
+//! The operations on recorded turns, replaced turns and summaries: read, list, search, erase.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::ops::{
     spec::{Class, Route, Spec, Tool},
 };
 
-/// The operations on recorded turns.
+/// Returns the operations on recorded turns.
 pub fn rows() -> Vec<Row> {
     vec![
         row::<TurnShow>(),
@@ -74,8 +74,8 @@ impl Operation for TurnShow {
 pub struct TurnListRequest {
     /// The session: the caller's key, or `id:` and its id.
     pub session: String,
-    /// Whether pages start at the newest turns and go back, as chat programs show them. Within a page, the order stays
-    /// chronological. Default: no.
+    /// Whether pages start at the newest turns and go back, as chat programs show them. Within a page, the turns stay in
+    /// ascending order. Default: no.
     #[serde(default)]
     pub from_end: bool,
     /// Maximum number of turns, from 1 to 200. Default: 50.
@@ -139,7 +139,7 @@ impl Operation for TurnAt {
     }
 }
 
-/// Lists the turns that later ones replaced at a place.
+/// Lists the turns that were at a place until they were replaced or set aside.
 #[derive(Debug)]
 pub struct TurnReplaced;
 
@@ -201,7 +201,7 @@ impl Operation for TurnSearch {
 /// The summary of a turn.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryOfTurn {
-    /// The summary; null if the turn has none.
+    /// The summary; null if the turn has none, or does not exist.
     pub summary: Option<Summary>,
 }
 
@@ -228,7 +228,7 @@ impl Operation for TurnSummary {
     }
 }
 
-/// Erases a turn.
+/// Erases a turn, and those that were set aside for it.
 #[derive(Debug)]
 pub struct TurnErase;
 
