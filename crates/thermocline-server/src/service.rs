@@ -51,7 +51,7 @@ pub struct Service {
     pub stats: LastStats,
     /// The limits on concurrency, call rates and request bodies.
     pub limits: Limits,
-    /// The counters.
+    /// The metrics.
     pub metrics: Arc<Metrics>,
     /// The audit file; `None` if none is kept.
     pub audit: Option<Audit>,
@@ -168,7 +168,8 @@ impl Service {
         self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
-    /// Authorizes a call by its caller and user, before the request or the file is read.
+    /// Authorizes a call by its caller and user, and counts it against the caller's rate, before the request or the file
+    /// is read.
     pub fn admit(
         self: &Arc<Self>,
         row: &'static Row,
