@@ -72,7 +72,7 @@ const TROUBLE_LASTS: Duration = Duration::from_mins(1);
 pub struct CallRequest {
     /// The caller.
     pub caller: Arc<Caller>,
-    /// The user: a name, or `id:<uuid>`.
+    /// The user: a name, or `id:<uuid>`; `None` for an operation on the file.
     pub user: Option<String>,
     /// The surface through which the call came.
     pub surface: Surface,
