@@ -1,5 +1,6 @@
-//! The audit file: one line of JSON for each operation that changes, destroys or administers, and for each refused call.
-//! A line says who called what, when and for which user, by ids. It never contains a text, a name, or the text of a key.
+//! The audit file: one line of JSON for each run of an operation that changes, destroys or administers, and for each call
+//! of any operation that is refused for its caller's rights or rate. A line says who called what, when and for which user,
+//! by ids. It never contains a text, a user's name, or the text of a key.
 //! The log is a file and not a table, so that erasing a user needs no exception for it.
 
 use std::{
@@ -26,7 +27,7 @@ pub(crate) struct AuditLine<'a> {
     pub(crate) key: &'a str,
     pub(crate) surface: &'static str,
     pub(crate) operation: &'static str,
-    /// `None` for operations on the file, and for unknown users.
+    /// `None` for operations on the file, for unknown users, and for refused calls.
     pub(crate) user_id: Option<UserId>,
     /// `ok`, or a problem's code.
     pub(crate) outcome: &'static str,
@@ -45,7 +46,8 @@ impl Audit {
         Ok(Self(Mutex::new(options.open(path)?)))
     }
 
-    /// Whether an operation is logged when it is allowed; refused calls are always logged.
+    /// Whether the runs of an operation are logged. Calls that are refused for rights or rate are logged for every
+    /// operation.
     pub(crate) fn is_for(spec: &Spec) -> bool {
         matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == KeyScope::Admin
     }

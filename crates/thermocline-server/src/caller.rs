@@ -1,5 +1,5 @@
-//! Who calls, and what they may do. This is decided before the file is read, from the key and the name of the user, or
-//! without keys from the connection.
+//! Who calls, and what they may do. This is decided before the file is read, from the key and the name of the user.
+//! Without keys, everyone who reaches the server has the same rights.
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 
@@ -11,10 +11,10 @@ use crate::ops::{
     spec::{KeyScope, Spec, Target},
 };
 
-/// The holder of a key, or anyone on this machine if there are no keys.
+/// The holder of a key; without keys, anyone who reaches the server; or the user of the command line.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The key's id; `local` without keys, `shell` for the command line.
+    /// The key's id; `local` without keys and for `thermocline mcp`, `shell` for `thermocline call`.
     pub id: String,
     /// The caller's rights; no scope implies another.
     pub scopes: Vec<KeyScope>,
@@ -154,8 +154,8 @@ impl TryFrom<String> for Rate {
 const LOCAL: &str = "local";
 
 impl Caller {
-    /// Returns the caller for anyone who reaches the loopback address of a server without keys: may read, write and
-    /// inspect, but neither erase nor administer.
+    /// Returns the caller for anyone who reaches a server without keys: may read, write and inspect, but neither erase nor
+    /// administer.
     pub fn local() -> Self {
         Self {
             id: LOCAL.to_owned(),
@@ -205,7 +205,8 @@ impl Caller {
     }
 }
 
-/// The error for a forbidden request. It is the same for every request, whether what it asks for exists or not.
+/// Returns the error for a request that a key does not allow. It is always the same, whether what is asked for exists or
+/// not.
 pub fn not_allowed() -> Problem {
     Problem::new(
         Code::NotAllowed,

@@ -1,4 +1,4 @@
-//! The server's state: alive, ready, broken, or shutting down.
+//! The server's state: ready or not, and why; broken; shutting down.
 
 use std::{
     sync::{

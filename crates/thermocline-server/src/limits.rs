@@ -1,4 +1,4 @@
-//! Limits on what runs at once: slots by class of operation, rates by key, and the total bytes of request bodies.
+//! Limits on running operations (slots by class), on calls (rates by key), and on the total bytes of request bodies.
 
 use std::{
     collections::HashMap,
@@ -76,8 +76,8 @@ impl Limits {
         (4 * readers as usize).max(16)
     }
 
-    /// The number of threads that all slots can keep busy, which the runtime's blocking pool needs. Each operation has
-    /// one thread that runs it, and one for the work that it waits for.
+    /// Returns the number of threads that the runtime's blocking pool needs, so that every slot can be in use: for each
+    /// operation, one thread that runs it and one for the work that it waits for, and a few more.
     pub fn threads(readers: u32) -> usize {
         2 * (2 * Self::places_of(readers) + LONG_PLACES) + 4
     }

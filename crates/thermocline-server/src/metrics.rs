@@ -1,5 +1,5 @@
-//! Counters for operators. No label can contain a user, a session or anything that anybody said, because every label
-//! value is a constant of the code.
+//! Metrics for operators. No label can contain a user, a session or anything that anybody said, because every label value
+//! is a constant of the code.
 
 use std::{
     fmt,
@@ -29,7 +29,7 @@ const SECONDS: [f64; 14] =
 const TOKENS: [f64; 10] =
     [50.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_400.0, 8_800.0, 20_000.0, 100_000.0];
 
-/// The counters.
+/// The counters, gauges and histograms.
 pub struct Metrics {
     registry: Registry,
     operations: Family<OfOperation, Histogram, fn() -> Histogram>,
@@ -219,12 +219,13 @@ impl Metrics {
         GaugeGuard::one_of(self.connections.clone())
     }
 
-    /// Counts one recall or context if it had to do without something that is configured; `things` names what.
+    /// Counts one recall or context if it had to do without something, such as an embedder that did not answer, or a
+    /// damaged turn; `things` names what.
     pub fn missing(&self, things: &[String]) {
         self.missing.inc_by(u64::from(!things.is_empty()));
     }
 
-    /// Records the tokens of a returned context, and the number of turns that it left out for lack of room.
+    /// Records the tokens of a returned context, and the number of turns of its session that it left out for lack of room.
     pub fn handed_out(&self, tokens: u32, left_out: usize) {
         self.context_tokens.observe(tokens.into());
         self.context_left_out.inc_by(left_out as u64);

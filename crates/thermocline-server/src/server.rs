@@ -1,4 +1,4 @@
-//! Builds a server from its settings: where it listens, who may call it, and what prevents it from starting.
+//! Builds a server from its settings, refuses settings that would leave it open, and runs it.
 
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
 
@@ -44,7 +44,7 @@ const UNIX: &str = "unix:";
 
 /// Builds the service for this memory with these settings.
 ///
-/// Errors: the audit file cannot be opened, or the backup folder does not exist.
+/// Errors: the audit file cannot be opened, or the backup folder is not an existing folder.
 pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) -> Result<Service, Refusal> {
     let audit = settings.service.audit.as_deref().map(Audit::open).transpose();
     let audit = audit.map_err(|error| Refusal(format!("the audit file cannot be opened: {error}")))?;
@@ -64,8 +64,8 @@ pub fn service(memory: Thermocline, settings: &Settings, metrics: Arc<Metrics>) 
 impl Server {
     /// Starts listening.
     ///
-    /// Errors: the key file or the certificate cannot be used, the address cannot be listened on, or the settings would
-    /// leave access open that the owner believes to be closed.
+    /// Errors: the key file or the certificate cannot be used; the address cannot be listened on; the settings need a key
+    /// that has not expired, and there is none; or keys would cross the network unencrypted.
     pub async fn start(service: Arc<Service>, settings: &ServiceSettings) -> Result<Self, Refusal> {
         let keys = settings.keys.as_deref().map(Keys::open).transpose();
         let keys = keys.map_err(|error| Refusal(error.to_string()))?.map(Arc::new);
@@ -105,8 +105,8 @@ impl Server {
         self.tls.as_ref()
     }
 
-    /// Serves until `end` completes or the file's writer is dead, then lets running requests finish. The memory stays
-    /// open.
+    /// Serves until `end` completes or the file's writer is dead, then gives running requests 10 s to finish. The memory
+    /// stays open.
     pub async fn run(self, end: impl Future<Output = ()>) -> Ended {
         let health = Arc::clone(&self.http.health);
         // Started now: otherwise the first record would wait for this, for up to a second, and others would queue after

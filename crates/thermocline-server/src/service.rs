@@ -51,7 +51,7 @@ pub struct Service {
     pub stats: LastStats,
     /// The limits on concurrency, call rates and request bodies.
     pub limits: Limits,
-    /// The counters.
+    /// The metrics.
     pub metrics: Arc<Metrics>,
     /// The audit file; `None` if none is kept.
     pub audit: Option<Audit>,
@@ -72,7 +72,7 @@ const TROUBLE_LASTS: Duration = Duration::from_mins(1);
 pub struct CallRequest {
     /// The caller.
     pub caller: Arc<Caller>,
-    /// The user: a name, or `id:<uuid>`.
+    /// The user: a name, or `id:<uuid>`; `None` for an operation on the file.
     pub user: Option<String>,
     /// The surface through which the call came.
     pub surface: Surface,
@@ -168,7 +168,8 @@ impl Service {
         self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
-    /// Authorizes a call by its caller and user, before the request or the file is read.
+    /// Authorizes a call by its caller and user, and counts it against the caller's rate, before the request or the file
+    /// is read.
     pub fn admit(
         self: &Arc<Self>,
         row: &'static Row,

@@ -34,7 +34,7 @@ pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
         .route("/openapi.json", get(move || async move { axum::Json(openapi::document(table)) }))
 }
 
-/// Returns the routes that need a key with the scope `inspect`.
+/// Returns the routes that need the scope `inspect` and access to all users.
 pub(super) fn inspected() -> Router<Arc<Http>> {
     Router::new().route("/metrics", get(metrics))
 }

@@ -68,7 +68,7 @@ fn add(fields: &mut Map<String, Value>, name: &str, value: Value, header: &str) 
     }
 }
 
-/// Whether an operation's responses change exactly when its user's revision does.
+/// Whether an operation's responses change only when its user's revision does.
 pub(super) fn is_tagged(spec: &Spec) -> bool {
     // Receipts are written after the responses to which they belong, and raise no revision. Responses about memories also
     // change with time.

@@ -153,7 +153,7 @@ impl Accepted {
     }
 }
 
-/// Serves until `end` completes, then lets running requests finish.
+/// Serves until `end` completes, then gives running requests 10 s to finish.
 pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output = ()>) {
     let health = Arc::clone(&http.health);
     let metrics = Arc::clone(&http.service.metrics);

@@ -1,4 +1,4 @@
-//! HTTP: the routes that are derived from the table, and the checks before them.
+//! HTTP: the routes that are derived from the table, those of MCP and those about the server, and the checks before them.
 
 mod about;
 mod answer;
@@ -40,7 +40,7 @@ pub struct Http {
     pub callers: Callers,
     /// The checks of where requests come from.
     pub guard: Guard,
-    /// The maximum size of a body, in bytes.
+    /// The maximum size of a body other than an import, in bytes.
     pub max_body_bytes: usize,
     /// The maximum size of an import, in bytes.
     pub max_import_bytes: u64,

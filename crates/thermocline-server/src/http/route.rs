@@ -1,4 +1,4 @@
-//! Turns a request into a call. The table defines the routes.
+//! Puts all routes together, and turns a request to a route of the table into a call.
 
 use std::sync::Arc;
 

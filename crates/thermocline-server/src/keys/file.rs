@@ -22,7 +22,7 @@ pub struct KeyFile {
     pub keys: Vec<Key>,
 }
 
-/// Why a key file cannot be used. The message never contains anything from the file.
+/// Why a key file cannot be used. Of the file, the message contains at most an id that two keys have.
 #[derive(Debug)]
 pub struct Unusable(String);
 

@@ -1,5 +1,5 @@
 //! Checks arguments against the schema that the model was shown: no unknown field, no missing field, and each value of
-//! its type.
+//! its type, among its words and within its bounds.
 
 use serde_json::{Map, Value};
 

@@ -11,7 +11,7 @@ use crate::mcp::Mcp;
 
 /// Answers a request whose body is an MCP message. The route has already read the body within its limits.
 ///
-/// The layers before every route have already checked host, origin and key, so this does not check them again: a second
+/// The layers before the route have already checked host, origin and key, so this does not check them again: a second
 /// check could only contradict the first.
 pub async fn answer(mcp: Mcp, request: Request) -> Response {
     let config = StreamableHttpServerConfig::default()

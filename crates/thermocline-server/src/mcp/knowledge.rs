@@ -1,6 +1,7 @@
 //! The knowledge profile: the eighteen tools of the cognitive memory paper, which run rows of the table.
 //!
-//! `memory_reindex` and `memory_embed` concern the whole file, so only callers with access to all users see them.
+//! `memory_reindex` and `memory_embed` concern the whole file, so only callers with access to all users, and with the
+//! scope that the row needs, see them.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! MCP: tools that run rows of the table for one user. The connection determines the user; no argument can.
+//! MCP: tools that run rows of the table for one user. The address or the key of the request determines the user, or the
+//! command line; no argument can.
 //!
 //! rmcp implements all revisions of the protocol; this module, the only one that uses rmcp, defines the tools, resources
 //! and prompts.

@@ -15,7 +15,7 @@ pub enum ToolProfile {
     /// Six tools, written by hand, because a model chooses better among six.
     #[default]
     Core,
-    /// One tool for each operation that has one.
+    /// Four tools of `Core`, and one tool for each other operation that has one.
     Full,
     /// The tools of `Full` that only read.
     Readonly,

@@ -12,7 +12,7 @@ use crate::mcp::{Mcp, resources};
 const WITH_MEMORY: &str = "with_memory";
 const END_OF_SESSION: &str = "end_of_session";
 
-/// Returns the prompts whose tools the caller sees, in a fixed order.
+/// Returns the prompts, in a fixed order; the second only if the caller sees the tools that it names.
 pub(super) fn list(mcp: &Mcp) -> Vec<Prompt> {
     let required =
         |name: &str, what: &str| vec![PromptArgument::new(name).with_description(what).with_required(true)];

@@ -27,7 +27,7 @@ pub enum SettingSource {
     Flag,
 }
 
-/// Why settings are invalid: which value, and where it came from.
+/// Why settings are refused: which value, and where it came from; or which file cannot be read.
 #[derive(Debug)]
 pub struct Wrong(String);
 

@@ -1,12 +1,12 @@
-//! The section `[memory]`: those settings of the library that are numbers or choices.
+//! The section `[memory]`: those settings of the library that a file can state as numbers, choices or a text.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thermocline::{Config, Durability, Extract, Originals, Profile, Tokenizer};
 
-/// The section `[memory]`. Each field is [`Config`]'s field of that name, with durations in milliseconds. The library
-/// checks the bounds.
+/// The section `[memory]`. Each field is [`Config`]'s field of that name, with durations in milliseconds; `share_*` are
+/// the fields of its `shares`, and an empty `remember_marker` is none. The library checks the bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "`Config` says what each is")]
@@ -90,7 +90,7 @@ pub enum ExtractWord {
     Llm,
 }
 
-/// The names of [`Profile`] in settings, except the variants that carry numbers, which only requests can specify.
+/// The names of [`Profile`] in settings. Here, `paper` has the paper's own lambda; only requests can specify other numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]

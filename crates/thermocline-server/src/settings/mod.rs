@@ -22,7 +22,7 @@ pub struct Settings {
     pub memory: MemorySettings,
     /// LLM#1; none by default.
     pub llm: LlmSettings,
-    /// The embedder in addition to the built-in one; none by default.
+    /// Embedders in addition to the built-in one; none by default.
     pub embed: EmbedSettings,
     /// The reranker; none by default.
     pub rerank: RerankSettings,
@@ -30,7 +30,7 @@ pub struct Settings {
     pub log: LogSettings,
 }
 
-/// LLM#1, which summarizes and plans; used only if `url` is set.
+/// LLM#1, which summarizes, and plans if asked to; used only if `url` and `model` are set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmSettings {
@@ -42,11 +42,11 @@ pub struct LlmSettings {
     pub window: u32,
     /// The name of the environment variable that holds the API key.
     pub key_var: String,
-    /// Whether LLM#1 plans each recall: it reads the message before the search.
+    /// Whether LLM#1 plans recalls: it reads the message before the search.
     pub plan: bool,
 }
 
-/// An embedder; if neither `dir` nor `url` is set, only the built-in one is used.
+/// Embedders: one from `dir`, then one at `url` if `model` is set too. If neither is set, only the built-in one is used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbedSettings {
@@ -56,7 +56,7 @@ pub struct EmbedSettings {
     pub url: String,
     /// The model's name in that API.
     pub model: String,
-    /// The number of dimensions of its vectors; 0 to ask the model.
+    /// The number of dimensions of the vectors from `url`; 0 to ask the model.
     pub dims: u32,
     /// The name of the environment variable that holds the API key.
     pub key_var: String,
@@ -66,7 +66,7 @@ pub struct EmbedSettings {
     pub document_prefix: String,
 }
 
-/// A reranker; used only if `dir` or `url` is set.
+/// A reranker; used only if `dir` or `url` is set. If both are, `dir` is used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RerankSettings {

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct ServiceSettings {
     /// The address to listen on: a host and port, by default `127.0.0.1:7411`, or `unix:` and a path.
     pub listen: String,
-    /// The key file. Without one, anyone who reaches the address may call, so the address has to be a loopback address.
+    /// The key file. Without one, anyone who reaches the address may call, so it has to be a loopback address or a Unix
+    /// socket.
     #[serde(with = "maybe")]
     pub keys: Option<PathBuf>,
-    /// Whether to refuse to start without keys, even on a loopback address.
+    /// Whether to refuse to start without keys, even on a loopback address or a Unix socket.
     pub require_key: bool,
     /// Whether a proxy in front of the server handles TLS.
     pub behind_proxy: bool,
@@ -27,7 +28,7 @@ pub struct ServiceSettings {
     pub allowed_hosts: Vec<String>,
     /// Origins whose web pages may send requests.
     pub allowed_origins: Vec<String>,
-    /// The maximum size of a request body, in bytes.
+    /// The maximum size of a request body other than an import, in bytes.
     pub max_body_bytes: usize,
     /// The maximum size of an import, in bytes.
     pub max_import_bytes: u64,

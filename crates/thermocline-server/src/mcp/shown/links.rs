@@ -1,4 +1,4 @@
-//! Links in the pages about memories. They point to files of a vault, or to resources if there is no vault.
+//! Links in the pages about memories: they point to files of a vault, and are replaced by links to resources.
 
 use std::fmt::Write as _;
 

@@ -18,11 +18,12 @@ use crate::ops::{
 /// The maximum length of a window, in seconds.
 pub const MAX_WINDOW_S: u64 = NewMemory::MAX_WINDOW.as_secs();
 
-/// A memory to save: its text, and what the caller knows about it. Missing fields get defaults.
+/// A memory to save: its text, and what the caller knows about it. Only title and content are required.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
-    /// The kind of memory. Default: general; procedure if it has steps.
+    /// The kind of memory. Default: procedure if it has steps; otherwise general, or the kind of the memory that it
+    /// supersedes.
     pub kind: Option<MemoryKind>,
     /// The title, 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
@@ -39,9 +40,10 @@ pub struct Content {
     pub tags: Vec<String>,
     /// What the memory is about, by name. Default: the names in its text.
     pub entities: Option<Vec<String>>,
-    /// How settled the memory is. Default: mid, but high for an ephemeral memory.
+    /// How settled the memory is. Default: mid if its learning source is manual, high otherwise, and always high for an
+    /// ephemeral memory. A merge may lower it.
     pub frequency: Option<Frequency>,
-    /// How much the memory matters. Default: by frequency and outcome.
+    /// How much the memory matters. Default: by frequency and outcome, or that of the memory whose place it takes.
     #[schemars(range(min = 0, max = 1))]
     pub importance: Option<f64>,
     /// How likely the memory is true. Default: 0.8.
@@ -60,10 +62,10 @@ pub struct Content {
     /// How long a check holds, in seconds. Default: by the volatility.
     #[schemars(range(max = MAX_WINDOW_S))]
     pub validity_window_s: Option<u64>,
-    /// The origin of the memory. Default: the caller's own. Only that origin or a less trusted one is accepted, such as
-    /// tool or document.
+    /// The origin of the memory. Default: the caller's own. Only that origin, tool, document, or a less trusted origin is
+    /// accepted.
     pub origin: Option<Origin>,
-    /// How the memory was learned. Default: manual.
+    /// How the memory was learned. Default: manual. A merge always stores consolidation.
     pub learning_source: Option<LearningSource>,
     /// Whether the memory is kept from fading. Default: no.
     #[serde(default)]
@@ -74,14 +76,15 @@ pub struct Content {
     pub goal_signature: Option<String>,
     /// The type of task for which the memory is useful.
     pub task_type: Option<TaskType>,
-    /// The caller's own id for the memory, unique per user, at most 256 bytes. Saving it again changes nothing.
+    /// The caller's own id for the memory, unique per user, at most 256 bytes. A repeated save is recognized by it; a save
+    /// of another text with the same id is refused.
     pub caller_id: Option<String>,
     /// When the memory was true (RFC 3339). Default: now.
     pub said_at: Option<DateTime<Utc>>,
     /// The turns from which the memory comes.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// The outcome of the event from which the memory comes.
+    /// How the task from which the memory comes ended.
     pub outcome: Option<Outcome>,
     /// The session from which the memory comes: the caller's key, or `id:` and its id.
     pub session: Option<String>,
@@ -89,7 +92,7 @@ pub struct Content {
     pub task_id: Option<String>,
     /// The task's name for people, at most 256 bytes.
     pub task_name: Option<String>,
-    /// What triggered the event, at most 1,024 bytes.
+    /// What prompted the memory, at most 1,024 bytes.
     pub trigger: Option<String>,
 }
 
@@ -105,7 +108,8 @@ pub struct Source {
 }
 
 impl Content {
-    /// Returns the memory to save for this user. Its kind is `kind`, unless the request names one or has steps.
+    /// Returns the memory to save for the call's user. Its kind is `kind`, unless the request names one or has steps. Errors:
+    /// [`Call::origin`] refuses the origin, or the user has no such session.
     pub fn into_new(self, call: &Call, kind: MemoryKind) -> Result<NewMemory> {
         let origin = call.origin(self.origin)?;
         let session = call.session_id(self.session.as_deref())?;

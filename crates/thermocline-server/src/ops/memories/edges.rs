@@ -23,8 +23,8 @@ pub(super) fn rows() -> Vec<Row> {
 pub struct EdgeSetRequest {
     /// The memory at which the edge starts.
     pub from: MemoryName,
-    /// The relation: for example, `from` solves `to`. That one memory replaces another is recorded by superseding, not by
-    /// an edge.
+    /// The relation: for example, `from` solves `to`. The type `supersedes` is refused: superseding a memory adds that
+    /// edge.
     #[serde(rename = "type")]
     pub edge_type: EdgeType,
     /// The memory at which the edge ends.
@@ -36,7 +36,8 @@ pub struct EdgeSetRequest {
     pub context: Option<String>,
     /// A longer description, at most 64 KiB.
     pub description: Option<String>,
-    /// The origin of the edge. Default: the caller's own. Only that origin or a less trusted one is accepted.
+    /// The origin of the edge. Default: the caller's own. Only that origin, tool, document, or a less trusted origin is
+    /// accepted.
     pub origin: Option<Origin>,
 }
 

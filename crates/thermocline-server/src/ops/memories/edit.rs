@@ -1,4 +1,4 @@
-//! The operations that edit memories by hand, and that undo operations on memories.
+//! The operations that edit, pin and unpin memories by hand, and that undo operations on memories.
 
 use std::time::Duration;
 
@@ -30,22 +30,24 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// The fields of a memory to change. Fields that are missing or null stay as they are, except where null clears the
-/// field.
+/// field. Some changes affect other fields too, as their descriptions say.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// The revision that the editor has read. If the memory has another revision now, nothing is changed.
     pub expected_revision: Option<u32>,
-    /// The origin of the edit. Default: the caller's own. Only that origin or a less trusted one is accepted.
+    /// The origin of the edit. Default: the caller's own. Only that origin, tool, document, or a less trusted origin is
+    /// accepted.
     pub origin: Option<Origin>,
     /// The new kind.
     pub kind: Option<MemoryKind>,
     /// The new title, of 1 to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub title: Option<String>,
-    /// The new text, at most 64 KiB.
+    /// The new text, at most 64 KiB. The old summary is removed. After a new title or text, entities that nobody set are
+    /// derived again.
     #[schemars(length(min = 1))]
     pub content: Option<String>,
     /// The new summary; an empty one removes it.
@@ -71,9 +73,10 @@ pub struct EditRequest {
     /// The new consolidation threshold, from 0 to 1; null: by the memory's frequency.
     #[serde(default, deserialize_with = "stated")]
     pub consolidation_threshold: Option<Option<f64>>,
-    /// The new type of information.
+    /// The new type of information. A volatility that is the old type's default becomes the new type's default.
     pub information_type: Option<InformationType>,
-    /// The new volatility.
+    /// The new volatility. A memory that is too volatile for its frequency falls back to the frequency that the volatility
+    /// allows.
     pub volatility: Option<Volatility>,
     /// The new validity window, in seconds; null: by the memory's volatility.
     #[serde(default, deserialize_with = "stated")]
@@ -170,7 +173,7 @@ impl Operation for MemoryEdit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// The revision that the caller has read. If the memory has another revision now, nothing is changed.
     pub expected_revision: Option<u32>,
@@ -223,7 +226,7 @@ impl Operation for MemoryUnpin {
     }
 }
 
-/// Undoes the newest operation on a memory.
+/// Undoes a memory's newest operation that is not undone yet.
 #[derive(Debug)]
 pub struct MemoryUndo;
 
@@ -253,7 +256,7 @@ pub struct OfGroup {
     pub group: GroupId,
 }
 
-/// Undoes an operation.
+/// Undoes an operation by its id.
 #[derive(Debug)]
 pub struct UndoGroup;
 

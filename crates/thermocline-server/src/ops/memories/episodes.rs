@@ -86,7 +86,8 @@ pub struct NoteRequest {
     pub task_name: Option<String>,
     /// What triggered the event, at most 1,024 bytes.
     pub trigger: Option<String>,
-    /// The caller's own id for the note, unique per user, at most 256 bytes. Noting it again changes nothing.
+    /// The caller's own id for the note, unique among the user's episodes, at most 256 bytes. A note with the same title
+    /// and text is not added again; another text with the same id is refused.
     pub caller_id: Option<String>,
     /// When the event happened (RFC 3339). Default: now.
     pub happened_at: Option<DateTime<Utc>>,

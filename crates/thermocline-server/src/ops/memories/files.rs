@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// The file format. Default: markdown.
     pub format: Option<FileFormat>,
@@ -65,7 +65,8 @@ pub struct ImportRequest {
     /// The files: at most 1,000.
     #[schemars(length(min = 1, max = MOST_FILES))]
     pub files: Vec<OneFile>,
-    /// The origin of the texts. Default: document. Only the caller's own origin or a less trusted one is accepted.
+    /// The origin of the texts. Default: document. Only the caller's own origin, tool, document, or a less trusted origin
+    /// is accepted.
     pub origin: Option<Origin>,
 }
 

@@ -27,8 +27,8 @@ pub(super) fn rows() -> Vec<Row> {
 pub struct Forgetting {
     /// Whether this was a dry run, which shows what would be forgotten and changes nothing.
     pub dry_run: bool,
-    /// The operation. Undoing it, or the change to any of the memories, brings all of them back. null if nothing was
-    /// forgotten.
+    /// The operation's id. Undoing the operation, or the change to any of the memories, brings all of them back. null if
+    /// nothing was forgotten.
     pub group: Option<GroupId>,
     /// The memories that were or would be forgotten, newest first.
     pub memories: Vec<MemoryId>,
@@ -44,7 +44,7 @@ impl From<Forgotten> for Forgetting {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// Whether to only show what would be forgotten. Default: no.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub struct ForgetAllRequest {
     /// Only memories of these frequencies. Default: any.
     #[serde(default)]
     pub frequencies: Vec<Frequency>,
-    /// Only memories of these statuses. Default: active.
+    /// Only memories of these statuses; an empty list means any. Default: active.
     pub statuses: Option<Vec<MemoryStatus>>,
     /// Only memories for this type of task.
     pub task_type: Option<TaskType>,
@@ -120,7 +120,7 @@ impl ForgetAllRequest {
     }
 }
 
-/// Forgets all matching memories.
+/// Forgets all matching memories, except those in quarantine and those that the caller may not change.
 #[derive(Debug)]
 pub struct ForgetAll;
 

@@ -1,4 +1,4 @@
-//! Quarantine: hides a source and what jobs derived from it.
+//! Quarantine: hides the memories of a source and what jobs derived from it, and lifts that again.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,19 +16,19 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<Quarantine>(), row::<Lift>()]
 }
 
-/// A source to hide.
+/// A source whose memories to hide.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineRequest {
-    /// The source to hide, with what jobs derived from it: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`,
-    /// `{"call": id}`, `{"origin": word}`.
+    /// The source whose memories are hidden: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`, `{"call": id}`,
+    /// `{"origin": word}`. Turns are not hidden.
     pub source: QuarantineSource,
     /// The reason, for the history: at most 256 bytes, without anything that was said.
     #[serde(default)]
     pub why: String,
 }
 
-/// Hides a source and what jobs derived from it.
+/// Hides the memories of a source and what jobs derived from it.
 #[derive(Debug)]
 pub struct Quarantine;
 

@@ -1,4 +1,5 @@
-//! The operations that count uses of memories, and that show memories to a person again.
+//! The operations that count uses of memories, list the memories that are due to be shown to a person again, and note how
+//! the person responded.
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
@@ -22,7 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// How the use ended. Default: unknown.
     pub outcome: Option<Ended>,
@@ -38,7 +39,8 @@ pub struct UseRequest {
     pub task_name: Option<String>,
     /// What triggered the use, at most 1,024 bytes.
     pub trigger: Option<String>,
-    /// The caller's own id for this report, unique per user, at most 256 bytes. A repeated report counts once.
+    /// The caller's own id for this report, unique among the user's episodes, at most 256 bytes. A repeated report counts
+    /// once.
     pub caller_id: Option<String>,
 }
 
@@ -122,7 +124,7 @@ impl Operation for MemoryResurfaced {
     }
 }
 
-/// Notes that a person does not want to see a memory.
+/// Notes that a person does not want to see a memory now.
 #[derive(Debug)]
 pub struct MemoryDismiss;
 

@@ -112,11 +112,11 @@ impl Operation for MemoryShow {
     }
 }
 
-/// A page of one of a memory's lists.
+/// A page of a memory's history or neighbours.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPageRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// Maximum number of entries, from 1 to 200. Default: 50.
     pub limit: Option<Limit>,
@@ -165,7 +165,7 @@ impl Operation for MemorySources {
     }
 }
 
-/// Lists tags.
+/// Lists the tags of active memories.
 #[derive(Debug)]
 pub struct TagList;
 
@@ -186,7 +186,7 @@ impl Operation for TagList {
     }
 }
 
-/// Lists entities.
+/// Lists the entities of active memories.
 #[derive(Debug)]
 pub struct EntityList;
 

@@ -45,6 +45,7 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfMemory {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits (not for erasing), or `key:` and the caller's own
+    /// id.
     pub memory: MemoryName,
 }

@@ -1,4 +1,4 @@
-//! The names by which all requests refer to memories.
+//! The names by which requests refer to memories.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,8 @@ const MOST_NAMES: usize = 1_000;
 pub struct MemoryName(#[schemars(length(min = 1))] String);
 
 impl MemoryName {
-    /// Returns the memory with this name.
+    /// Returns the memory with this name. Errors: the name is not valid, there is no such memory, or the digits belong to
+    /// several memories.
     pub fn memory(&self, memories: &Memories) -> Result<Memory> {
         if let Some(caller_id) = self.0.strip_prefix(KEY) {
             return Ok(memories.by_caller_id(caller_id)?);
@@ -47,7 +48,8 @@ impl MemoryName {
         self.id(memories)
     }
 
-    /// Returns the ids of the memories with these names. Errors: there are more than 1,000 names.
+    /// Returns the ids of the memories with these names. Errors: there are more than 1,000 names, or those of
+    /// [`id`](Self::id).
     pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
         if names.len() > MOST_NAMES {
             return Err(Problem::invalid("memories", "a request names at most 1,000 memories"));

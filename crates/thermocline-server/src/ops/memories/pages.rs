@@ -1,5 +1,4 @@
-//! Texts about all memories: the core, which says what matters most, and the reflection, which says what they have in
-//! common.
+//! Texts about all memories: the core, which says what matters most, and the reflection, which shows patterns across them.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -65,14 +64,14 @@ impl Operation for CoreShow {
     }
 }
 
-/// A text about what all memories have in common.
+/// A text about patterns across all memories.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reflection {
     /// The text, in the form of `REFLECTION.md`.
     pub text: String,
 }
 
-/// Shows what all memories have in common.
+/// Shows patterns across all memories.
 #[derive(Debug)]
 pub struct ReflectionShow;
 

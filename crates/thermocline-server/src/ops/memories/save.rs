@@ -54,7 +54,7 @@ impl Operation for MemorySave {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupersedeRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// The replacement. By default it has the kind, project, type of task, importance and slot of the old memory; a
     /// replacement of another kind or project does not inherit the slot.

@@ -46,7 +46,7 @@ impl Operation for SensorList {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WatchRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// The name of a configured sensor, or `human` for a person.
     #[schemars(length(min = 1, max = 200))]
@@ -86,7 +86,7 @@ impl Operation for SensorWatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnwatchRequest {
-    /// The memory: its id, 4 or more of its digits, or `key:` and the caller's own id.
+    /// The memory: its id, 4 or more of the id's first or last digits, or `key:` and the caller's own id.
     pub memory: MemoryName,
     /// The sensor's name.
     pub sensor: String,

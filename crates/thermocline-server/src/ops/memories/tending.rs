@@ -18,7 +18,7 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<Tend>(), row::<Reflect>(), row::<Validate>()]
 }
 
-/// How to tend all memories.
+/// How to tend all active memories.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TendRequest {
@@ -27,7 +27,7 @@ pub struct TendRequest {
     pub dry_run: bool,
 }
 
-/// Tends all memories.
+/// Tends all active memories.
 #[derive(Debug)]
 pub struct Tend;
 
@@ -50,7 +50,7 @@ impl Operation for Tend {
     }
 }
 
-/// Finds similar memories.
+/// Finds similar memories, and proposes edges and reviews.
 #[derive(Debug)]
 pub struct Reflect;
 
@@ -75,7 +75,8 @@ impl Operation for Reflect {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateRequest {
-    /// The memories, stale or not, at most 1,000. Default: all stale memories that have a configured sensor.
+    /// The memories, stale or not, at most 1,000; those that no longer hold are skipped. Default: all stale memories that
+    /// have a configured sensor.
     #[schemars(length(max = 1000))]
     pub memories: Option<Vec<MemoryName>>,
 }
