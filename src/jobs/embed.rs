@@ -1,4 +1,5 @@
-//! Computes the vectors that one user's units lack, in every configured space, batch by batch.
+//! Computes the vectors that one user's units lack, batch by batch: those of the built-in embedder, then those of each
+//! configured one.
 
 use std::sync::Arc;
 

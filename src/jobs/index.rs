@@ -1,4 +1,5 @@
-//! Brings the index of one user's units up to date, batch by batch.
+//! Adds whole blocks of one user's units to the index, batch by batch. Before that, removes what is left of an index that is
+//! to be rebuilt; after that, sweeps the index.
 
 use std::sync::Arc;
 

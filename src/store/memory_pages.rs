@@ -1,4 +1,5 @@
-//! Reads that look at all of a user's memories: the core, the reflection page, and similar memories.
+//! Reads that look at many of a user's memories: the core, the reflection page, similar memories, and the mean directions of
+//! memories.
 
 use std::collections::HashMap;
 

@@ -158,7 +158,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::by_caller_id(sql, scope, key))
     }
 
-    /// Returns the open sessions without a caller's key, newest first.
+    /// Returns the open sessions without a caller's key, the last added first.
     pub(crate) fn open_unnamed_sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
         self.ask(|sql| sessions::open_unnamed(sql, scope))
     }
@@ -454,12 +454,12 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| vectors::gaps(sql, scope, space, max_tries))
     }
 
-    /// Returns how many gaps a user has in a space: units that the embedder refused.
+    /// Returns how many gaps a user has in a space: units that the embedder refused, or that are to be embedded again.
     pub(crate) fn vector_gap_count(&self, scope: &Scope, space: Space) -> Result<u32> {
         self.ask(|sql| vectors::gap_count(sql, scope, space))
     }
 
-    /// Returns how far each user with a turn is embedded, for every space.
+    /// Returns how far each user who ever had a unit is embedded, for every space.
     pub(crate) fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         self.ask(embedding::status)
     }

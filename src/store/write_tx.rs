@@ -1,4 +1,4 @@
-//! The state that the commands of one transaction share.
+//! A write transaction as its commands see it, and the locking of a user's row, with which an act on the user begins.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 

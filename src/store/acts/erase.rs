@@ -1,9 +1,9 @@
 //! Erasing: from the rows, the indexes and the bytes of the file.
 //!
-//! First a durable job is queued, so that the next run of jobs finishes an erase that is cut short. Then come slices of at
-//! most [`SLICE`] rows, so that other writers do not wait long. The last slice removes the session's or user's own row and
+//! First a durable job is queued, so that the next run of jobs finishes an erase that is cut short. Then come slices of a
+//! few turns or rows, so that other writers do not wait long. The last slice removes the session's or user's own row and
 //! queues the scrub of the file. `secure_delete` overwrites rows where they are deleted; the scrub overwrites what it
-//! misses, and the write-ahead log ([`scrub`](crate::store::file::scrub)).
+//! misses, and empties the write-ahead log ([`scrub`](crate::store::file::scrub)).
 
 use crate::{
     error::Result,

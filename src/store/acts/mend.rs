@@ -1,5 +1,5 @@
-//! Finds damage in a user's index and vectors, and has the damaged parts rebuilt. All of them can be computed from the
-//! turns.
+//! Finds damage in a user's index and vectors, and has the damaged parts rebuilt. All of them can be computed again from the
+//! texts of the units.
 
 use crate::{
     error::Result,

@@ -1,4 +1,4 @@
-//! Pages of a user's cold turns and summaries, ordered by when they were said, newest first.
+//! Pages of a user's cold turns and summaries, ordered by when the turns were said, the last said first.
 
 use chrono::{DateTime, Utc};
 
