@@ -270,7 +270,7 @@ impl<'a> Run<'a> {
         self.tally().begun
     }
 
-    /// Counts a job that has ended, and adds what this try has done to the report.
+    /// Counts a try that has ended, and adds what it has done to the report.
     pub(super) fn end_job(&self, worked: &Worked, count: impl FnOnce(&mut JobsReport)) {
         let mut tally = self.tally();
         tally.progress.jobs_ended += 1;

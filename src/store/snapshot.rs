@@ -319,7 +319,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::at(sql, scope, place))
     }
 
-    /// Returns the user's sessions with a summary by the built-in summarizer, oldest first.
+    /// Returns the user's sessions with a summary by the built-in summarizer, in the order in which the sessions were added.
     pub(crate) fn built_in_sessions(&self, scope: &Scope) -> Result<Vec<SessionId>> {
         self.ask(|sql| summaries::built_in_sessions(sql, scope))
     }
@@ -401,7 +401,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| index::is_begun_anew(sql, scope))
     }
 
-    /// Finds the damaged rows of the user's index.
+    /// Finds the damaged rows of the user's index and vectors.
     pub(crate) fn index_damage(&self, scope: &Scope) -> Result<MendPlan> {
         self.ask(|sql| mend::damage(sql, scope))
     }

@@ -34,7 +34,7 @@ pub(crate) struct WriteTx<'a> {
     pub(crate) staged: &'a mut Staged,
     /// The users that the current act changes. Their revisions rise if the act writes something.
     pub(crate) locked: RefCell<Vec<Scope>>,
-    /// Whether the transaction queued a job. Workers are notified after the commit.
+    /// Whether the act queued a job. Workers are notified after the commit.
     pub(crate) has_work: bool,
     /// Writes that follow from this transaction, and are queued once callers have their answers.
     pub(crate) behind: Vec<WriteBehind>,

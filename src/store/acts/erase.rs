@@ -161,7 +161,8 @@ pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]
     unindex::units(tx, scope, gone)
 }
 
-/// Removes a turn and everything made from it, except from the index and the vectors.
+/// Removes a turn and what was made from it, except from the index and the vectors. Memories that somebody saved or
+/// confirmed stay.
 pub(super) fn erase_turn(
     tx: &mut WriteTx<'_>,
     scope: &Scope,

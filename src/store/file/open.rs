@@ -123,7 +123,8 @@ enum DatabaseKind {
     Backend,
 }
 
-/// Examines the file without writing. Fails if the file is neither ours nor may become ours.
+/// Examines the file. Writes nothing, except that a journal left by a crash may be rolled back. Fails if the file is neither
+/// ours nor may become ours.
 fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     if file_bytes(path, config.must_exist)? == 0 {
         return Ok(DatabaseKind::Empty);

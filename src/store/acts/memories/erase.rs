@@ -35,7 +35,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Erases a memory and everything that jobs made from it, and queues the scrub in the same transaction.
+    /// Erases a memory, and those made from it that nobody saved or confirmed, and queues the scrub in the same transaction.
     pub(crate) fn erase_memory(&mut self, scope: &Scope, id: MemoryId) -> Result<Erased> {
         self.lock(scope)?;
         if jobs::is_erasing(self.sql, scope, None)? {
