@@ -1,4 +1,4 @@
-//! Derives anew what older rules derived from one user's turns, in the order of recording.
+//! Derives anew what older rules derived from one user's units (turns, summaries and memories), in the order of recording.
 
 use crate::{
     error::{Error, ErrorKind},

@@ -1,4 +1,5 @@
-//! Computes the vectors that one user's units lack, in every configured space, batch by batch.
+//! Computes the vectors that one user's units lack, batch by batch: those of the built-in embedder, then those of each
+//! configured one.
 
 use std::sync::Arc;
 
@@ -199,7 +200,7 @@ struct EmbedBatch {
     /// The unit and piece of each text.
     places: Vec<(u32, u8)>,
     texts: Vec<String>,
-    /// Whether the batch is one unit that the embedder refused before.
+    /// Whether the batch is one unit that is recorded as a gap.
     is_gap: bool,
     /// Whether these units count as the job's progress.
     counts: bool,
@@ -221,7 +222,7 @@ fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<Embed
     Ok((until > after).then_some(batch))
 }
 
-/// Reads a unit that the embedder refused before.
+/// Reads a unit that is recorded as a gap.
 fn gap(snapshot: &Snapshot<'_>, scope: &Scope, seq: u32) -> Result<EmbedBatch> {
     let epoch = snapshot.extent(scope)?.epoch;
     let pieces = pieces_of(snapshot, scope, &mut snapshot.originals(scope), seq)?;

@@ -1,4 +1,5 @@
-//! Brings the index of one user's units up to date, batch by batch.
+//! Adds whole blocks of one user's units to the index, batch by batch. Before that, removes what is left of an index that is
+//! to be rebuilt; after that, sweeps the index.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use crate::{
 /// The number of words per slice. A slice occupies the writer for about 3 ms.
 const SLICE_WORDS: usize = 192;
 
-/// Writes whole blocks of units into the index until none are left, then sweeps the index and computes missing vectors.
+/// Writes whole blocks of units into the index until none are left, then sweeps the index if that is due. Computes missing
+/// vectors if the configuration has embedders.
 pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     let (store, scope) = (job.store(), job.scope);
     let mut may_be_more = store.snapshot()?.is_index_begun_anew(&scope)?;

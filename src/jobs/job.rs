@@ -1,4 +1,4 @@
-//! A run of jobs, its options and its report, and the jobs that it holds.
+//! A run of jobs, with its options, progress and report, and the jobs that it holds.
 
 use std::{
     cell::Cell,
@@ -41,7 +41,8 @@ type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 /// Options for running jobs.
 ///
-/// By default, a run works on all jobs that are due, of every kind and every user.
+/// By default, a run ends the sessions that silence has ended, and works on all jobs that are due, of every kind and every
+/// user. If [`Config::extract`](crate::Config::extract) is off, it leaves `extract` jobs to other processes.
 #[derive(Default)]
 #[must_use]
 pub struct RunJobs {
@@ -62,7 +63,7 @@ impl fmt::Debug for RunJobs {
 }
 
 impl RunJobs {
-    /// Stops after this many jobs. By default, there is no limit.
+    /// Begins at most this many jobs. By default, there is no limit.
     pub fn max_jobs(mut self, jobs: u64) -> Self {
         self.max_jobs = Some(jobs);
         self
@@ -80,7 +81,7 @@ impl RunJobs {
         self
     }
 
-    /// Calls `tell` with the progress after every slice of work and after every job.
+    /// Calls `tell` with the progress whenever a job has finished some turns, and after every try at a job.
     pub fn on_progress(mut self, tell: impl FnMut(&JobProgress) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
@@ -92,12 +93,13 @@ impl RunJobs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// Jobs that were due when the run began or have become due since.
+    /// Jobs that the run had begun or that were due when it last counted them: at its start, and again whenever it has begun
+    /// as many.
     pub jobs_due: u64,
-    /// Jobs that have ended, with any result.
+    /// Tries at jobs that have ended, with any result: done, given up, or left for later.
     pub jobs_ended: u64,
-    /// Turns compressed, erased, indexed, embedded, searched for memories or derived anew. A turn with several jobs counts
-    /// once for each.
+    /// Turns and other recall units that were compressed, erased, indexed, embedded, searched for memories or derived anew.
+    /// A unit with several jobs counts once for each, and once for each model that embeds it.
     pub turns: u64,
 }
 
@@ -110,23 +112,23 @@ pub struct JobsReport {
     pub ended_sessions: u64,
     /// Jobs done.
     pub done: u64,
-    /// Jobs that will be tried again later.
+    /// Tries at jobs after which the job waits for another try.
     pub later: u64,
     /// Jobs that were given up. Their rows say why.
     pub failed: u64,
-    /// Turns compressed, erased, indexed, embedded, searched for memories or derived anew. A turn with several jobs counts
-    /// once for each.
+    /// Turns and other recall units that were compressed, erased, indexed, embedded, searched for memories or derived anew.
+    /// A unit with several jobs counts once for each, and once for each model that embeds it.
     pub turns: u64,
     /// Summaries by the configured summarizer.
     pub summaries: u64,
     /// Summaries by the built-in summarizer.
     pub built_in_summaries: u64,
     /// Number of these that the built-in summarizer wrote because the configured one failed or gave no usable answer.
-    /// [`Session::compress_again`](crate::Session::compress_again) asks the configured one again.
+    /// [`Session::compress_again`](crate::Session::compress_again) has the configured one asked again.
     pub fallbacks: u64,
-    /// Memories extracted from ended sessions.
+    /// New memories extracted from ended sessions.
     pub memories: u64,
-    /// Uses of memories rated from the user's own words.
+    /// Uses of memories that were rated from the user's own words by extractions that are done.
     pub rated_uses: u64,
 }
 
@@ -268,7 +270,7 @@ impl<'a> Run<'a> {
         self.tally().begun
     }
 
-    /// Counts a job that has ended, and adds what this try has done to the report.
+    /// Counts a try that has ended, and adds what it has done to the report.
     pub(super) fn end_job(&self, worked: &Worked, count: impl FnOnce(&mut JobsReport)) {
         let mut tally = self.tally();
         tally.progress.jobs_ended += 1;

@@ -1,7 +1,7 @@
 //! Lanes: jobs that wait for different things do not wait for each other.
 //!
-//! Each lane works on one job at a time, concurrently with the other lanes of the run. A provider that hangs delays only
-//! its own lane, for at most its configured timeout.
+//! Each lane works on one job at a time, concurrently with the other lanes of the run. A provider that hangs delays only the
+//! jobs of its own lane, and each call of it ends after the configured timeout.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl Lane {
         }
     }
 
-    /// Returns the kinds of the lane's jobs. If `only` is given, returns none of the others.
+    /// Returns the kinds of the lane's jobs. If `only` is given, returns at most this kind.
     fn kinds(self, config: &Config, only: Option<JobKind>) -> JobKinds {
         let is_asked_for = |kind: &JobKind| only.is_none_or(|only| only == *kind);
         // A process that does not extract leaves `extract` jobs to one that does.

@@ -1,4 +1,4 @@
-//! Finds the damage in one user's index, and queues the jobs that rebuild the damaged parts.
+//! Finds the damage in one user's index and vectors, and queues the jobs that rebuild the damaged parts.
 
 use crate::{
     jobs::job::{Job, JobEnd},

@@ -34,7 +34,7 @@ use crate::{
     store::Store,
 };
 
-/// Ends sessions that have ended by silence, then runs jobs until none is due.
+/// Ends sessions that have ended by silence, then runs jobs until none is due. Options may exclude some of this.
 pub(crate) async fn run(store: &Store, options: RunJobs, stop: watch::Receiver<bool>) -> Result<JobsReport> {
     store.check_writable()?;
     let run = Run::with(store, stop, options);

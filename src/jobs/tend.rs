@@ -1,5 +1,6 @@
-//! Tends all of one user's memories, once a day as a job, or by hand: first finds which memories are due to settle, fall
-//! back, be archived or be asked about, then does this for a few of them at a time.
+//! Tends one user's active memories, once a day as a job, or by hand. First finds which of them are due to settle, fall
+//! back, be archived or be asked about, then carries this out for a few of them at a time. Then deletes old unrated uses,
+//! and the earlier states that old edits keep for undo.
 
 use chrono::{DateTime, Utc};
 
@@ -53,7 +54,7 @@ struct TendPlan {
 }
 
 impl TendPlan {
-    /// Looks at all of the user's memories. `None` if the run is told to stop.
+    /// Looks at all of the user's active memories. `None` if the run is told to stop.
     async fn of(
         store: &Store,
         scope: &Scope,

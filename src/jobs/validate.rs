@@ -1,5 +1,5 @@
-//! Checks whether memories still hold: asks their sensors, each on its own thread and for a bounded time, outside any
-//! transaction.
+//! Checks whether memories still hold. Asks their sensors, outside any transaction, for each check on a new thread and for a
+//! bounded time, and stores the results.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! How the model's ids and enums are stored in columns.
+//! How the model's ids, enums and numbers are stored in columns.
 
 use uuid::Uuid;
 

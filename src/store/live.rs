@@ -1,8 +1,8 @@
 //! The hot tiers of live sessions, in memory: a cache of the file, never the truth.
 //!
-//! Any process may write to the file, so each lookup first takes a [`Mark`] (3.5 microseconds), which changes with every
-//! commit by any process. If the mark has changed, the session's version is read (one row). If the version has changed too,
-//! the hot rows are read.
+//! Any process may write to the file, so a lookup outside a transaction first takes a [`Mark`] (3.5 microseconds), which
+//! changes with every commit by any process. If the mark has changed, the session's version is read (one row). If the
+//! version has changed too, the hot rows are read. Within a transaction, only the versions are compared.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -1,4 +1,5 @@
-//! Reads that look at all of a user's memories: the core, the reflection page, and similar memories.
+//! Reads that look at many of a user's memories: the core, the reflection page, similar memories, and the mean directions of
+//! memories.
 
 use std::collections::HashMap;
 
@@ -55,14 +56,14 @@ impl Snapshot<'_> {
         Ok(Core { text, tokens, memories: entries.into_iter().map(|entry| entry.named.id).collect() })
     }
 
-    /// Builds the reflection page of the user: themes, most used memories, insights and proposed merges, as a text.
+    /// Builds the reflection page of the user: themes, most used memories, insights and the number of merges, as a text.
     pub(crate) fn reflection(&self, scope: &Scope) -> Result<String> {
         let now = self.now();
         self.ask(|sql| reflection(sql, scope, now)).map(|page| page.text())
     }
 
-    /// Finds memories of the user that are alike, by their vectors in a space. Computes missing vectors if the space is the
-    /// built-in embedder's.
+    /// Finds memories that are alike among the user's newest ones, by their vectors in a space. Computes missing vectors if
+    /// the space is the built-in embedder's.
     pub(crate) fn likes(&self, scope: &Scope, space: &EmbeddingSpace) -> Result<Likes> {
         let now = self.now();
         let memories = self.ask(|sql| {

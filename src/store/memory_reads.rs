@@ -84,7 +84,7 @@ impl Snapshot<'_> {
         self.ask(|sql| find::is_any_of_project(sql, scope, project))
     }
 
-    /// Returns a page of the user's memories that pass a filter, newest first. Omits damaged ones.
+    /// Returns a page of the user's memories that pass a filter, the last saved first. Omits damaged ones.
     pub(crate) fn memories(
         &self,
         scope: &Scope,
@@ -134,7 +134,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns the sources from which a memory was made, ordered by kind.
+    /// Returns the sources from which a memory was made, ordered by kind, then by id.
     pub(crate) fn memory_sources(&self, scope: &Scope, id: MemoryId) -> Result<Vec<MemorySource>> {
         self.ask(|sql| {
             let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;

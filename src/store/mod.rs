@@ -91,8 +91,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the file read-write (creating it if needed) or read-only. Everything that can refuse the file is checked before
-    /// the first byte is written.
+    /// Opens the file read-write (creating it if needed) or read-only. A file is refused before anything is written to it,
+    /// except that a journal left by a crash may be rolled back first.
     pub(crate) fn open(path: &Path, config: Config) -> Result<Self> {
         config.validate()?;
         let (file, conn) = if config.read_only {
@@ -153,7 +153,8 @@ impl Store {
             .map(|reading| Snapshot::new(self.source(), reading))
     }
 
-    /// Queues a job that checks the user's index and rebuilds its damaged parts. Called when damage was found there.
+    /// Queues a job that checks the user's index and vectors and rebuilds their damaged parts. Called when damage was found
+    /// there.
     pub(crate) fn mend(&self, scope: &Scope) {
         let scope = *scope;
         self.try_post(move |tx| tx.queue_mending(&scope));

@@ -29,7 +29,7 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// Returns a page of a user's sessions, newest first.
+    /// Returns a page of a user's sessions, the last added first.
     pub(crate) fn sessions(
         &self,
         scope: &Scope,
@@ -87,8 +87,8 @@ impl Snapshot<'_> {
         self.ask(|sql| turns::transitions(sql, scope, (session.info.id, session.session_no), after, limit))
     }
 
-    /// Returns at most `limit` cold turns of a user after `after`, newest first, both from rows and from the archive. Omits
-    /// damaged ones.
+    /// Returns at most `limit` cold turns of a user after `after`, the last said first, both from rows and from the archive.
+    /// Omits damaged ones.
     pub(crate) fn cold_turns(&self, scope: &Scope, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>> {
         self.ask(|sql| {
             let behind = match after {
@@ -106,7 +106,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns at most `limit` summaries of a user after `after`, newest turn first. Omits damaged ones.
+    /// Returns at most `limit` summaries of a user after `after`, that of the last said turn first. Omits damaged ones.
     pub(crate) fn summaries_by_time(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! A user as a scope, which limits the rows that a statement may touch.
+//! A user as a scope, which limits the rows that a statement may touch, and the key by which a caller identifies the user.
 
 use crate::model::{ids::UserId, place::UserNo};
 
@@ -16,7 +16,7 @@ pub(crate) struct Scope {
 pub enum UserKey {
     /// The user's id.
     Id(UserId),
-    /// The user's name, of 1 to 256 bytes.
+    /// The user's name: 1 to 256 bytes, without NUL. Not for a file whose users table is a backend's own.
     Name(String),
 }
 

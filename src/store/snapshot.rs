@@ -163,7 +163,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::parts(sql, scope, key))
     }
 
-    /// Returns the open sessions without a caller's key, newest first.
+    /// Returns the open sessions without a caller's key, the last added first.
     pub(crate) fn open_unnamed_sessions(&self, scope: &Scope) -> Result<Vec<SessionRow>> {
         self.ask(|sql| sessions::open_unnamed(sql, scope))
     }
@@ -324,7 +324,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| summaries::at(sql, scope, place))
     }
 
-    /// Returns the user's sessions with a summary by the built-in summarizer, oldest first.
+    /// Returns the user's sessions with a summary by the built-in summarizer, in the order in which the sessions were added.
     pub(crate) fn built_in_sessions(&self, scope: &Scope) -> Result<Vec<SessionId>> {
         self.ask(|sql| summaries::built_in_sessions(sql, scope))
     }
@@ -406,7 +406,7 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| index::is_begun_anew(sql, scope))
     }
 
-    /// Finds the damaged rows of the user's index.
+    /// Finds the damaged rows of the user's index and vectors.
     pub(crate) fn index_damage(&self, scope: &Scope) -> Result<MendPlan> {
         self.ask(|sql| mend::damage(sql, scope))
     }
@@ -459,12 +459,12 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| vectors::gaps(sql, scope, space, max_tries))
     }
 
-    /// Returns how many gaps a user has in a space: units that the embedder refused.
+    /// Returns how many gaps a user has in a space: units that the embedder refused, or that are to be embedded again.
     pub(crate) fn vector_gap_count(&self, scope: &Scope, space: Space) -> Result<u32> {
         self.ask(|sql| vectors::gap_count(sql, scope, space))
     }
 
-    /// Returns how far each user with a turn is embedded, for every space.
+    /// Returns how far each user who ever had a unit is embedded, for every space.
     pub(crate) fn embedding_status(&self) -> Result<Vec<EmbeddingStatus>> {
         self.ask(embedding::status)
     }

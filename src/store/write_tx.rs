@@ -1,4 +1,4 @@
-//! The state that the commands of one transaction share.
+//! A write transaction as its commands see it, and the locking of a user's row, with which an act on the user begins.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -34,7 +34,7 @@ pub(crate) struct WriteTx<'a> {
     pub(crate) staged: &'a mut Staged,
     /// The users that the current act changes. Their revisions rise if the act writes something.
     pub(crate) locked: RefCell<Vec<Scope>>,
-    /// Whether the transaction queued a job. Workers are notified after the commit.
+    /// Whether the act queued a job. Workers are notified after the commit.
     pub(crate) has_work: bool,
     /// Writes that follow from this transaction, and are queued once callers have their answers.
     pub(crate) behind: Vec<WriteBehind>,

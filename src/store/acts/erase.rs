@@ -1,9 +1,9 @@
 //! Erasing: from the rows, the indexes and the bytes of the file.
 //!
-//! First a durable job is queued, so that the next run of jobs finishes an erase that is cut short. Then come slices of at
-//! most [`SLICE`] rows, so that other writers do not wait long. The last slice removes the session's or user's own row and
+//! First a durable job is queued, so that the next run of jobs finishes an erase that is cut short. Then come slices of a
+//! few turns or rows, so that other writers do not wait long. The last slice removes the session's or user's own row and
 //! queues the scrub of the file. `secure_delete` overwrites rows where they are deleted; the scrub overwrites what it
-//! misses, and the write-ahead log ([`scrub`](crate::store::file::scrub)).
+//! misses, and empties the write-ahead log ([`scrub`](crate::store::file::scrub)).
 
 use crate::{
     error::Result,
@@ -161,7 +161,8 @@ pub(super) fn unindex(tx: &mut WriteTx<'_>, scope: &Scope, turns: &[TurnToErase]
     unindex::units(tx, scope, gone)
 }
 
-/// Removes a turn and everything made from it, except from the index and the vectors.
+/// Removes a turn and what was made from it, except from the index and the vectors. Memories that somebody saved or
+/// confirmed stay.
 pub(super) fn erase_turn(
     tx: &mut WriteTx<'_>,
     scope: &Scope,

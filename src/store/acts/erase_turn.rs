@@ -1,6 +1,6 @@
-//! Erases one turn, wherever it is: in a row, in a line of the archive or, if the original was deleted, only as a
-//! summary. Everything made from the turn and everything that it had replaced is erased too. One transaction does all of
-//! this and queues the scrub, so it happens completely or not at all.
+//! Erases one turn, wherever it is: in a row, in a line of the archive, set aside, or, if the original was deleted, only as
+//! a summary. What jobs made from the turn, the turns that it had replaced, and all receipts of the user are erased too. One
+//! transaction does all of this and queues the scrub, so it happens completely or not at all.
 
 use crate::{
     compress::archive::Frame,

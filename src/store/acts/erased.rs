@@ -2,31 +2,32 @@
 
 use serde::Serialize;
 
-/// What an erase removed, as numbers of rows.
+/// What an erase removed, as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
     /// Number of sessions.
     pub sessions: u64,
-    /// Number of turns, wherever they were stored: as rows, in the archive, or only as a summary.
+    /// Number of turns, wherever they were stored: as rows, in the archive, or only as a summary. Incomplete and replaced
+    /// turns are counted only if they are erased one by one.
     pub turns: u64,
     /// How many of these turns were in the archive.
     pub archived_turns: u64,
     /// Number of summaries.
     pub summaries: u64,
-    /// Number of anchors. Anchors with other evidence were folded again and are not counted.
+    /// Number of anchors of which no evidence is left. Anchors with other evidence were folded again and are not counted.
     pub anchors: u64,
     /// Number of pieces of evidence for anchors.
     pub derivations: u64,
     /// Number of recorded transitions between tiers.
     pub transitions: u64,
-    /// Number of memories.
+    /// Number of memories, without the entries of an erased session's state.
     pub memories: u64,
-    /// Number of jobs that had not finished.
+    /// Number of jobs on the erased data that had not finished or were given up.
     pub jobs: u64,
-    /// Whether the file or its write-ahead log still holds old bytes because a reader, perhaps in another process, holds the
-    /// log. A job overwrites them once the reader is gone.
+    /// Whether the file or its write-ahead log may still hold old bytes, because a reader, perhaps in another process, holds
+    /// the log. A job overwrites them once the reader is gone.
     pub is_pending: bool,
 }
 

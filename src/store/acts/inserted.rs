@@ -1,9 +1,10 @@
 //! Takes over turns and sessions that another program inserted. The file's triggers fill in what SQL can compute. The next
-//! act on the user adds the rest: words, token counts, content hash, checksums, evictions.
+//! act on the user adds the rest: words, token counts, content hash, checksums, evictions, and the jobs that are due.
 //!
-//! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no search by words finds it.
-//! Each act locks the user's row first, which takes the turns over, so no act ever sees such a turn. None is in an ended
-//! session, because a trigger rejects inserts there and ending a session is an act.
+//! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no search by words finds it. An
+//! act first locks the user's row, which takes the turns over, so it sees no such turn, except one that cannot be read or is
+//! in a session that cannot be read. Only receipts and uses are written without that. No such turn is in an ended session,
+//! because a trigger rejects inserts there and ending a session is an act.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Jobs: queueing, taking, holding, giving back and ending them.
+//! Jobs: queueing, taking, giving back, retrying and ending them.
 
 use crate::{
     error::Result,

@@ -1,4 +1,4 @@
-//! How sessions start, resume and end.
+//! How sessions start, resume and end, and how their projects, titles and metadata are set.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

@@ -1,5 +1,5 @@
-//! Finds damage in a user's index and vectors, and has the damaged parts rebuilt. All of them can be computed from the
-//! turns.
+//! Finds damage in a user's index and vectors, and has the damaged parts rebuilt. All of them can be computed again from the
+//! texts of the units.
 
 use crate::{
     error::Result,
@@ -36,7 +36,7 @@ pub(crate) fn damage(sql: &dyn Sql, scope: &Scope) -> Result<MendPlan> {
 }
 
 impl JobTx<'_, '_> {
-    /// Removes the damaged rows, queues the jobs that rebuild them, and ends this job.
+    /// Begins a damaged index anew, removes damaged vectors, queues the jobs that rebuild them, and ends this job.
     pub(crate) fn mend(&mut self, scope: &Scope, damage: &MendPlan) -> SliceResult<()> {
         self.lock(scope)?;
         if damage.index {
@@ -57,14 +57,14 @@ impl JobTx<'_, '_> {
 }
 
 impl WriteTx<'_> {
-    /// Queues the job for a user whose index was found damaged.
+    /// Queues the job for a user whose index or vectors were found damaged.
     pub(crate) fn queue_mending(&mut self, scope: &Scope) -> Result<()> {
         self.lock(scope)?;
         users::check_is_there(self.sql, scope)?;
         self.enqueue_if_none(scope, JobKind::Mend)
     }
 
-    /// Queues the job for every user, because damage was found in somebody's index.
+    /// Queues the job for every user, because damage was found in somebody's index or vectors.
     pub(crate) fn queue_mending_of_all(&mut self) -> Result<()> {
         for scope in all_users::list(self.sql)? {
             self.lock(&scope)?;

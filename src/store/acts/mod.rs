@@ -1,4 +1,4 @@
-//! Acts, the operations that change what is stored. Each is one transaction, or a slice of a job's work.
+//! Acts: the operations that change what is stored. Each runs in one transaction, some as a slice of a job's work.
 
 pub(crate) mod anchors;
 pub(crate) mod derive;

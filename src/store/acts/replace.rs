@@ -1,4 +1,4 @@
-//! Replacing a turn: it and all later turns of its session are set aside. Everything made from them is removed, as if they
+//! Replacing a turn: it and all later turns of its session are set aside. What was made from them is removed, as if they
 //! were erased, but the turns themselves are kept in `turns_aside`.
 
 use crate::{

@@ -1,4 +1,5 @@
-//! Restores a session from the archive: undoes its compression, except for the anchors.
+//! Restores a session from the archive: undoes its compression, except for the anchors, and for turns whose originals were
+//! deleted.
 //!
 //! Each slice restores one frame; then come the turns that were kept verbatim. A restoration that was cut short continues
 //! when it is started again.

@@ -1,4 +1,5 @@
-//! The swap: one transaction adds summaries, anchors and a frame of the archive, and removes the rows of summarized turns.
+//! The swap: one transaction adds summaries, anchors and a frame of the archive, removes the rows of summarized turns, and
+//! makes the slice's other turns cold.
 //!
 //! The transaction reads again what it replaces, and writes nothing if a turn has changed or was erased, or if the job is
 //! lost.

@@ -1,4 +1,4 @@
-//! Removes units from the index.
+//! Removes units from the index and the vectors.
 
 use crate::{
     error::{ErrorKind, Result},

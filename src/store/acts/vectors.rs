@@ -1,5 +1,4 @@
-//! Writes the vectors that the embedding job computes, has all vectors computed again, and removes those of other
-//! models.
+//! Writes the vectors that jobs compute, has missing ones or all of a model computed, and removes those of other models.
 
 use std::collections::BTreeSet;
 

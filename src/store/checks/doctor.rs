@@ -1,4 +1,4 @@
-//! Doctor: checks the file's pages, rows, counts, texts and index for damage.
+//! Doctor: checks the file's pages, references, rows, counts, texts, memories and index for damage.
 
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub struct Diagnosis {
 pub struct Check {
     /// The condition that must hold, as a sentence.
     pub holds: String,
-    /// How many times the condition does not hold. A check that damage stops early counts one more problem.
+    /// How many times the condition does not hold. A check that damage stops early has at least one problem.
     pub problems: u64,
     /// Where the condition does not hold, if known: rows, named so that `sqlite3` can find them, at most 20 of each table.
     pub places: Vec<String>,
@@ -66,7 +66,8 @@ impl Diagnosis {
 /// Runs every check. Reads all rows, which takes minutes for gigabytes. `file` has the results of the checks of pages,
 /// references and row checksums.
 ///
-/// Damage is not an error here, because the caller wants to know what is damaged. A check that damage stops has one problem.
+/// Damage is not an error here, because the caller wants to know what is damaged. A check that damage stops has at least one
+/// problem.
 pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     let counted = |holds, statement| check(holds, sql.scalar(statement, &[]).unwrap_or(1));
     let mut checks = vec![

@@ -20,11 +20,12 @@ pub struct Health {
     pub is_writer_alive: bool,
     /// Whether the file is open read-only ([`Config::read_only`](crate::Config::read_only)).
     pub is_read_only: bool,
-    /// Commands that wait for the writer, at most [`Config::queue_len`](crate::Config::queue_len).
+    /// Commands and receipts in the writer's queue, at most [`Config::queue_len`](crate::Config::queue_len).
     pub queued_commands: usize,
-    /// Commits by this handle's writer since the file was opened.
+    /// Commits of commands by this handle's writer since the file was opened. Scrubbing and shrinking the file are not
+    /// counted.
     pub commits: u64,
-    /// Total duration of these commits, in microseconds. Each durable commit waits for the disk.
+    /// Total duration of these commits, in microseconds. With full durability, each commit waits for the disk.
     pub commit_us: u64,
     /// Size of the write-ahead log in bytes. The log grows while a long read keeps it from being emptied.
     pub log_bytes: u64,

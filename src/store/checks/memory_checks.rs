@@ -1,4 +1,4 @@
-//! Checks memories: each can be read, has the text that was saved, and has the words of that text in its unit.
+//! Checks memories: their rows, texts, tags and entities, the words in their units, and their successors.
 
 use std::collections::{HashMap, HashSet};
 

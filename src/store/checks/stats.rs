@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Counts and sizes of everything in the file.
+/// Counts and sizes of what is in the file, for all users together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -27,20 +27,21 @@ pub struct Stats {
     pub sessions: u64,
     /// Sessions that have not ended.
     pub open_sessions: u64,
-    /// Turns by tier, hot first, including tiers without turns.
+    /// Turns that have a row, by tier, hot first, including tiers without turns.
     pub tiers: Vec<TierStats>,
-    /// What compression produced.
+    /// What compression produced, and the anchors.
     pub cold: ColdStats,
     /// Summaries by their author, the most frequent first.
     pub summarizers: Vec<SummarizerStats>,
     /// Memories and related rows.
     pub memories: MemoryStats,
-    /// What recall reads, and the receipts it writes.
+    /// The words and vectors that recall reads, and the receipts that it writes.
     pub recall: RecallStats,
-    /// How often each tier, rule, profile and form was of use. Grouped by aspect, the most useful first.
+    /// How often each tier, rule, profile and form was of use. Ordered by aspect, within an aspect the most used first.
     #[serde(rename = "use")]
     pub uses: Vec<UseCount>,
-    /// The rules that keep turns verbatim and how often their turns were of use. Only rules with a chance, in a fixed order.
+    /// The rules that keep turns verbatim, and how often their turns were of use. Only rules that had a chance, in a fixed
+    /// order.
     pub rules: Vec<RuleStats>,
     /// How many contexts that answered a turn reached each tier, by month, oldest first.
     pub reached: Vec<ReachedTiers>,
@@ -48,13 +49,13 @@ pub struct Stats {
     pub jobs_waiting: u64,
     /// When the oldest of these jobs was queued. `None` if there is none.
     pub oldest_job_at: Option<DateTime<Utc>>,
-    /// Jobs that were given up.
+    /// Jobs that were given up and are still in the list.
     pub jobs_failed: u64,
     /// Recorded transitions between tiers.
     pub transitions: u64,
     /// Size of the database file in bytes.
     pub file_bytes: u64,
-    /// Size of the write-ahead log next to it, in bytes.
+    /// Size of the write-ahead log next to it, in bytes. 0 if there is none.
     pub wal_bytes: u64,
     /// Version of the schema.
     pub schema_version: i64,
@@ -62,14 +63,15 @@ pub struct Stats {
     pub sqlite_version: String,
 }
 
-/// The turns of one tier.
+/// The turns of one tier that have a row. Of cold turns these are the ones kept verbatim: a summarized turn is counted as
+/// its summary. Incomplete and replaced turns are not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TierStats {
     /// The tier.
     pub tier: MemoryTier,
-    /// Number of turns in the tier.
+    /// Number of these turns.
     pub turns: u64,
     /// Tokens of these turns' texts.
     pub tokens: u64,
@@ -77,7 +79,7 @@ pub struct TierStats {
     pub text_bytes: u64,
 }
 
-/// What compression made from ended sessions. Turns kept verbatim count as turns of the cold tier.
+/// What compression made from ended sessions, and all anchors. Turns kept verbatim count as turns of the cold tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -85,7 +87,7 @@ pub struct ColdStats {
     /// Number of summaries.
     pub summaries: u64,
     /// Number of these that the built-in summarizer wrote because the configured one failed or gave no usable answer.
-    /// [`User::compress_again`](crate::User::compress_again) asks the configured one again.
+    /// [`User::compress_again`](crate::User::compress_again) has the configured one asked again.
     pub fallbacks: u64,
     /// Bytes of the summaries' sentences and keywords.
     pub summary_bytes: u64,
@@ -93,13 +95,13 @@ pub struct ColdStats {
     pub archived_turns: u64,
     /// Uncompressed size of the archive in bytes.
     pub archive_raw_bytes: u64,
-    /// Size of the archive in bytes.
+    /// Compressed size of the archive in bytes.
     pub archive_bytes: u64,
-    /// Anchors, both those that hold and those that no longer do.
+    /// Anchors, both those that hold and those that no longer do, including those set by hand.
     pub anchors: u64,
 }
 
-/// Memories, including volatile ones, and what is stored with them.
+/// Memories and what is stored with them. The entries of a session's state count as active memories until the session ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -116,7 +118,7 @@ pub struct MemoryStats {
     pub quarantined: u64,
     /// Bytes of the titles, contents, summaries and steps of all memories.
     pub text_bytes: u64,
-    /// Edges between memories.
+    /// Edges between memories, including proposed ones.
     pub edges: u64,
     /// Episodes: births and uses of memories, and notes.
     pub episodes: u64,
@@ -136,22 +138,22 @@ pub struct SummarizerStats {
     pub summaries: u64,
 }
 
-/// What recall reads instead of texts, and its receipts.
+/// The words and vectors that recall reads instead of texts, and its receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecallStats {
-    /// Rows of postings, which list the turns that contain a word. A common word has several.
+    /// Rows of postings, which list the turns and other recall units that contain a word. A common word has several.
     pub postings: u64,
     /// Bytes of the postings.
     pub posting_bytes: u64,
-    /// Vectors of all models. A long turn has several per model.
+    /// Vectors of all models. A long text has several per model.
     pub vectors: u64,
     /// Bytes of the vectors.
     pub vector_bytes: u64,
     /// Number of receipts.
     pub receipts: u64,
-    /// Bytes of the receipts and their items, not counting ids and numbers.
+    /// Bytes of the receipts' queries, items and other JSON. Columns with an id or a number are not counted.
     pub receipt_bytes: u64,
 }
 
@@ -176,13 +178,14 @@ pub struct UseCount {
 pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
-    /// How often a context considered a turn that only this rule keeps verbatim (by its length, the turn would be
-    /// summarized). Only contexts count that answered a turn and showed something recalled.
+    /// How often a context considered a turn that only this rule keeps verbatim: by its length, the turn would be
+    /// summarized. Of several rules, the recorded one counts. Only contexts count that answered a turn and showed something
+    /// recalled.
     pub chances: u64,
     /// How many of these chances were taken: the context showed the turn.
     pub taken: u64,
-    /// Users for whom the rule has stopped: it had 200 chances, and none was taken. `caller`, `preference` and `used` never
-    /// stop.
+    /// Users for whom the rule has stopped: it had 200 chances or more, and none was taken. `caller`, `preference` and
+    /// `used` never stop.
     pub stopped_users: u64,
 }
 
@@ -196,7 +199,8 @@ pub struct RuleStats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReachedTiers {
-    /// The month in which the answered turn was recorded, by the system clock in UTC, such as `2026-03`.
+    /// The month in which the turns that these contexts answered were recorded, by the configured clock in UTC, such as
+    /// `2026-03`.
     pub month: String,
     /// Contexts that reached hot.
     pub hot: u64,

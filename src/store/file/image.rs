@@ -1,8 +1,8 @@
-//! Images: reads a whole file into memory if it is open read-only and its log is empty or missing.
+//! Images: reads a whole file of at most 1 GiB into memory if it is opened read-only, is in WAL mode, and has no log in use.
 //!
 //! SQLite reads a file in WAL mode only with a log and the log's index next to it, and creates them if they are missing. The
-//! folder may not allow this. If it does, the new files stay there, with the mode of the read-only file. `immutable=1` would
-//! read the file in place, but would not notice a program that writes to it in the meantime.
+//! folder may not allow this. If it does, the new log and index stay there, with the permissions of the read-only file.
+//! `immutable=1` would read the file in place, but would not notice a program that writes to it in the meantime.
 
 use std::{
     fs::{self, File},

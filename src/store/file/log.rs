@@ -1,4 +1,5 @@
-//! The write-ahead log: copies it into the file once it has grown, and empties it for a scrub and on closing.
+//! The write-ahead log: copies it into the file once it has grown, and empties it for a scrub, on closing, and when the file
+//! is lost.
 
 use std::{cell::Cell, time::Duration};
 

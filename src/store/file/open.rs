@@ -1,6 +1,7 @@
 //! Opens a file, read-write or read-only, after checking that it is ours or may become ours.
 //!
-//! A file that is refused is refused before the first byte is written.
+//! A file is refused before anything is written to it, except that a journal left by a crash may be rolled back first. A
+//! missing file is created empty.
 
 use std::{
     fs::{self, OpenOptions},
@@ -122,7 +123,8 @@ enum DatabaseKind {
     Backend,
 }
 
-/// Examines the file without writing. Fails if the file is neither ours nor may become ours.
+/// Examines the file. Writes nothing, except that a journal left by a crash may be rolled back. Fails if the file is neither
+/// ours nor may become ours.
 fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
     if file_bytes(path, config.must_exist)? == 0 {
         return Ok(DatabaseKind::Empty);

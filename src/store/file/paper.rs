@@ -22,7 +22,8 @@ pub struct PaperFile {
 
 /// A turn of a [`PaperFile`].
 ///
-/// Ids are text: a BLOB of 16 bytes becomes a UUID, any other BLOB hexadecimal digits.
+/// Ids are text: a BLOB of 16 bytes becomes a UUID, any other BLOB hexadecimal digits, a number its decimal digits, and NULL
+/// an empty text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PaperTurn {
@@ -45,7 +46,8 @@ pub struct PaperTurn {
 impl PaperTurn {
     /// Converts the turn to one that can be recorded.
     ///
-    /// Its id becomes the caller's id. The file's own token counts are not used.
+    /// Its id becomes the caller's id. The time, the mark and the snapshot's id are taken over; the file's own token counts
+    /// are not.
     pub fn to_turn(&self) -> NewTurn {
         let mut turn = NewTurn::new(&*self.user_message, &*self.ai_response)
             .caller_id(&*self.id)
@@ -71,15 +73,17 @@ pub struct PaperTurns<'f> {
 impl PaperFile {
     /// Opens a file for reading.
     ///
-    /// Returns `None` if the file is an SQLite database without these tables, or one of Thermocline's own.
+    /// Returns `None` if the file is an SQLite database without these tables or some of their columns, or one of
+    /// Thermocline's own.
     ///
-    /// Errors: `Corrupt` if the file is not an SQLite database, `ReadOnly` or `Io` if it cannot be opened.
+    /// Errors: `Corrupt` if the file is damaged or not an SQLite database, `ReadOnly` or `Io` if it cannot be opened, `Busy`
+    /// if another process keeps it locked.
     pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let conn = connect::reader(path.as_ref())?;
         Ok(if is_papers(&conn)? { Some(Self { conn }) } else { None })
     }
 
-    /// Returns the ids of the users who have turns in the file, ordered by id.
+    /// Returns the ids of the users who have turns in the file, in the order in which SQLite sorts them.
     ///
     /// The ids are text, as in [`PaperTurn`].
     pub fn users(&self) -> Result<Vec<String>> {
@@ -90,6 +94,7 @@ impl PaperFile {
     }
 
     /// Returns the turns of a user: sessions in the order in which they started, each session's turns by `turn_number`.
+    /// Turns whose session has no row come first.
     ///
     /// `user` is one of the ids that [`users`](Self::users) returns.
     pub fn turns(&self, user: &str) -> Result<PaperTurns<'_>> {

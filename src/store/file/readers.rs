@@ -1,4 +1,4 @@
-//! The pool of connections that cannot write, and read transactions with a deadline.
+//! The pool of connections that cannot write, and read transactions. Those on the pool's connections have a deadline.
 
 use std::{
     cell::Cell,

@@ -1,10 +1,10 @@
 //! Maintains a checksum in each of our rows, which shows whether the row still is what was written.
 //!
-//! `row_check` is the CRC-32 of a row's other columns. Statements do not write it. Temporary triggers of the writer's
-//! connection do. They are generated from the schema, so that no table and no statement can forget it. An update of a
-//! damaged row does not change its checksum, so that the row stays damaged. A row without a checksum gets one when it is
-//! updated. Code that shows text checks [`row_check::holds`] first; doctor checks every row. A change by any other program
-//! counts as damage.
+//! `row_check` is the CRC-32 of a row's other columns, except those in [`LEFT_OUT`]. The statements of `rows/` do not write
+//! it. Temporary triggers of the writer's connection do. They are generated from the schema, so that no table and no
+//! statement can forget it. An update of a damaged row does not change its checksum, so that the row stays damaged. A row
+//! without a checksum gets one when it is updated. Code that shows text checks [`row_check::holds`] first; doctor checks
+//! every row. If another program changes a column that is covered, that counts as damage.
 
 use std::collections::BTreeSet;
 

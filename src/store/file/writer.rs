@@ -1,8 +1,8 @@
 //! The writer: the thread through which an open handle writes to its file.
 //!
-//! It takes the commands that have queued up, runs them in one immediate transaction, commits, and only then answers, so
-//! that all waiting callers share one sync. If there are several commands, each has a savepoint, so that a rejected one
-//! fails alone. After any disk failure the connection is dropped and reopened.
+//! It takes the commands that have queued up, at most [`MAX_BATCH`], runs them in one immediate transaction, commits, and
+//! only then answers, so that all waiting callers share one sync. If there are several commands, each has a savepoint, so
+//! that a rejected one fails alone. After any disk failure the connection is dropped and reopened.
 
 use std::{
     cell::RefCell,

@@ -1,6 +1,6 @@
 //! Rows of `identity_anchors`, and of the `derivations` that they are folded from.
 //!
-//! Nothing edits an anchor: statements are added or removed, and the attribute is folded again.
+//! What an anchor says is never edited: statements are added or removed, or the anchor is retracted, and it is folded again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Pages of a user's cold turns and summaries, ordered by when they were said, newest first.
+//! Pages of a user's cold turns and summaries, ordered by when the turns were said, the last said first.
 
 use chrono::{DateTime, Utc};
 
@@ -41,7 +41,7 @@ pub(crate) fn summary_said(sql: &dyn Sql, scope: &Scope, id: SummaryId) -> Resul
     )
 }
 
-/// The cold turns before this position, newest first: from rows and from the archive.
+/// The cold turns before this position, from rows and from the archive, the last said first.
 pub(crate) fn turns_before(
     sql: &dyn Sql,
     scope: &Scope,
@@ -65,7 +65,7 @@ pub(crate) fn turns_before(
     )
 }
 
-/// The summaries of turns before this position, newest first.
+/// The summaries of turns before this position, those of the last said first.
 pub(crate) fn summaries_before(
     sql: &dyn Sql,
     scope: &Scope,

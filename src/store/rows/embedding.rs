@@ -9,7 +9,7 @@ use crate::{
     store::sql::{Sql, values},
 };
 
-/// How many of one user's turns are embedded by one model.
+/// How many of one user's turns one model has embedded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -19,18 +19,18 @@ pub struct EmbeddingStatus {
     /// The model.
     #[serde(flatten)]
     pub space: EmbeddingSpace,
-    /// Number of the user's turns.
+    /// Number of the user's turns, without incomplete and replaced ones.
     pub turns: u64,
-    /// Number of turns up to the last embedded one, in the order of recording. Includes gaps.
+    /// Number of turns up to the unit that the model has reached, in the order of recording. Includes gaps.
     pub embedded: u64,
-    /// Number of gaps: turns and memories that the model refused, or has yet to embed again. A refused one is found only by
-    /// words.
+    /// Number of gaps: turns and memories of which the model refused a text, or that it has yet to embed again. What was
+    /// refused is found only by words.
     pub gaps: u64,
-    /// Size of the vectors in bytes.
+    /// Size of the user's vectors of this model in bytes, memories included.
     pub bytes: u64,
 }
 
-/// The status of every user with a unit, for every model.
+/// The status of every user who ever had a unit, for every model.
 pub(crate) fn status(sql: &dyn Sql) -> Result<Vec<EmbeddingStatus>> {
     sql.list(
         "SELECT u.user_id, e.model, e.revision, e.dims,

@@ -1,4 +1,4 @@
-//! Every table with a user's data: how a slice of the user's rows is deleted, and how a session's rows are removed.
+//! Every table whose rows name a user: how a slice of the user's rows is deleted, and how a session's rows are removed.
 
 use crate::{
     error::Result,

@@ -1,4 +1,5 @@
-//! A page of a session's history: rows of `conversation_turns`, and for turns without a row, the archive or a summary.
+//! A page of a session's history: rows of `conversation_turns`, for turns without a row the archive or a summary, and the
+//! message that waits for its reply.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! The checksum of a row, which shows whether the row is what was written.
 //!
-//! `row_check` is the CRC-32 of a row's other columns. No statement writes it: triggers do, for every table
-//! ([`file::row_check`](crate::store::file::row_check)). Code that shows the text of a row calls [`holds`] first.
+//! `row_check` is the CRC-32 of a row's other columns, except a few that other checks cover. No statement of `rows/` writes
+//! it: triggers do, for every table ([`file::row_check`](crate::store::file::row_check)). Code that shows the text of a row
+//! calls [`holds`] first.
 
 use crate::{
     error::{Error, ErrorKind, Result},

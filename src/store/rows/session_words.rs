@@ -1,5 +1,6 @@
 //! Counts the words of a query in the turns of one session. The counts come from the turns' rows. For archived turns they
-//! come from the index or, if the index lacks them or is damaged, from their texts.
+//! come from the index or, if the index lacks them or is damaged, from their texts. Turns whose originals were deleted are
+//! left out.
 
 use crate::{
     error::{ErrorKind, Result},

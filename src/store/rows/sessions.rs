@@ -133,7 +133,7 @@ pub(crate) fn parts(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Vec
     )
 }
 
-/// The open unnamed sessions, newest first.
+/// The open unnamed sessions, the last added first.
 pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
     sql.list(
         concat!(
@@ -147,7 +147,8 @@ pub(crate) fn open_unnamed(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRo
     )
 }
 
-/// A user's sessions that started before the given one, newest first. `None` starts with the newest.
+/// At most `limit` of a user's sessions that were added before the given one, the last added first. `None` starts with the
+/// last added.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,
@@ -169,7 +170,7 @@ pub(crate) fn page(
     )
 }
 
-/// All of a user's sessions, newest first.
+/// All of a user's sessions, the last added first.
 pub(crate) fn list(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionRow>> {
     sql.list(
         concat!(

@@ -201,7 +201,7 @@ const NEWEST: &str = concat!(
      FROM conversation_summaries WHERE turn_key > ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT ?5"
 );
 
-/// The user's sessions in which the built-in summarizer wrote a summary, oldest first.
+/// The user's sessions in which the built-in summarizer wrote a summary, in the order in which the sessions were added.
 pub(crate) fn built_in_sessions(sql: &dyn Sql, scope: &Scope) -> Result<Vec<SessionId>> {
     sql.list(
         "SELECT s.id FROM conversation_sessions AS s

@@ -1,4 +1,4 @@
-//! Rows of `unit_blocks`: what ranking needs to know about a user's units, 64 consecutive units per row.
+//! Rows of `unit_blocks`: what ranking needs to know about a user's units, one row for 64 consecutive units.
 
 use crate::{
     error::{Error, ErrorKind, Result},

@@ -1,4 +1,5 @@
-//! The texts of units, read from wherever they are stored: a turn's row, the archive, a summary, or a memory.
+//! The words, facts and pieces of units, read from wherever their texts are stored: a turn's row, the archive, a summary, or
+//! a memory.
 
 use chrono::DateTime;
 

@@ -1,4 +1,5 @@
-//! Rows of `recall_units`: a user's units in order, what they stand for, and their words, unless the turn is archived.
+//! Rows of `recall_units`: a user's units in order and what they stand for. Also their words from other rows, except those
+//! of archived turns.
 
 use chrono::{DateTime, Utc};
 

@@ -1,5 +1,5 @@
-//! Rows of `unit_uses` and `use_counts`: counts of what was of use in contexts that a turn answered. Ranking never reads
-//! them.
+//! Rows of `unit_uses` and `use_counts`: how often something was of use, that is, shown by a context that a later turn names
+//! as the one it answers. Ranking never reads them.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Why a unit's turn is kept verbatim. Empty if the turn has no row.
+/// Why a unit's turn is kept verbatim. No rule and 0 tokens if the turn has no row.
 pub(crate) struct KeepReason {
     /// The rule on record. `None` if the turn is not kept.
     pub(crate) rule: Option<CriticalRule>,

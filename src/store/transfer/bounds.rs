@@ -12,7 +12,7 @@ use crate::{
 
 /// The maximum length of a short text, such as a keyword or a summarizer's name, in bytes. Far above what jobs write.
 pub(super) const MAX_WORD_BYTES: usize = MAX_MAKER_BYTES;
-/// The maximum nesting depth of a caller's JSON. A line adds a few levels, and `serde_json` reads at most 128.
+/// The maximum nesting depth of a caller's JSON. A line adds a few levels, and `serde_json` reads at most 127.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn wrong<T>(why: &str) -> Result<T> {

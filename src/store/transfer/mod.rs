@@ -1,8 +1,8 @@
-//! Export and import: a user's whole memory as lines of JSON.
+//! Export and import: a user's memory as lines of JSON.
 //!
-//! The lines refer to each other by id and by order, never by a number of one file, so that an export of imported data has
-//! the same bytes. An import computes words and other indexes again. Jobs, receipts and volatile memories are not exported,
-//! but the counts that come from receipts are.
+//! The lines refer to each other by id and by order, not by a number that another file would not have, so that an export of
+//! imported data has the same bytes. An import computes words and other indexes again. Jobs, receipts, promotions and
+//! volatile memories are not exported, but the counts that come from receipts are.
 
 pub(in crate::store) mod bounds;
 mod check;
@@ -44,7 +44,7 @@ const FORMAT_WITH_MEMORIES: u32 = 4;
 pub struct Transferred {
     /// Sessions.
     pub sessions: u64,
-    /// Turns, wherever their originals are stored.
+    /// Turns: those with a row, those in the archive, and those whose originals were deleted.
     pub turns: u64,
     /// Summaries.
     pub summaries: u64,
@@ -57,10 +57,10 @@ pub struct Transferred {
     /// Turns outside the memory: incomplete ones, whose message waits for its reply, and replaced ones.
     #[serde(default)]
     pub aside: u64,
-    /// Use counts, those of turns and those of profiles, tiers, rules and forms.
+    /// Use counts: of turns, and of profiles, tiers, rules (with their chances), forms and reached tiers.
     #[serde(default)]
     pub uses: u64,
-    /// Memories. This field and the following ones are omitted from an export where they are 0.
+    /// Memories that are not volatile. This field and the following ones are omitted from the JSON where they are 0.
     #[serde(default, skip_serializing_if = "is_none")]
     pub memories: u64,
     /// Edges between memories.

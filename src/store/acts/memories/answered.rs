@@ -1,5 +1,5 @@
-//! Records the memories in a context that a turn answers. Each counts as a use whose outcome is not reported yet. This is
-//! written after the acknowledgement, together with the uses of turns.
+//! Records the memories that a context showed, once a turn answers it. Each counts as a use whose outcome is not reported
+//! yet. This is written after the acknowledgement, together with the uses of turns.
 
 use crate::{
     error::{ErrorKind, Result},
@@ -43,7 +43,7 @@ impl WriteTx<'_> {
         Ok(noted)
     }
 
-    /// Counts how many answered contexts showed a memory. A memory that was archived becomes active again.
+    /// Counts how many answered contexts showed a memory. A memory that was archived becomes active again if it can.
     pub(in crate::store::acts) fn count_answered(
         &mut self,
         scope: &Scope,

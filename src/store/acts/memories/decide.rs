@@ -2,7 +2,7 @@
 //!
 //! | kind | approved | rejected |
 //! |---|---|---|
-//! | contradiction | the waiting memory takes the place of the other | the waiting memory is forgotten |
+//! | contradiction | the waiting memory takes the place of the other, or is active if there is none | it is forgotten |
 //! | promote | it settles to `ultra_low`, and the assistant's words become a person's (trust 4) | it stays as it is |
 //! | flagged | it stays as it is | it falls back to `mid` |
 //! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |

@@ -1,7 +1,7 @@
 //! Erases memories: one by hand, with what jobs made from it, or those that jobs made from a turn that is being erased.
 //!
 //! A memory that a job made is erased with any of its sources, because its text may repeat the source. A memory that
-//! somebody saved, or has confirmed since, stays, but its earlier texts and the words of the source are removed.
+//! somebody saved, or has confirmed since, stays, but its earlier texts and the source with its quote are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Erases a memory and everything that jobs made from it, and queues the scrub in the same transaction.
+    /// Erases a memory, and those made from it that nobody saved or confirmed, and queues the scrub in the same transaction.
     pub(crate) fn erase_memory(&mut self, scope: &Scope, id: MemoryId) -> Result<Erased> {
         self.lock(scope)?;
         if jobs::is_erasing(self.sql, scope, None)? {

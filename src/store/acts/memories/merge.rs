@@ -1,5 +1,6 @@
 //! Merging: several memories become one, which takes the place of each. The merged memory is trusted no more than the least
-//! trusted of them, and is erased with any of them, because its text may repeat it.
+//! trusted of them. It is erased with any of them, because its text may repeat theirs, unless somebody has confirmed it
+//! since.
 
 use crate::{
     error::{Error, Result},

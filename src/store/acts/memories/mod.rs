@@ -1,4 +1,4 @@
-//! Acts on memories. Most are one operation, whose changes are one group of the history.
+//! The acts on memories. Most acts are one operation, whose changes form one group of the history.
 
 mod answered;
 mod ask;

@@ -1,8 +1,10 @@
-//! Quarantine: hides a source and what jobs made from it, as one operation that undo takes back.
+//! Quarantine: hides the memories of a source and what jobs made from them, as one operation that undo takes back.
 //!
-//! A memory that a job made from the source is hidden, and so is what jobs made from that memory, and so on. A memory that
-//! somebody saved stays, but is trusted like a document's words, because it also rests on the source. The trust of a memory
-//! that a person approved stays. A memory that a hidden one had superseded becomes active again.
+//! The memories of a source are a named memory, those that a call saved, those of an origin, those that were saved from a
+//! session and are trusted less than the user's words, and those that jobs made from a turn or from a session's turns. They
+//! are hidden, and so is what jobs made from them, and so on. Another memory that somebody saved stays, but is trusted like
+//! a document's words, because it also rests on the source. The trust of a memory that a person approved stays. A memory
+//! that a hidden one had superseded becomes active again, or is archived if its place is taken.
 
 use std::collections::BTreeSet;
 

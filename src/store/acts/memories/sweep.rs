@@ -1,4 +1,5 @@
-//! Removes units of memories from the index: units with texts that memories no longer have, and units of erased memories.
+//! Removes units of memories from the index, the vectors and all tables: units with texts that memories no longer have, and
+//! units of erased memories.
 
 use crate::{
     error::Result,

@@ -1,4 +1,5 @@
-//! Undo: takes back the newest operation on a memory that is not undone yet, in all the memories it changed or in none.
+//! Undo: takes back the newest operation on a memory that is not undone yet, or one named by its group, in all the memories
+//! that it changed or in none.
 
 use std::collections::{BTreeMap, BTreeSet};
 

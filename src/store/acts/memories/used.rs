@@ -1,7 +1,7 @@
 //! Records a reported use of a memory. A use is counted once and rated once.
 //!
-//! A use is not a change in the history and raises no revision: its numbers are facts, which undo leaves alone. But an
-//! archived memory that is used becomes active again, and that is a change.
+//! A use is not a change in the history and does not raise the memory's revision: its numbers are facts, which undo leaves
+//! alone. But an archived memory that is used becomes active again, and that is a change.
 
 use uuid::Uuid;
 

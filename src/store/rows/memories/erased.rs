@@ -1,4 +1,5 @@
-//! Rows of `erased_memories`: hashes of ids that must not come back from a file.
+//! Rows of `erased_memories`: hashes of the ids of erased memories, which must not come back from a vault's file. An import
+//! may bring them back.
 
 use sha2::{Digest, Sha256};
 
@@ -30,7 +31,7 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, id_hash: IdHash) -> Result<()
     )
 }
 
-/// Removes the record that a memory was erased, because an operator restores the memory.
+/// Removes the record that a memory was erased, because an import brings the memory back.
 pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, id: MemoryId) -> Result<()> {
     sql.put(
         "DELETE FROM erased_memories WHERE user_no = ?1 AND id_hash = ?2",

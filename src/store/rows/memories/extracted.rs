@@ -1,4 +1,5 @@
-//! Rows of `extracted_sessions`, and what else extraction reads: memories with similar texts, and unrated uses.
+//! Rows of `extracted_sessions`, and what else extraction reads: memories with the same rare words, and the uses noted in a
+//! session.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,4 @@
-//! Finds one memory: by an identifier, by its text, or by its slot.
+//! Finds memories by an identifier or the beginning or end of one, by their text, by their slot, or by their successor.
 
 use crate::{
     error::Result,

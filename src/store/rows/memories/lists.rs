@@ -1,4 +1,4 @@
-//! Lists of memories that pass a filter, newest first.
+//! Lists of memories that pass a filter, the last saved first.
 
 use crate::{
     error::Result,
@@ -56,8 +56,8 @@ macro_rules! passes {
     };
 }
 
-/// The numbers of memories before the given one that pass a filter, newest first. Only the first of the filter's tags is
-/// checked.
+/// The numbers of memories before the given one that pass a filter, the last saved first. Only the first of the filter's
+/// tags is checked.
 fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
@@ -100,7 +100,8 @@ fn candidates(
     )
 }
 
-/// The numbers of at most `limit` memories below `before` that pass a filter, newest first. All of its tags are checked.
+/// The numbers of at most `limit` memories below `before` that pass a filter, the last saved first. All of its tags are
+/// checked.
 pub(crate) fn page(
     sql: &dyn Sql,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Counts for pages about all memories: tags, projects, accesses, insights, merges, reflections.
+//! Reads for pages about many of a user's memories: which are counted or compared, tags, merges, reflections.
 
 use chrono::{DateTime, Utc};
 

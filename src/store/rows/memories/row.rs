@@ -248,7 +248,7 @@ pub(crate) fn set_superseded_by(
     )
 }
 
-/// Writes a memory's confidence after a use. Raises no revision, because a use is not a change.
+/// Writes a memory's confidence after a use. Does not raise the memory's revision, because a use is not a change.
 pub(crate) fn set_confidence(
     sql: &dyn Sql,
     scope: &Scope,

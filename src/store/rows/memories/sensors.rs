@@ -23,7 +23,7 @@ const CHECKED_COLUMNS: usize = 6;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SensorWatchRow {
     pub(crate) what: NewSensor,
-    /// The hash of what the last check saw.
+    /// The hash of what was seen by the last check that saw anything.
     pub(crate) seen: Option<Vec<u8>>,
 }
 

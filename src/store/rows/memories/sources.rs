@@ -80,7 +80,7 @@ pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec
     )
 }
 
-/// Whether a memory was made by a job only: no call saved it, and no call has saved the same text since.
+/// Whether a memory was only made by a job or a merge: no call saved it, and no call has saved the same text since.
 pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories AS m

@@ -189,7 +189,7 @@ pub(crate) struct SensorRow {
     pub(crate) sensor: String,
     pub(crate) subject: String,
     pub(crate) expect: serde_json::Map<String, serde_json::Value>,
-    /// The hash of what the last check saw, in hexadecimal.
+    /// The hash of what was seen by the last check that saw anything, in hexadecimal.
     pub(crate) seen_hash: Option<String>,
 }
 
