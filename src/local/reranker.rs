@@ -75,8 +75,9 @@ impl LocalReranker {
     /// memory as the model's file, and twice as much while reading.
     ///
     /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for a damaged file.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if one cannot be read,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model or an unsuitable JSON file, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for damaged weights, or a file that is not text.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let shape = Shape::read(folder)?;
