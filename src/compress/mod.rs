@@ -90,8 +90,8 @@ pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Se
 pub struct Verdict {
     /// The turn that the verdict is about.
     pub turn_id: TurnId,
-    /// Whether to keep the turn verbatim. `false` does not overrule a mark by the caller or a rule. `true` has no more
-    /// effect for a user once 200 contexts have considered turns that only it kept, and none has shown one.
+    /// Whether to keep the turn verbatim. `false` does not overrule a mark by the caller or a rule. `true` no longer has an
+    /// effect for a user if turns kept only because of it were considered for contexts 200 times, and never shown.
     pub is_critical: bool,
     /// The summary: one sentence of at most about 50 tokens.
     pub summary_text: String,
@@ -113,7 +113,7 @@ impl Verdict {
         }
     }
 
-    /// Marks the turn as one to keep verbatim for ever.
+    /// Marks the turn as one to keep verbatim; see [`is_critical`](Self::is_critical).
     #[must_use]
     pub fn critical(mut self) -> Self {
         self.is_critical = true;

@@ -69,8 +69,8 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// # fn own_model(_: &str) -> Vec<f32> { vec![0.6, 0.8] }
 /// ```
 pub trait Embedder: Send + Sync + fmt::Debug {
-    /// Returns the space of the embedder's vectors. Vectors of different spaces are never compared: those of an earlier
-    /// space are recomputed in the background. Called once, when the file is opened.
+    /// Returns the space of the embedder's vectors. Vectors of different spaces are never compared: in a new space, all
+    /// texts are embedded again in the background. Called once, when the file is opened.
     fn space(&self) -> EmbeddingSpace;
 
     /// Embeds texts: one vector of `dims` finite numbers for each, in their order. A vector of zeros means that the model

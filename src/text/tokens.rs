@@ -1,4 +1,4 @@
-//! Counts tokens exactly; only in a run of more than 500,000 blanks the count may be a few too high.
+//! Counts tokens exactly, except that the count of a run of more than 500,000 blanks may be slightly too high.
 
 use std::{
     sync::{
