@@ -42,7 +42,7 @@ pub(crate) const DEFAULT_RETRIES: u32 = 2;
 const MAX_RETRIES: u32 = 10;
 /// The wait before the first retry; each further one is four times as long.
 const FIRST_WAIT_MS: u64 = 1_000;
-/// The longest wait.
+/// The longest wait, before it is lengthened by up to half.
 const MAX_WAIT_MS: u64 = 60_000;
 /// How much of the model's name a summary's row stores.
 const MAX_NAME_BYTES: usize = 100;
