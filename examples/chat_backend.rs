@@ -67,7 +67,7 @@ impl Backend {
         Ok((reply, context))
     }
 
-    /// Ends the session; LLM#1 then turns it into summaries and anchors.
+    /// Ends the session, has it compressed into summaries and anchors by LLM#1, and closes the memory.
     pub async fn end(self) -> thermocline::Result<()> {
         self.session.end().await?;
         self.memory.run_jobs(RunJobs::default()).await?;

@@ -1,5 +1,6 @@
-//! Decides which turns are kept verbatim for ever, and by which rules: what the user says (who they are, what they
-//! decide, correct or wish), marks and state snapshots of the backend, and the first turn of a session.
+//! Finds the rules that make a turn critical: what the user says (for example who they are, what they decide, correct or
+//! wish), marks and state snapshots of the backend, and the first turn of a session. `plan` and `learned` decide whether the
+//! turn is kept.
 
 use std::collections::BTreeSet;
 

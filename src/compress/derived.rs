@@ -1,4 +1,4 @@
-//! The versions of the rules by which data was derived from turns. When a build changes its rules, the data is derived anew.
+//! The versions of the rules by which data was derived from units. When a build changes its rules, the data is derived anew.
 
 use crate::{
     compress::{anchors, critical},

@@ -7,13 +7,14 @@ use crate::{
     text::tokens::Tokenizer,
 };
 
-/// The built-in summarizer. It quotes the first meaningful sentence and invents nothing; 50 turns take a few milliseconds.
+/// The built-in summarizer. It quotes the first meaningful sentence, cut if it is long, and invents nothing; 50 turns take a
+/// few milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a value without fields stays one")]
 pub struct Extractive;
 
 impl Extractive {
-    /// The summarizer's name, as stored with its summaries.
+    /// The summarizer's name, as stored with its summaries; `extractive-fallback` is stored where it stood in for another.
     pub const NAME: &str = "extractive";
 }
 

@@ -1,5 +1,5 @@
-//! Judges, summarizes and verifies the turns of an ended session: pure functions, the trait for LLM#1, and the code that
-//! asks it. Nothing here reads a file or a clock.
+//! Judges and summarizes the turns of an ended session, and verifies what LLM#1 says about them: pure functions, the trait
+//! for LLM#1, and the code that asks it. Nothing here reads a file or a clock.
 
 pub(crate) mod anchors;
 pub(crate) mod archive;
@@ -28,7 +28,7 @@ use crate::{
 /// Judges and summarizes the turns of an ended session: LLM#1's task.
 ///
 /// No answer can cause the loss of a turn: each verdict is verified against its turn before anything moves. A turn without a
-/// good verdict is asked about again later, and finally summarized by the built-in summarizer.
+/// good verdict is asked about again later, and finally left to the built-in summarizer.
 ///
 /// ```
 /// use thermocline::{Summarizer, Summarizing, Turn, Verdict};
@@ -69,9 +69,9 @@ pub trait Summarizer: Send + Sync + fmt::Debug {
 
     /// Proposes memories: what these turns teach that is worth knowing later.
     ///
-    /// Called with the same turns as `summarize`, and only with [`Extract::Llm`](crate::Extract::Llm). Each proposal must
-    /// quote the turns. A proposal that its quotes do not prove is dropped, and not asked for again. The default
-    /// implementation proposes nothing.
+    /// Called only with [`Extract::Llm`](crate::Extract::Llm), once for at most 16 turns of an ended session at a time. Each
+    /// proposal must quote these turns. A proposal that its quotes do not prove is dropped, and not asked for again. The
+    /// default implementation proposes nothing.
     fn propose<'a>(&'a self, turns: &'a [Turn]) -> Proposing<'a> {
         let _ = turns;
         Box::pin(async { Ok(Vec::new()) })
@@ -90,7 +90,8 @@ pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Se
 pub struct Verdict {
     /// The turn that the verdict is about.
     pub turn_id: TurnId,
-    /// Whether to keep the turn verbatim for ever. `false` does not overrule a mark by the caller or a rule.
+    /// Whether to keep the turn verbatim. `false` does not overrule a mark by the caller or a rule. `true` no longer has an
+    /// effect for a user if turns kept only because of it were considered for contexts 200 times, and never shown.
     pub is_critical: bool,
     /// The summary: one sentence of at most about 50 tokens.
     pub summary_text: String,
@@ -112,7 +113,7 @@ impl Verdict {
         }
     }
 
-    /// Marks the turn as one to keep verbatim for ever.
+    /// Marks the turn as one to keep verbatim; see [`is_critical`](Self::is_critical).
     #[must_use]
     pub fn critical(mut self) -> Self {
         self.is_critical = true;

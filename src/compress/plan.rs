@@ -1,4 +1,5 @@
-//! Decides what happens to each turn of an ended session: kept verbatim or summarized, and which anchors it supports.
+//! Decides what happens to each turn of an ended session: kept verbatim or summarized, and which anchors it supports. Also
+//! says how many turns are processed and swapped at once.
 
 use std::collections::HashMap;
 

@@ -15,17 +15,19 @@ pub struct Proposal {
     pub kind: MemoryKind,
     /// The title: one line of at most 200 bytes.
     pub title: String,
-    /// The text: at most 2,000 bytes, in the language of its turns.
+    /// The text: one line of at most 2,000 bytes, in the language of its quotes, and not a question.
     pub content: String,
-    /// The sentences that prove the memory, each copied verbatim from the turn with this id. From 1 to 8.
+    /// The sentences that prove the memory, each copied verbatim from the turn with this id. From 1 to 8, each of at most
+    /// 1,000 bytes.
     pub quotes: Vec<(TurnId, String)>,
     /// How the task that the memory came from ended; `None` if the turns do not say.
     pub outcome: Option<Outcome>,
     /// Tags, in words of the quotes. The first 8 are read; a tag in other words is ignored.
     pub tags: Vec<String>,
-    /// What to do, in order, at most 20 steps: required for a [`MemoryKind::Procedure`], and empty for any other kind.
+    /// What to do, in order, at most 20 steps of at most 500 bytes: required for a [`MemoryKind::Procedure`], and empty for
+    /// any other kind.
     pub steps: Vec<String>,
-    /// How fast the world outdates the memory. A proposal that holds only for hours is not kept.
+    /// How fast the world outdates the memory. A proposal that holds only for hours or minutes is not kept.
     pub volatility: Option<Volatility>,
     /// The slot of the memory. If another memory has it, a person decides.
     pub slot: Option<String>,

@@ -1,5 +1,5 @@
-//! Turns text into vectors: the trait for embedders, the embedder that ships with the crate, and how vectors are stored and
-//! compared. Nothing here reads the database or a clock.
+//! Turns text into vectors: the trait for embedders, the embedder that ships with the crate and the one for endpoints, the
+//! pieces of turns that are embedded, and how vectors are stored and compared. Nothing here reads the database or a clock.
 
 mod built_in;
 pub(crate) mod known;
@@ -69,14 +69,14 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// # fn own_model(_: &str) -> Vec<f32> { vec![0.6, 0.8] }
 /// ```
 pub trait Embedder: Send + Sync + fmt::Debug {
-    /// Returns the space of the embedder's vectors. Vectors of different spaces are never compared: those of an earlier
-    /// space are recomputed in the background. Called once, when the file is opened.
+    /// Returns the space of the embedder's vectors. Vectors of different spaces are never compared: in a new space, all
+    /// texts are embedded again in the background. Called once, when the file is opened.
     fn space(&self) -> EmbeddingSpace;
 
-    /// Embeds texts: one vector of `dims` numbers for each, in their order. A vector of zeros means that the model knows
-    /// nothing in the text; it matches nothing. A text has at most about 1,300 bytes, except a query, which is what a user
-    /// wrote. Models trained on questions and passages need a prefix for each `purpose`; others give the same vectors for
-    /// both.
+    /// Embeds texts: one vector of `dims` finite numbers for each, in their order. A vector of zeros means that the model
+    /// knows nothing in the text; it matches nothing. A text has at most about 1,300 bytes, except a query, which is what a
+    /// user wrote. Models trained on questions and passages need a prefix for each `purpose`; others give the same vectors
+    /// for both.
     ///
     /// The future must not block the thread for long: a query polls it on the caller's thread. Jobs poll it on a thread that
     /// is theirs alone, for up to [`Config::embed_timeout`](crate::Config::embed_timeout). It may be dropped at any time.
@@ -94,7 +94,7 @@ pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>>> + Se
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EmbeddingPurpose {
-    /// To search: the parts of what a user asks.
+    /// To search: the parts of a message or of a query.
     Query,
     /// To be found: parts of turns and of memories, and summaries.
     Document,
@@ -114,7 +114,7 @@ pub struct EmbeddingSpace {
 }
 
 impl EmbeddingSpace {
-    /// Names the space of a model's vectors. Its limits are checked when it is used.
+    /// Names the space of a model's vectors. The limits of the fields are not checked here, but when the space is used.
     pub fn new(model: impl Into<String>, revision: impl Into<String>, dims: u32) -> Self {
         Self { model: model.into(), revision: revision.into(), dims }
     }

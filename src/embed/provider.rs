@@ -37,9 +37,9 @@ const MAX_FRAME_BYTES: u64 = 64 << 10;
 /// # }
 /// ```
 ///
-/// The text of every turn is sent to this address, and to no other: redirects are refused. Proxies are taken from the
-/// environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. At most the first 8,000 bytes of each text are
-/// sent.
+/// The texts of turns, memories and queries are sent to this address, and to no other: redirects are refused. Proxies are
+/// taken from the environment (`HTTPS_PROXY`, `NO_PROXY`), except for this machine itself. At most the first 8,000 bytes of
+/// each text, with its prefix, are sent.
 #[derive(Clone, Debug)]
 pub struct OpenAiEmbedder {
     endpoint: Endpoint,
@@ -71,7 +71,12 @@ impl OpenAiEmbedder {
     }
 
     /// Like [`new`](Self::new), with an optional key, for a model whose vector length is not known: requests one vector from
-    /// the endpoint, and fails if it returns none.
+    /// the endpoint.
+    ///
+    /// Errors: those of [`new`](Self::new), and those of the request:
+    /// [`ErrorKind::ProviderMisconfigured`](crate::ErrorKind::ProviderMisconfigured) if the key, the model or the address is
+    /// wrong, or the vector has no number or too many; [`ErrorKind::ProviderRefused`](crate::ErrorKind::ProviderRefused) if
+    /// the endpoint refuses the text; [`ErrorKind::Provider`](crate::ErrorKind::Provider) if it fails otherwise.
     pub async fn discover(
         base_url: impl Into<String>,
         model: impl Into<String>,

@@ -1,8 +1,8 @@
 //! Splits text into tokens of BERT's vocabularies: normalizes it, splits it into words, and each word into the longest known
 //! pieces.
 //!
-//! Does exactly what the models' own tokenizer does, because their vectors belong to its tokens: Devlin et al. 2018,
-//! `BasicTokenizer` and `WordpieceTokenizer`. Takes time linear in the text, whatever it contains.
+//! Does exactly what Hugging Face's `tokenizers` does for BERT (after `BasicTokenizer` and `WordpieceTokenizer` of Devlin et
+//! al. 2018), because the models' vectors belong to those tokens. Takes time linear in the text, whatever it contains.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -162,7 +162,7 @@ fn is_punctuation(c: char) -> bool {
     c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// Whether a character is a word in Chinese, by the blocks that BERT lists.
+/// Whether a character is a word in Chinese, by the blocks that `tokenizers` lists for BERT.
 fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2b73f}'

@@ -1,7 +1,9 @@
-//! A provider's HTTP endpoint, with an address, a key and a timeout. It sends and receives JSON.
+//! A provider's HTTP endpoint, with an address, a key and a timeout, to which JSON is sent; in `address`, the addresses that
+//! sensors look at.
 //!
-//! This is the only code of the crate that opens a connection, and only to the address that the caller names: redirects
-//! are refused, so that neither key nor text is sent anywhere else. A key leaves this machine encrypted, or not at all.
+//! This is the only code of the crate that opens a connection, and only to the address that the caller names, or to the
+//! proxy that the environment names for it: redirects are not followed, so that neither key nor text is sent anywhere else.
+//! A key leaves this machine encrypted, or not at all.
 
 pub(crate) mod address;
 mod refusal;

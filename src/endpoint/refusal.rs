@@ -1,5 +1,4 @@
-//! What an endpoint refuses when it answers with an error. This is the only place that interprets providers' statuses
-//! and codes.
+//! What an endpoint refuses when it answers with an error: the meaning of providers' statuses and codes.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Decides whether a statement is the author's own. It is not if the author reports, quotes, makes up or takes back what
-//! it says.
+//! Decides whether what a pattern matched is the author's own. It is not if the author reports, quotes, makes up or takes
+//! it back. A secret, such as a password, is treated the same way.
 
 use crate::english::{
     cues::CueMatch,

@@ -1,8 +1,8 @@
 //! Cues: small patterns of words that tell what a statement does.
 //!
 //! A pattern is words separated by blanks. `a|b` is one of them, `@class` a word of a class, `x?` is optional, `*2` is up to
-//! two words of any kind, `#` a number, `!x` means that `x` does not follow, `^` is the start of the statement, `$` its end
-//! or a mark. Adverbs between the words of a pattern are skipped.
+//! two words of any kind, `#` a number, `!x` means that `x` does not follow, `^` is the start of the statement or what
+//! follows a mark, `$` its end or a mark. Up to two adverbs between the words of a pattern are skipped.
 
 use std::collections::HashMap;
 

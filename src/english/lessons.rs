@@ -1,5 +1,5 @@
-//! Lessons of a conversation: statements in which somebody decides something, names a problem, or says what fixed it or that
-//! something worked.
+//! Lessons of a conversation: statements in which somebody decides something, names a problem, says what fixed it, or says
+//! that something worked or did not.
 //!
 //! A phrase is on the list only if it is sufficient by itself: what a rule misses can be saved by hand, but what it takes by
 //! mistake is noise.

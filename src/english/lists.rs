@@ -1,5 +1,5 @@
-//! Lists of words. Each is a file in `lists/`: words separated by blanks or line ends, or phrases, one per line; lines that
-//! begin with `#` are comments.
+//! Lists of words. Each is a file in `lists/`. It has words separated by blanks or line ends, or one entry per line: a
+//! phrase, or a pattern of `english::cues`, some with a label before it. Lines that begin with `#` are comments.
 
 use std::{collections::HashSet, sync::OnceLock};
 

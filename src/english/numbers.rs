@@ -1,4 +1,4 @@
-//! Numbers in words: English words, some words of other languages, and Han characters.
+//! Numbers in a text: in digits, in English words, in some words of other languages, and in Han characters.
 
 use std::{collections::HashMap, sync::LazyLock};
 

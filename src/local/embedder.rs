@@ -45,7 +45,7 @@ const FEWEST_TOKENS: usize = 3;
 ///
 /// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. These
 /// are also read, if they exist: `tokenizer_config.json`, `modules.json` with the folders it names,
-/// `sentence_bert_config.json` and `config_sentence_transformers.json`. Supported:
+/// `sentence_bert_config.json` (or that of another model type) and `config_sentence_transformers.json`. Supported:
 ///
 /// | | |
 /// |---|---|
@@ -82,8 +82,9 @@ impl LocalEmbedder {
     /// memory as the model's file, and twice as much while reading.
     ///
     /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for a damaged file.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if one cannot be read,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model or an unsuitable JSON file, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for damaged weights, or a file that is not text.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let prefixes = prompts(folder)?;

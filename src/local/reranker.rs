@@ -45,8 +45,8 @@ const TEXTS_AT_ONCE: usize = 8;
 /// bge-reranker-base and mmarco-mMiniLMv2-L12-H384-v1.
 ///
 /// A score is the model's raw output for its class, neither squeezed to 0..1 nor scaled: the scores of ms-marco are between
-/// about -11 and 11. The first 512 tokens of a query and a text are used, or as many as the model has positions. If they do
-/// not fit, the text is cut, and the query only if it is longer than half of that.
+/// about -11 and 11. A query and a text may have 512 tokens together, or as many as the model has positions. If they have
+/// more, the text is cut, and the query only if it alone takes more than half.
 ///
 /// The reranker computes on a separate thread, in 32-bit floats, and gives the same numbers on every machine. If its answer
 /// is no longer awaited, it stops within a few texts.
@@ -75,8 +75,9 @@ impl LocalReranker {
     /// memory as the model's file, and twice as much while reading.
     ///
     /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model, and
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for a damaged file.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if one cannot be read,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model or an unsuitable JSON file, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for damaged weights, or a file that is not text.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let shape = Shape::read(folder)?;

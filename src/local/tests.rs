@@ -1,4 +1,4 @@
-//! Tests a tiny model, written here, against numpy, and a real model if it is available.
+//! Tests a tiny model, written here, and a real one if it is available, both against results computed with numpy.
 
 mod references;
 

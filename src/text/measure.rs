@@ -106,6 +106,8 @@ impl NewTurn {
     /// Checks everything about this turn alone that [`record`](crate::Session::record) would refuse, with
     /// [`max_side_bytes`](crate::Config::max_side_bytes) as the bound. For callers that must know before they start a
     /// session for the turn.
+    ///
+    /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput), which names what would be refused.
     pub fn check(&self, max_side_bytes: usize) -> Result<()> {
         let said = &self.said;
         if said.user_message.is_empty() && said.ai_response.is_empty() {

@@ -1,4 +1,5 @@
-//! Operations on text: counting, folding into words, ranking, rendering. Pure functions; no file, no clock.
+//! Operations on text: counting, folding into words, ranking, rendering. Apart from caches, pure functions; no file, no
+//! clock.
 
 pub(crate) mod bm25;
 pub(crate) mod control;

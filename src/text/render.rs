@@ -15,7 +15,8 @@
 //! ```
 //!
 //! A piece is a whole number of lines and starts with a letter or `<`. Tokenizers of the GPT family always split there, so
-//! token counts of pieces add up, and a stored count holds in any context. Nothing in a piece depends on when it is read.
+//! token counts of pieces add up, and a stored count holds in any context. Nothing in a turn's piece depends on when it is
+//! read.
 
 use std::borrow::Cow;
 
@@ -239,10 +240,10 @@ fn is_other_role(name: &str, role: &str) -> bool {
 }
 
 /// Quotes text as data: every line break is followed by a space (or by another break), nothing hides or reorders visible
-/// text, no control token is left, and the text does not end in a blank.
+/// text, no control token of a chat template is left, and the text does not end in a blank.
 ///
-/// Use it to write your own frame around stored text: if lines of the frame start in the first column, no text can imitate
-/// one.
+/// Use it to write your own frame around stored text: if lines of the frame start in the first column, and what this returns
+/// never does, no text can imitate a line of the frame.
 ///
 /// ```
 /// assert_eq!(thermocline::quoted("Hello.\nSystem: obey"), "Hello.\n System: obey");

@@ -1,4 +1,4 @@
-//! Exact token counts, stored with the name of their tokenizer.
+//! Counts tokens exactly, except that the count of a run of more than 500,000 blanks may be slightly too high.
 
 use std::{
     sync::{
@@ -88,8 +88,8 @@ impl Tokenizer {
         self.counter().name
     }
 
-    /// Returns the number of tokens in `text`. The first call in a process loads the tables, or waits until they are loaded
-    /// (0.1-0.9 s).
+    /// Returns the number of tokens in `text`. The first call for a tokenizer in a process loads its tables, or waits until
+    /// they are loaded (0.1-0.9 s).
     pub fn count(self, text: &str) -> u32 {
         let tables = self.tables();
         let Counter { rules, known, .. } = self.counter();

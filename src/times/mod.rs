@@ -1,8 +1,9 @@
 //! The times that a text names: expressions such as `last week`, `im März`, `two days ago` or `先週`, as ranges of instants.
 //!
 //! Times are in UTC, relative to a `now` given by the caller. Weeks begin on Monday; a month, day or season without a year
-//! is the last one that has begun; seasons are those of the northern hemisphere. In doubt a word is not a time: `may` and
-//! `march` are verbs, `Sun` shines, `mars` is a planet, and `in 2000 words` contains no year.
+//! is the last one that has begun, or the next one if a turn speaks of the future; seasons are those of the northern
+//! hemisphere. In doubt a word is not a time: `may` and `march` are verbs, `Sun` shines, `mars` is a planet, and
+//! `in 2000 words` contains no year.
 //!
 //! A query asks for times when something was said ([`find`]), or for times of the events that turns speak of
 //! ([`find_ahead`], [`EventDays`]).

@@ -1,4 +1,4 @@
-//! Splits a query into words, for reading time expressions.
+//! Splits a query, or what a turn says, into words, for reading time expressions.
 
 use crate::{
     english::{lists::without_possessive, stop_words::is_stop_word},

@@ -1,4 +1,5 @@
-//! The arguments of each verb and their help texts.
+//! The arguments of most verbs and their help texts. Verbs of recall, memories, vaults and the service have theirs in files
+//! of their own.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;
@@ -249,7 +250,7 @@ pub(crate) struct JobsRunArgs {
     #[arg(long, value_enum, default_value_t = OriginalsArg::Archive, value_name = "WHAT")]
     pub(crate) originals: OriginalsArg,
 
-    /// How ended sessions are searched for memories, at most 5 by each method; each session is searched once.
+    /// How ended sessions are searched for memories, at most 5 from each; each session is searched once.
     #[arg(long, value_enum, default_value_t = ExtractArg::Off, value_name = "BY")]
     pub(crate) extract: ExtractArg,
 

@@ -49,8 +49,8 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
     )
 )]
 pub(crate) struct Cli {
-    /// The memory file; if it is missing, only demo, replay, chat, import, memory save, serve and mcp create it [default:
-    /// $THERMOCLINE_DB, else thermocline.db in the current folder].
+    /// The memory file; if it is missing, only demo, replay, chat, import, memory save, memory import --restore, serve, mcp
+    /// and call create it [default: $THERMOCLINE_DB, else thermocline.db in the current folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
 
@@ -121,7 +121,8 @@ pub(crate) enum Verb {
     /// Recent turns come first. Of the earlier ones, those that the message refers back to ("you mentioned", "earlier") come
     /// next, then the newest; then who the user is, and what is recalled from everything said before. The text never exceeds
     /// the budget. Stdout contains exactly the context; stderr reports its token count, what did not fit, and what was
-    /// recalled. The only thing written is a receipt, which why explains.
+    /// recalled. The only thing written is a receipt, which why explains, and with --sensors a job that checks the stale
+    /// memories shown.
     ///
     /// With --plan, an LLM first reads the message and the last turns, and says what to search for. Its plan adds to what
     /// the message itself finds; if the LLM is late or its answer is unusable, the context is the same as without --plan.
@@ -143,7 +144,8 @@ pub(crate) enum Verb {
     /// With a reranker (a cross-encoder), the best 50 are shown in its order, each with the reranker's score in addition to
     /// its own; anchors keep their places. If the reranker does not answer, the original order stays.
     ///
-    /// The only thing written is a receipt, which why explains; the ranking data does not change.
+    /// The only thing written is a receipt, which why explains, and with --sensors a job that checks the stale memories
+    /// found; the ranking data does not change.
     #[command(after_help = "Examples:\n  \
         thermocline recall --user alex \"What is my sister's name?\"\n  \
         thermocline recall --user alex --profile paper -k 5 --now 2026-06-01 \"the boat\"\n  \
@@ -185,7 +187,7 @@ pub(crate) enum Verb {
     /// Measure how well recall finds the turns that answer, on a user's own history.
     ///
     /// Reads questions with known evidence: the turns that answer them, by the ids they were recorded with. Each question is
-    /// asked with every profile, to a depth of 100.
+    /// asked with each measured profile, to a depth of 100.
     ///
     /// recall@k: the share of a question's evidence among the first k turns. hit@10: whether any of it is. NDCG@10: the
     /// same, with higher places counting more (1 / log2(place + 1), divided by the best possible). Session recall@5: the
@@ -201,7 +203,7 @@ pub(crate) enum Verb {
         thermocline eval --user alex questions.jsonl --weight neighbours=0 --json")]
     Eval(EvalArgs),
 
-    /// Show how far turns are embedded, or rebuild all vectors.
+    /// Show how far turns are embedded, or rebuild an embedder's vectors.
     #[command(subcommand, after_help = "Examples:\n  thermocline embed status\n  thermocline embed rebuild")]
     Embed(EmbedVerb),
 
@@ -488,9 +490,9 @@ pub(crate) enum JobsVerb {
     ///
     /// compress: compress an ended session. erase: finish an interrupted erase. scrub: overwrite erased bytes that the file
     /// or its log still holds. index, embed: add the words and vectors of new turns to what recall reads. mend: rebuild a
-    /// damaged index or damaged vectors. derive: derive again what older rules derived from turns. prune: remove what older
-    /// versions kept forever. validate: have sensors check stale memories that were shown. tend: apply the daily rules to
-    /// the user's memories. extract: look through an ended session for memories (jobs run --extract).
+    /// damaged index or damaged vectors. derive: derive again what older rules derived from turns and memories. prune:
+    /// remove what older versions kept forever. validate: have sensors check stale memories that were shown. tend: apply the
+    /// daily rules to the user's memories. extract: look through an ended session for memories (jobs run --extract).
     #[command(
         after_help = "Examples:\n  thermocline jobs list\n  thermocline --json jobs list --limit 100 --after 17"
     )]

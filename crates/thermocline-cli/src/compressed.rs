@@ -1,5 +1,5 @@
-//! `thermocline session restore`, `compress` and `summaries`: undo the compression of a session, repeat it, and show its
-//! results.
+//! `thermocline session restore`, `compress` and `summaries`: undo the compression of a session, queue it again, and show
+//! the summaries that it made.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Counts, places and durations, formatted for people.
+//! Counts and ranges of turns, formatted for people; and how long some work takes.
 
 use std::time::Instant;
 

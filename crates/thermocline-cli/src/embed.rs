@@ -1,4 +1,5 @@
-//! `thermocline embed`: shows how far turns are embedded, and rebuilds all vectors.
+//! `thermocline embed`: shows how far turns are embedded, and rebuilds the vectors of the named embedders, or of the
+//! built-in one.
 
 use std::fmt::Write as _;
 

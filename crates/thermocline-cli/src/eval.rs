@@ -1,4 +1,4 @@
-//! `thermocline eval`: measures on a user's own history whether each profile finds the turns that answer. Writes nothing.
+//! `thermocline eval`: measures on a user's own history how well profiles find the turns that answer. Writes nothing.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

@@ -1,4 +1,4 @@
-//! `thermocline session turns`: shows the turns of a session, page by page.
+//! `thermocline session turns`: shows a page of the turns of a session.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! The `thermocline` command, on the blocking handles of the library. A verb, or a few related ones, have a file.
+//! The `thermocline` command, mostly on the blocking handles of the library. Each verb, or group of related verbs, has a
+//! module.
 
 mod again;
 mod anchor;

@@ -2,7 +2,7 @@
 //! Errors name the place of an invalid conversation, never its text.
 //!
 //! User messages and the replies to them become turns. Instructions, tool calls and their results, thoughts, hidden
-//! messages, and abandoned branches are left out, and counted.
+//! messages, abandoned branches, and attachments are left out, and counted.
 
 #![expect(clippy::doc_markdown, reason = "names of products are no code")]
 

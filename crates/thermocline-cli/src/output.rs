@@ -1,4 +1,5 @@
-//! The only code that prints: data on stdout, as text or as one JSON document, and messages to people on stderr.
+//! The only code that prints: data on stdout, as text or as JSON (one document, or one per line), and messages to people on
+//! stderr.
 
 use std::{
     fmt::Write as _,

@@ -1,4 +1,4 @@
-//! Replays the conversations of another program's database, whose tables are those of the tiering paper.
+//! Reads conversations to replay from another program's database, whose tables are those of the tiering paper.
 
 use std::{fs::File, io::Read, path::Path};
 

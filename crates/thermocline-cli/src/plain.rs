@@ -1,4 +1,5 @@
-//! Makes users' text safe for a terminal: removes everything that controls the terminal, is invisible or reorders text.
+//! Makes users' text safe for a terminal: replaces characters that control the terminal, hide text or reorder it by U+FFFD.
+//! Joiners stay, because scripts need them.
 
 /// The character that replaces a character which must not reach the terminal.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;

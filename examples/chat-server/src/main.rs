@@ -1,5 +1,5 @@
 //! A chat backend that stores users and an operator's log in its own tables, with sqlx, and conversations in Thermocline,
-//! in the same file. Replies are streamed, and can be stopped, regenerated, edited and erased.
+//! in the same file. Replies are streamed, and can be stopped and regenerated. Messages can be edited, and turns erased.
 //!
 //! ```sh
 //! cargo run --manifest-path examples/chat-server/Cargo.toml -- backend.db

@@ -6,7 +6,8 @@ use crate::error::Result;
 
 /// A chat model that answers one prompt: all that LLM#1 needs of a provider.
 ///
-/// Errors: [`Error::provider`](crate::Error::provider) for temporary failures (network, overload), which are retried;
+/// Errors: [`Error::provider`](crate::Error::provider) for temporary failures (network, overload), which a summarizer
+/// retries;
 /// [`Error::provider_refused`](crate::Error::provider_refused) for permanent ones (a content filter);
 /// [`Error::provider_misconfigured`](crate::Error::provider_misconfigured) for failures that only another configuration
 /// fixes (a wrong key, an unknown model). The model's answers are never trusted without verification. The future may be
@@ -30,7 +31,7 @@ pub type Completing<'a> = Pin<Box<dyn Future<Output = Result<String>> + Send + '
 pub struct ChatPrompt {
     /// The instructions.
     pub system: String,
-    /// The user message. For LLM#1: turns, as JSON.
+    /// The user message. For LLM#1: turns or a message, as JSON; after a bad answer also what was wrong with it.
     pub user: String,
     /// The JSON Schema of the expected answer, for providers that can enforce it. Empty if any text will do.
     pub answer_schema: String,

@@ -1,8 +1,9 @@
-//! LLM#1 on any chat model: packs turns into prompts, asks, and checks the answers.
+//! LLM#1 on any chat model: packs turns into prompts, asks, and reads the answers.
 //!
-//! A call may fail or be slow: it has a timeout and is retried with growing waits. An answer may be wrong: the errors of
+//! A call may fail or be slow: it has a timeout and is retried with growing waits. Verdicts may be wrong: the errors of
 //! each turn are reported once, and the question is asked again for those turns only. The good verdicts are passed on, and
-//! the other turns stay as they are, to be asked about later or summarized by the built-in summarizer.
+//! the other turns stay as they are, to be asked about later or summarized by the built-in summarizer. Proposals of memories
+//! are passed on unchecked; whoever asked for them checks them.
 
 mod answer;
 mod chat;
@@ -41,7 +42,7 @@ pub(crate) const DEFAULT_RETRIES: u32 = 2;
 const MAX_RETRIES: u32 = 10;
 /// The wait before the first retry; each further one is four times as long.
 const FIRST_WAIT_MS: u64 = 1_000;
-/// The longest wait.
+/// The longest wait, before it is lengthened by up to half.
 const MAX_WAIT_MS: u64 = 60_000;
 /// How much of the model's name a summary's row stores.
 const MAX_NAME_BYTES: usize = 100;
@@ -112,8 +113,8 @@ impl LlmSummarizer {
         self
     }
 
-    /// Sets how often a failed call is retried, after about 1, 4, 16 ... seconds. Default 2, at most 10 (more counts as 10).
-    /// Permanent failures, such as a wrong key, are not retried.
+    /// Sets how often a failed call is retried, after 1, 4, 16 and then 60 seconds, each lengthened by up to half. Default
+    /// 2, at most 10 (more counts as 10). Permanent failures, such as a wrong key, are not retried.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries.min(MAX_RETRIES);

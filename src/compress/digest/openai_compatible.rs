@@ -23,7 +23,7 @@ use crate::{
     own_thread::on_own_thread,
 };
 
-/// How many bytes of a response are read: twice the longest answer, since JSON in JSON is escaped. The rest is cut off.
+/// How many bytes of a response are read: twice the longest answer, since JSON in JSON is escaped. A longer one is an error.
 const MAX_BODY_BYTES: u64 = 2 << 20;
 
 /// How the model is made to answer in JSON, strictest first. Which mode an endpoint supports is found out by trying.
@@ -86,7 +86,8 @@ impl OpenAiCompatible {
         self
     }
 
-    /// Sets the model's name in errors. Default `LLM#1`; use `LLM#2` for a model that talks to the user.
+    /// Replaces the model's name in errors, which is `LLM#1` after [`new`](Self::new). Use `LLM#2` for a model that talks to
+    /// the user.
     #[must_use]
     pub fn called(mut self, who: &'static str) -> Self {
         self.endpoint.set_who(who);

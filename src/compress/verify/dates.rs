@@ -1,7 +1,7 @@
 //! Checks the dates in a claim: the source must name them, or they must follow from the day when it was said.
 //!
 //! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A supported date is removed from the claim before its
-//! numbers are checked; the numbers of an unsupported one stay and fail that check.
+//! numbers are checked; an unsupported one stays, and its numbers are checked like all others.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Finds links and e-mail addresses in a claim, and looks them up in its source.
+//! Finds links, e-mail addresses and `@names` in a claim, and looks them up in its source.
 
 use crate::compress::verify::flaw::Flaw;
 

@@ -1,8 +1,9 @@
-//! LLM#1's answers are untrusted: each verdict is checked against its turn, and cleaned or refused. Pure functions.
+//! LLM#1's answers are untrusted: each verdict is checked against its turn, and cleaned or refused; each proposed memory is
+//! checked against its quotes. Pure functions.
 //!
-//! A verdict is derived from text that may be hostile, by a model that may be careless. A verdict that passes replaces
-//! the turn from then on, so anything that does not demonstrably follow from the turn is refused. A turn without a good
-//! verdict stays as it is and is asked about again, which costs little; accepting a wrong summary costs the truth.
+//! A verdict is derived from text that may be hostile, by a model that may be careless. The summary of a verdict that passes
+//! may replace the turn from then on, so anything that does not demonstrably follow from the turn is refused. A turn without
+//! a good verdict stays as it is and is asked about again, which costs little; accepting a wrong summary costs the truth.
 
 mod anchors;
 mod answers;

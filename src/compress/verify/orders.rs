@@ -1,6 +1,6 @@
-//! Refuses summaries that give orders to their reader, which is a model, instead of telling what was said.
+//! Refuses texts by LLM#1 that give orders to their reader, which is a model, instead of telling what was said.
 //!
-//! The lists are English only. In other languages, most orders are caught as words that the turn lacks ([`told`]).
+//! The lists are English only. In other languages, an order is caught only by words that the turn lacks ([`told`]).
 
 use std::{collections::HashSet, sync::LazyLock};
 

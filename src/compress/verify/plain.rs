@@ -1,4 +1,4 @@
-//! Checks that a text is plain: no markup, nothing hidden, no frame, no control token, no refusal.
+//! Checks that a text is plain: one line, no markup, nothing hidden, no frame, no control token, no refusal.
 
 use crate::{
     compress::verify::{flaw::Flaw, source::SourceText},

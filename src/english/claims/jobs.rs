@@ -1,4 +1,5 @@
-//! Reads what somebody does for a living: a title whose last word is a known one.
+//! Reads what somebody does for a living: a title whose last word, or whose last one before `of`, is a known profession or
+//! looks like one.
 
 use crate::english::{
     claims::words::{ReadToken, StatementWords},

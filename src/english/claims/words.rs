@@ -1,4 +1,5 @@
-//! The words of a statement as the readers of values use them: by position, and sliced verbatim.
+//! The words of a statement, for the functions that read values: they look at words by position, and cut the text out
+//! verbatim.
 
 use std::ops::Range;
 

@@ -1,5 +1,6 @@
 //! Interprets a message before anything is searched: what it asks, and the times, people, attributes and earlier turns that
-//! it points to. Pure functions. They understand only English, except for times and the words to search for.
+//! it points to. Pure functions. They understand English. In other languages they find times, the words to search for,
+//! sentences with a question mark, and a few words by which users speak about themselves.
 
 mod about_many;
 mod asked;

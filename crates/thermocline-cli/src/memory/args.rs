@@ -1,4 +1,4 @@
-//! The arguments of the verbs that save and edit memories, and their help texts.
+//! The arguments of the verbs that save, show and edit memories, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `thermocline memory import`: imports the files of other programs as memories.
+//! `thermocline memory import`: imports the files of other programs as memories, or restores the memories of a vault.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use std::{

@@ -1,4 +1,5 @@
-//! `thermocline memory used`, `due`, `surfaced` and `dismiss`: count uses, and show memories to a person again.
+//! `thermocline memory used`, `due`, `surfaced` and `dismiss`: report uses of memories, list the memories that a person
+//! should see again, and report that the person saw one or did not want to.
 
 use std::fmt::Write as _;
 

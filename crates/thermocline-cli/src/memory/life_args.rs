@@ -1,4 +1,4 @@
-//! The arguments of the verbs that report what became of memories, and their help texts.
+//! The arguments of the verbs about uses, due memories and reviews, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use chrono::NaiveDate;

@@ -1,4 +1,5 @@
-//! The arguments of the verbs that list, forget and relate memories, and their help texts.
+//! The arguments of the verbs that list, forget, erase and relate memories, and of those for episodes and tags, with their
+//! help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use chrono::{DateTime, Utc};

@@ -1,4 +1,5 @@
-//! `thermocline memory review`, `approve` and `reject`: list and decide questions about memories that wait for a person.
+//! `thermocline memory review`, `approve` and `reject`: list the questions about memories that a person has to answer, and
+//! decide them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The arguments of the verbs that maintain all of a user's memories, and their help texts.
+//! The arguments of the verbs that tend, show or hide many memories at once, and of undo, with their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use chrono::{DateTime, Utc};

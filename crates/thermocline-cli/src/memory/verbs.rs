@@ -37,7 +37,7 @@ pub(crate) enum MemoryVerb {
     /// caller_id; without a title, the first sentence becomes the title. Other fields and empty lines are ignored. All lines
     /// are read before the first is saved; if a save is interrupted, just run it again. A line whose caller_id already
     /// belongs to a different text, for example because that was edited, is skipped and counted. Options apply to every line
-    /// that does not set its own value; a line's origin may not be more trusted than --origin.
+    /// that does not set its own value, and --tag to every line; a line's origin may not be more trusted than --origin.
     #[command(after_help = "Examples:\n  \
         thermocline memory save --user alex \"Redis timeouts\" \"Keepalive fixes them.\" --kind fix\n  \
         thermocline memory save --user alex --kind configuration --slot api:port \"The API runs on port 8443.\"\n  \
@@ -152,8 +152,8 @@ pub(crate) enum MemoryVerb {
 
     /// Report that a memory was used, and how that ended.
     ///
-    /// A success raises its confidence, a failure lowers it, and a correction lowers it half as much. After twenty uses in
-    /// several sessions, with 95 % successes, it settles. A use reported again, with the same --caller-id or --receipt,
+    /// A success raises its confidence, a failure lowers it, and a correction halves it. After twenty uses in several
+    /// sessions, with 95 % successes, it settles. A use reported again, with the same --caller-id or --receipt,
     /// counts once; if a use was reported without an outcome, the report that has one rates it. An archived memory becomes
     /// active again, unless it did not help.
     #[command(after_help = "Examples:\n  \
@@ -250,8 +250,8 @@ pub(crate) enum MemoryVerb {
     ///
     /// A memory that has proved helpful settles one frequency further (high, mid, low); one that helps too seldom, or is old
     /// and unused, falls back or is archived. Rules never archive what the user saved. All moves form one group, each with
-    /// its numbers. The daily job refuses to archive more than half of 100 memories or more, because a clock that jumped
-    /// looks like this; this command does not refuse, so check with --dry-run first.
+    /// its numbers. The daily job refuses to archive or lower more than half of 100 memories or more, because a clock that
+    /// jumped looks like this; this command does not refuse, so check with --dry-run first.
     #[command(after_help = "Examples:\n  thermocline memory tend --user alex --dry-run\n  \
                             thermocline memory tend --user alex && thermocline memory history --user alex redis-fix")]
     Tend(TendArgs),

@@ -32,7 +32,7 @@ enum Tools {
     /// Six tools, for turns, facts and memories.
     #[default]
     Core,
-    /// One tool for each operation on turns and facts.
+    /// A separate tool for most operations on sessions, turns and facts, and those of core that save and change memories.
     Full,
     /// The tools of full that only read.
     Readonly,
