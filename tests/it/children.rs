@@ -52,7 +52,7 @@ pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
     Running { process, stdin, lines: BufReader::new(stdout).lines() }
 }
 
-/// Starts a child that owns none of the files. Root can access everything, so in that case the child runs as the user
+/// Starts a child that permissions of files bind. Root can access everything, so in that case the child runs as the user
 /// `nobody`, from a copy of this binary that this user may execute.
 #[cfg(unix)]
 pub fn as_nobody(what: &str, args: &[&str]) -> Running {

@@ -218,7 +218,8 @@ fn only(dump: &crate::dump::Dump, table: &str) -> crate::dump::Dump {
     [(table.to_owned(), dump[table].clone())].into()
 }
 
-/// Runs the jobs every six hours for a week with this summarizer, for a session of 20 turns.
+/// Runs the jobs every six hours for a week with this summarizer, for a session of 20 turns. Checks that no turn is lost,
+/// and how many summaries are by this summarizer in the end.
 #[track_caller]
 fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
     let mut fixture = Fixture::new();

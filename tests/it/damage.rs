@@ -340,7 +340,7 @@ fn one_damaged_thing_costs_that_thing_and_no_recall() {
     assert!(said.len() >= 5, "{said:?}");
 }
 
-/// Fills the first page of a non-empty table with bytes that are not a valid page.
+/// Fills the first leaf page of a table that has rows with bytes that are not a valid page.
 fn break_page(path: &Path, table: &str) {
     let sql =
         format!("SELECT min(pageno) FROM dbstat WHERE name = '{table}' AND pagetype = 'leaf' AND ncell > 0");

@@ -53,7 +53,8 @@ fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
     }
 }
 
-/// A user named by a canary, with canaries wherever words can be, and another user, blake.
+/// Records a user named by a canary, with canaries in everything that sessions, turns and anchors say, and another user,
+/// blake; returns the first one's name.
 fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
     fixture.config.summarizer = Some(Scripted::each(tells));
     let name = words.next();

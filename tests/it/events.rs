@@ -40,7 +40,7 @@ impl Heard {
         events
     }
 
-    /// Each event as a word, only those about compressions and providers.
+    /// Returns each event in a few words, without the starts and ends of jobs other than compressions.
     fn words(&self) -> Vec<String> {
         let is_wanted = |event: &Event| match event {
             Event::JobStarted { job, .. } | Event::JobDone { job, .. } => job.kind == JobKind::Compress,

@@ -131,7 +131,7 @@ fn join(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
-/// The words and marks of Rust code; `::` is one mark. Comments and literals are skipped.
+/// Returns the words and marks of Rust code; `::` is one mark. Comments, strings and characters are skipped.
 fn tokens(code: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = code;

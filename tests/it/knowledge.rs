@@ -22,7 +22,7 @@ pub fn memory_id(number: u8) -> String {
     format!("mem_{}", uuid(number))
 }
 
-/// A memory with only the required fields.
+/// Returns the line of a memory whose optional fields are null or empty.
 fn knowledge(number: u8, status: &str, title: &str) -> Value {
     let at = "2026-03-01T12:00:00Z";
     let change = json!({
@@ -50,7 +50,7 @@ fn knowledge(number: u8, status: &str, title: &str) -> Value {
     with(line, &beside)
 }
 
-/// The same with these additional fields.
+/// Returns the line with these fields set.
 fn with(mut line: Value, fields: &Value) -> Value {
     for (field, value) in fields.as_object().unwrap() {
         line[field] = value.clone();

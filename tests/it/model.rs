@@ -21,7 +21,7 @@ enum Step {
     Replace(usize, usize),
     End,
     New,
-    /// This many hours of silence.
+    /// This many hours of silence; if negative, the clock goes back.
     Silence(i64),
     /// All handles are dropped and the file is opened again.
     Reopen,

@@ -461,14 +461,14 @@ pub fn child_opens_a_new_file(path: &str) {
     children::say("opened");
 }
 
-/// Opens what it may not write, as a user who owns none of the files.
+/// Opens what it may not write, and reports the kind of the error.
 pub fn child_opens_what_it_may_not_write(folder: &str, kind: &str) {
     let path =
         Path::new(folder).join(if kind == "missing_in_read_only_folder" { "none.db" } else { "memory.db" });
     children::say(&format!("{:?}", Thermocline::open(path).unwrap_err().kind()));
 }
 
-/// A file and a folder that the child may read but not write.
+/// Checks that a child is refused a file that it may read but not write, or one in such a folder.
 #[cfg(unix)]
 fn check_read_only(kind: &str) {
     let fixture = Fixture::new();

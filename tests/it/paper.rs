@@ -60,7 +60,7 @@ fn insert_all(path: &Path) {
     }
 }
 
-/// The numbers of the turns that a question recalls.
+/// Returns the numbers of the turns that a question recalls by its words.
 fn recalled(user: &User, query: &str) -> BTreeSet<u32> {
     let recall = user.recall(query, RecallOptions::default()).unwrap();
     assert_eq!(recall.missing, Vec::<String>::new());

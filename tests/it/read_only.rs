@@ -61,7 +61,7 @@ fn talk(memory: &Thermocline) -> (User, Session) {
     (alex, session)
 }
 
-/// Calls everything that only reads.
+/// Makes calls of all kinds that only read.
 fn ask_all(memory: &Thermocline) {
     let (alex, session) = talk(memory);
     assert_eq!(hot(&session), [1, 2]);

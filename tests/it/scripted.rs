@@ -24,7 +24,7 @@ impl Scripted {
         Arc::new(Self { answer: Box::new(answer), calls: AtomicUsize::new(0) })
     }
 
-    /// Returns one verdict for each turn.
+    /// Answers with one verdict for each turn.
     pub fn each(verdict: impl Fn(&Turn) -> Verdict + Send + Sync + 'static) -> Arc<Self> {
         Self::new(move |_, turns| Ok(turns.iter().map(&verdict).collect()))
     }

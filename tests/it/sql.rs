@@ -401,7 +401,7 @@ fn each_question_runs_in_the_sqlite3_shell() {
     }
 }
 
-/// Takes a turn's first sentence as the summary.
+/// Takes a turn's first sentence as the summary; gives no verdict about turns that speak of a train.
 #[derive(Debug)]
 struct Ferryman;
 
@@ -421,9 +421,9 @@ impl Summarizer for Ferryman {
     }
 }
 
-/// Two users, one without a name. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 continues it. The
-/// other's: 3 is long silent, 5 is empty, 6 is recorded late. One turn is critical, one fills the hot tier. Nora's 7 is
-/// compressed; the job of 8 was postponed, and those of 1 and 2 have waited since they ended.
+/// Returns a file of three users. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 continues it. Those
+/// of Mira, who has no name here: 3 is long silent, 5 is empty, 6 is recorded late. Nora's: 7 is compressed; the job of 8
+/// was postponed, and those of 1 and 2 have waited since they ended. Two turns are critical, one fills the hot tier.
 fn seed(fixture: &Fixture) -> Thermocline {
     let mut config = fixture.config.clone();
     config.summarizer = Some(Arc::new(Ferryman));
@@ -509,7 +509,7 @@ fn know(fixture: &Fixture, memory: &Thermocline) {
     memories.undo(roses).unwrap();
 }
 
-/// Nora recalls, and Alex requests a context.
+/// Nora recalls, and Alex requests a context. Vectors and counts of use are written by hand.
 fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
     fixture.clock.set(at("2026-03-04T09:00:00Z"));
     nora.recall("Where does the ferry\u{1b}[2J go from?", RecallOptions::default().k(2)).unwrap();

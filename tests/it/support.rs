@@ -160,7 +160,7 @@ pub fn long_texts(n: usize) -> (String, String) {
     (user.trim_end().to_owned(), reply.trim_end().to_owned())
 }
 
-/// The turn with these texts.
+/// Returns the turn with the texts of [`long_texts`].
 pub fn long_turn(n: usize) -> NewTurn {
     let (user, reply) = long_texts(n);
     NewTurn::new(user, reply).caller_id(format!("long/{n}"))

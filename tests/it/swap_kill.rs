@@ -12,7 +12,7 @@ use crate::{
     support::{Cut, Fixture, at, long_texts},
 };
 
-/// The number of sessions: so many that a process is nearly always inside a job.
+/// The number of turns of a session: so many that a process is nearly always inside a job.
 const MANY: usize = 160;
 /// Two and a half slices.
 const FEW: usize = 40;

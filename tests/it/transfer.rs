@@ -53,7 +53,7 @@ pub fn import(memory: &Thermocline, name: &str, text: &str) -> thermocline::Resu
     memory.import(name, BufReader::new(std::io::Cursor::new(text.to_owned())))
 }
 
-/// A memory with everything that can exist.
+/// Returns a file, and its user with sessions, turns and anchors in many states, but without memories.
 fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     for (originals, key) in [(Originals::Delete, "deleted"), (Originals::Archive, "archived \"ключ\" 鍵")]
@@ -182,7 +182,7 @@ fn check_refused(memory: &Thermocline, what: &str, text: &str, kind: ErrorKind) 
     assert_same(&dump(memory.path()), &before, what);
 }
 
-/// Sets a field in the first line of a kind.
+/// Sets a field in the first line of a kind where its value is another one.
 fn with(lines: &[&str], kind: &str, field: &str, new: &Value) -> String {
     let mut is_done = false;
     let lines: Vec<String> = lines

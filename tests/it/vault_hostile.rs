@@ -30,7 +30,7 @@ fn all(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A vault with one memory, and files outside of it.
+/// A user with one memory, and a folder for vaults and for files outside of them.
 struct Prepared {
     known: Known,
     id: MemoryId,
@@ -176,7 +176,7 @@ fn many(count: usize, of: &dyn Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join("\n")
 }
 
-/// Heads that no memory has, in addition to one with this id.
+/// Returns heads that the file of no memory has; one of them relates to the memory with this id.
 fn heads(id: &str) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("anchor", head("title: &a x")),

@@ -1,5 +1,5 @@
-//! Memories: what is known in addition to what was said. They are saved, edited, superseded, undone, forgotten, erased,
-//! related and listed.
+//! Memories: what is known in addition to what was said, and everything that is done with them, except in recall and in
+//! files.
 
 mod again;
 mod answering;
@@ -71,13 +71,13 @@ impl Known {
         self.file.user("alex").unwrap().session_named(key).unwrap()
     }
 
-    /// Saves it as alex' own words.
+    /// Saves a memory as alex' own words.
     #[track_caller]
     pub fn save(&self, memory: NewMemory) -> Memory {
         self.memories.save(memory.origin(Origin::User)).unwrap().memory
     }
 
-    /// Saves it, and returns the outcome.
+    /// Saves a memory, and returns the outcome.
     #[track_caller]
     pub fn outcome(&self, memory: NewMemory) -> SaveOutcome {
         self.memories.save(memory).unwrap().outcome

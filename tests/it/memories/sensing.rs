@@ -1,5 +1,5 @@
 //! Sensors check whether memories still hold: a pass counts as a check, a failure has consequences, and an undecided
-//! result changes nothing.
+//! result changes no number.
 
 use std::{
     sync::{
@@ -78,7 +78,8 @@ impl Known {
         self.memories.validate(id).unwrap()
     }
 
-    /// The checks in its history, oldest first: the previous result, the current one, and why.
+    /// Returns the checks in a memory's history, oldest first: for each, the result before it, its own result, and the
+    /// reason.
     #[track_caller]
     pub fn checks(&self, id: MemoryId) -> Vec<(Option<String>, String, String)> {
         let mut changes = self.memories.history(id, None, 1_000).unwrap();
@@ -484,7 +485,7 @@ fn a_check_of_an_old_text_does_not_count() {
     known.check_sound();
 }
 
-/// Looks until a test releases it; or panics.
+/// Looks until a test releases it, except at the subject `panics`, where it panics.
 #[derive(Debug)]
 struct Hangs(Mutex<Receiver<()>>);
 

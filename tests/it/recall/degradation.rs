@@ -24,7 +24,7 @@ use crate::{
 const SPACE: (&str, &str, u32) = ("own-model", "r1", 32);
 const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 
-/// 150 stories; one question for recall, and the same in a session that has five more.
+/// Tells 150 stories, and ten more in a session in progress.
 fn told(fixture: &Fixture) -> User {
     let alex = fixture.alex();
     tell_all(&alex, 150);

@@ -1,4 +1,4 @@
-//! Any string is a query, and any string may be recalled.
+//! Any string up to the size limit is a query, and any such string without NUL can be recorded and recalled.
 //!
 //! By hand, a million queries in about half an hour:
 //! `THERMOCLINE_FUZZ=1000000 cargo test --release --test it -- --nocapture recall::fuzz`.
@@ -26,7 +26,7 @@ impl Chance {
         list[self.below(list.len())]
     }
 
-    /// A character of any plane except NUL, which is refused.
+    /// Returns a character of any plane, but not NUL, which no turn may contain.
     fn char(&mut self) -> char {
         let plane = [0x80, 0x800, 0x1_0000, 0x11_0000][self.below(4)];
         char::from_u32(u32::try_from(1 + self.below(plane - 1)).unwrap()).unwrap_or('\u{fffd}')

@@ -50,7 +50,7 @@ impl Scripted {
         self.prompts.lock().unwrap().len()
     }
 
-    /// Its last prompt, as it was quoted.
+    /// Returns the user's part of its last prompt, which is JSON.
     fn asked(&self) -> Value {
         serde_json::from_str(&self.prompts.lock().unwrap().last().unwrap().user).unwrap()
     }
@@ -89,7 +89,7 @@ fn told() -> Fixture {
     fixture
 }
 
-/// The same file with this planner.
+/// Returns a copy of the file with this planner.
 fn with(fixture: &Fixture, planner: &Arc<Scripted>) -> Fixture {
     let mut fixture = fixture.copy();
     fixture.config.planner = Some(Arc::clone(planner) as Arc<dyn ChatModel>);

@@ -79,7 +79,7 @@ impl Reranker for Scripted {
     }
 }
 
-/// 150 stories, compressed and indexed, and ten more in a session in progress.
+/// Tells 150 stories, compressed and indexed, ten more in a session in progress, and who the user is in another session.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -94,7 +94,7 @@ fn told() -> Fixture {
     fixture
 }
 
-/// The same file with this reranker.
+/// Returns a copy of the file with this reranker.
 fn with(fixture: &Fixture, reranker: &Arc<Scripted>) -> Fixture {
     let mut fixture = fixture.copy();
     fixture.config.reranker = Some(Arc::clone(reranker) as Arc<dyn Reranker>);

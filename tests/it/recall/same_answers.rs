@@ -21,7 +21,7 @@ fn extent(fixture: &Fixture) -> (u32, u32) {
     (words, vectors)
 }
 
-/// Nothing is compressed: only indexing and embedding run.
+/// Tells stories in twelve sessions, of which all but the last have ended; no job has run.
 fn told() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;

@@ -43,7 +43,7 @@ fn compress(memory: &Thermocline, session: &Session) {
     memory.run_jobs(RunJobs::default()).unwrap();
 }
 
-/// Why the turn is kept verbatim; `Err` if it is summarized.
+/// Returns the rule by which the turn is kept verbatim, if it is by a rule; `Err` if it is summarized.
 fn kept(session: &Session, number: u32) -> Result<Option<CriticalRule>, ()> {
     let is_summarized =
         session.summaries(None, 1_000).unwrap().iter().any(|summary| summary.turn_number == number);
@@ -104,8 +104,8 @@ fn what_answers_no_turn_or_shows_nothing_teaches_nothing() {
     assert!(memory.stats().unwrap().rules.is_empty(), "{:?}", memory.stats().unwrap().rules);
 }
 
-/// Compresses a session whose first two turns are long, the second marked by the caller or stating a standing wish; returns
-/// why each is kept.
+/// Compresses a session of two long turns, the second marked by the caller or stating a standing wish; returns why each is
+/// kept.
 fn kept_in(
     memory: &Thermocline,
     user: &User,

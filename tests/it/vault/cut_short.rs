@@ -1,4 +1,5 @@
-//! If a sync is interrupted, no known memory changes and none is forgotten, whatever was written before.
+//! If a sync is interrupted, the next one ends as an undisturbed one would, and no memory is forgotten, whatever was
+//! written before.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,7 +44,7 @@ impl Steps {
     }
 }
 
-/// A vault in which everything that a sync does is pending.
+/// Returns a vault in which changes of many kinds wait for a sync.
 fn prepared() -> Kept {
     let kept = Kept::new();
     let names = ["edited", "renamed", "said", "both", "moved", "bent"];
@@ -82,7 +83,7 @@ fn all(kept: &Kept) -> BTreeMap<String, Memory> {
     found.into_iter().map(|memory| (memory.title.clone(), memory)).collect()
 }
 
-/// What memories say, and whether they hold.
+/// Returns what memories say, their statuses and their kinds, by title.
 fn says(kept: &Kept) -> BTreeMap<String, (String, MemoryStatus, String)> {
     let say = |memory: Memory| (memory.content, memory.status, format!("{:?}", memory.kind));
     all(kept).into_iter().map(|(title, memory)| (title, say(memory))).collect()
