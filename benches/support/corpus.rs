@@ -47,7 +47,7 @@ impl Part {
         Self { users: 2, sessions_of_user: 2, turns_of_session: 10 }
     }
 
-    /// A part that is one session.
+    /// Returns a part that is one session.
     const fn one_session(turns: usize) -> Self {
         Self { users: 1, sessions_of_user: 1, turns_of_session: turns }
     }

@@ -19,7 +19,7 @@ use crate::{
 
 const TURNS: usize = 20;
 
-/// A summarizer that is down while this is set.
+/// Returns a summarizer that is down while this is set.
 fn flaky(is_down: &Arc<AtomicBool>) -> Arc<Scripted> {
     let is_down = Arc::clone(is_down);
     Scripted::new(move |_, turns| {
@@ -40,7 +40,7 @@ fn fixture() -> (Fixture, Arc<AtomicBool>, Arc<Scripted>) {
     (fixture, is_down, summarizer)
 }
 
-/// A session of long turns, ended and compressed.
+/// Records a session of long turns, ends it, and compresses it.
 fn compressed(memory: &Thermocline, key: &str) -> Session {
     let session = memory.user("alex").unwrap().session_named(key).unwrap();
     for n in 1..=TURNS {

@@ -26,7 +26,7 @@ impl Words {
         canary(self.0 - 1)
     }
 
-    /// A canary that looks like a name.
+    /// Returns a canary that looks like a name.
     pub fn name(&mut self) -> String {
         let word = self.next();
         word[..1].to_uppercase() + &word[1..]

@@ -19,7 +19,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// The next line that the child prints; `None` once it has ended.
+    /// Returns the next line that the child prints; `None` once it has ended.
     pub fn line(&mut self) -> Option<String> {
         self.lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.split_once(MARK).map(|(_, said)| said.to_owned()) // The harness may have begun the line.

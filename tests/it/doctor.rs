@@ -299,7 +299,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("DROP TABLE memory_tier_transitions", &[LAST_MOVE]),
 ];
 
-/// A sound file with a session of every kind, by the session's key.
+/// Returns a sound file with sessions of many kinds, named by their keys.
 pub fn seed() -> Fixture {
     let mut fixture = Fixture::new();
     (fixture.config.durability, fixture.config.hot_turns) = (Durability::Relaxed, 50);

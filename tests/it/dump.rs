@@ -30,7 +30,7 @@ pub fn reader(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
-/// The single value that a query returns.
+/// Returns the single value that a query returns.
 pub fn ask<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
     reader(path).query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{error}: {sql}"))
 }

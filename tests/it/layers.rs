@@ -77,7 +77,7 @@ fn no_files_import_one_another_in_a_circle() {
     }
 }
 
-/// A circle, one line for each import in it.
+/// Returns a circle as text, one line for each import in it.
 fn told(circle: &BTreeSet<String>, imports: &Imports) -> String {
     let mut told = String::new();
     for file in circle {

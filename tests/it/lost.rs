@@ -14,7 +14,7 @@ use crate::{
     support::{Fixture, turn},
 };
 
-/// Twenty turns of alex, most of them in the log.
+/// Records twenty turns of alex, most of which are in the log.
 fn twenty(fixture: &Fixture) -> (Thermocline, Session) {
     let memory = fixture.open();
     let session = memory.user("alex").unwrap().session_named("talk").unwrap();

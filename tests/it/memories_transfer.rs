@@ -405,7 +405,7 @@ fn an_id_that_anybodys_memory_has_is_refused() {
     assert!(memory.doctor().unwrap().is_healthy());
 }
 
-/// Other values to try in the place of this one.
+/// Returns other values to try in the place of this one.
 fn others(value: &Value) -> Vec<Value> {
     let mut others = vec![json!("superseded"), json!("low"), json!("tool"), json!("use"), json!("success")];
     others.extend([json!(null), json!(0), json!(2), json!(true), json!([]), json!({})]);

@@ -82,7 +82,7 @@ impl Expected {
         }
     }
 
-    /// After turns were removed, the newest of the others become hot again, as many as the limits allow.
+    /// Makes the newest turns hot again after others were removed, as many as the limits allow.
     fn refill(&mut self) {
         self.evicted = self.evicted.min(self.sizes.len());
         while self.evicted > 0 {

@@ -21,14 +21,14 @@ fn check_refused(path: &Path, kind: ErrorKind) {
     assert_eq!(fs::read(path).ok(), before, "{error}");
 }
 
-/// A database created with plain SQL.
+/// Creates a database with plain SQL.
 fn database(path: &Path, sql: &str) -> Connection {
     let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
     conn.execute_batch(sql).unwrap();
     conn
 }
 
-/// The names of everything in the fixture's folder.
+/// Returns the names of everything in the fixture's folder.
 fn files(fixture: &Fixture) -> Vec<std::ffi::OsString> {
     let mut names: Vec<_> =
         fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

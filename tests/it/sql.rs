@@ -484,7 +484,7 @@ fn seed(fixture: &Fixture) -> Thermocline {
     memory
 }
 
-/// Mira, who has no name here, knows a few things, one of which a tool contradicts.
+/// Saves a few things that Mira, who has no name here, knows; a tool contradicts one of them.
 fn know(fixture: &Fixture, memory: &Thermocline) {
     let mira = memory.user_by_id(UserId::from_uuid(Uuid::from_u128(7))).unwrap();
     let memories = mira.memories().by(Origin::User);
@@ -509,7 +509,7 @@ fn know(fixture: &Fixture, memory: &Thermocline) {
     memories.undo(roses).unwrap();
 }
 
-/// Nora recalls, and Alex requests a context. Vectors and counts of use are written by hand.
+/// Recalls for Nora, requests a context for Alex, and writes vectors and counts of use by hand.
 fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
     fixture.clock.set(at("2026-03-04T09:00:00Z"));
     nora.recall("Where does the ferry\u{1b}[2J go from?", RecallOptions::default().k(2)).unwrap();
@@ -565,7 +565,7 @@ fn check(conn: &Connection, file: &Path) {
     assert!(as_expected, "sql/{name} gives\n{}\nexpected\n{}", rows.join("\n"), expected.join("\n"));
 }
 
-/// The rows as lines of text. A column for people is never a BLOB.
+/// Returns the rows as lines of text. A column for people is never a BLOB.
 fn ask(conn: &Connection, file: &Path) -> Vec<String> {
     ask_with(conn, file, &PARAMETERS)
 }
@@ -599,7 +599,7 @@ fn connect(fixture: &Fixture, flags: OpenFlags) -> Connection {
     Connection::open_with_flags(fixture.path(), flags).unwrap()
 }
 
-/// Every file with a query, by name.
+/// Returns every file with a query, by name.
 fn questions() -> Vec<PathBuf> {
     let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "sql")).collect();

@@ -37,7 +37,7 @@ impl Kept {
     }
 }
 
-/// All files in a folder, by path, except those that only we read.
+/// Returns all files in a folder, by path, except those that only we read.
 fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {

@@ -17,7 +17,7 @@ const SECRET: &str = "The canary of the machine.\n";
 /// The most time that a sync of a small folder may take.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
 
-/// Everything in a folder: types and contents.
+/// Returns everything in a folder: types and contents.
 fn all(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -167,7 +167,7 @@ fn what_is_no_file_of_the_folder_is_left_alone() {
     prepared.known.check_sound();
 }
 
-/// A file with this head.
+/// Returns a file with this head.
 fn head(lines: &str) -> Vec<u8> {
     format!("---\n{lines}\n---\nText.\n").into_bytes()
 }

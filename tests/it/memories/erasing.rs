@@ -15,7 +15,7 @@ use crate::{
     support::turn,
 };
 
-/// What a job would make from a turn.
+/// Returns a memory like those that a job makes from a turn.
 fn learned(title: &str, turn: TurnId, quote: &str) -> NewMemory {
     fix(title).learning_source(LearningSource::Execution).source(turn, quote).origin(Origin::User)
 }

@@ -35,7 +35,7 @@ impl Port {
         *self.0.lock().unwrap() = port;
     }
 
-    /// A sensor with this name and reliability that reports it.
+    /// Returns a sensor with this name and reliability that reports it.
     pub fn sensor(&self, name: &str, reliability: f64) -> Arc<dyn Sensor> {
         let port = self.clone();
         let value = move || port.0.lock().unwrap().map(Value::from);
@@ -44,7 +44,7 @@ impl Port {
     }
 }
 
-/// Alex' memories, in a file with these sensors.
+/// Returns alex' memories, in a file with these sensors.
 pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     let mut fixture = Fixture::new();
     fixture.config.sensors = sensors;
@@ -52,7 +52,7 @@ pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     Known::of(fixture)
 }
 
-/// Alex' memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
+/// Returns alex' memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
 fn with_port() -> (Known, Port) {
     let port = Port::default();
     (with_sensors(vec![port.sensor("runtime", 0.8)]), port)

@@ -26,7 +26,7 @@ impl Known {
     }
 }
 
-/// A memory as a job would have made it, at the beginning of its life.
+/// Returns a memory like those that a job makes, at the beginning of its life.
 fn learned(title: &str) -> NewMemory {
     fix(title).learning_source(LearningSource::Execution).frequency(Frequency::High)
 }

@@ -107,7 +107,7 @@ fn what_took_a_place_is_undone_from_either_end() {
     }
 }
 
-/// The dump with the epoch that an erase raises.
+/// Returns the dump with the epoch raised, as by an erase.
 fn dump_after_erase(mut dump: crate::dump::Dump) -> crate::dump::Dump {
     for row in dump.get_mut("user_scopes").unwrap() {
         *row = row.replace("'epoch='0", "'epoch='1").replace("epoch=0", "epoch=1");

@@ -146,7 +146,7 @@ fn one_text_that_gets_no_numbers_is_a_gap_and_all_others_are_embedded() {
     assert!(recall.missing.iter().any(|said| said.contains("it refused")), "{:?}", recall.missing);
 }
 
-/// The units with a gap.
+/// Returns the units with a gap.
 fn gaps(fixture: &Fixture) -> Vec<u32> {
     let conn = crate::dump::reader(&fixture.path());
     let mut stmt = conn.prepare("SELECT seq FROM vector_gaps ORDER BY seq").unwrap();

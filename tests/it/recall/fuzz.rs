@@ -32,7 +32,7 @@ impl Chance {
         char::from_u32(u32::try_from(1 + self.below(plane - 1)).unwrap()).unwrap_or('\u{fffd}')
     }
 
-    /// Something that a user might try.
+    /// Returns something that a user might try.
     fn text(&mut self) -> String {
         let parts = match self.below(200) {
             0 => 3_000,
@@ -78,7 +78,7 @@ const WORDS: &[&str] = &[
     "soup", "with", "pepper", "remember", "I", "like", "Porto", "always", "please", "ferryman's", "it", "him",
 ];
 
-/// Hostile turns among stories, compressed and not, indexed and not.
+/// Records hostile turns among stories, compressed and not, indexed and not.
 fn told(fixture: &Fixture) -> User {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();

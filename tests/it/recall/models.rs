@@ -29,7 +29,7 @@ use crate::{
 
 const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 
-/// 150 stories, embedded by this model.
+/// Tells 150 stories, embedded by this model.
 fn told(embedder: Arc<dyn Embedder>) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;

@@ -49,7 +49,7 @@ impl Scripted {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// The query and the texts of the last call.
+    /// Returns the query and the texts of the last call.
     fn asked(&self) -> (String, Vec<String>) {
         self.asked.lock().unwrap().clone()
     }
@@ -107,7 +107,7 @@ fn context(alex: &User, query: &str) -> Context {
     session.context(query, ContextOptions::default().now(asked_at())).unwrap()
 }
 
-/// Everything that a context shows, except what is random or measured.
+/// Returns everything that a context shows, except what is random or measured.
 fn shown(context: &Context) -> String {
     format!("{} {:?} {:?} {:?}", context.text, context.tokens, context.items, context.left_out)
 }

@@ -50,7 +50,7 @@ fn kept(session: &Session, number: u32) -> Result<Option<CriticalRule>, ()> {
     if is_summarized { Err(()) } else { Ok(session.turn(number).unwrap().unwrap().critical_rule) }
 }
 
-/// Some lamps and ladders, with the heron among them, and the session to ask in.
+/// Records some lamps and ladders, with the heron among them; returns that session, and one to ask in.
 fn heron(user: &User) -> (Session, Session) {
     let old = user.session_named("old").unwrap();
     for n in 1..=9 {

@@ -70,7 +70,7 @@ fn prepared() -> Kept {
     kept
 }
 
-/// All memories, by title.
+/// Returns all memories, by title.
 fn all(kept: &Kept) -> BTreeMap<String, Memory> {
     let statuses = [
         MemoryStatus::Active,
@@ -93,7 +93,7 @@ fn sync_with_deletes(kept: &Kept) -> VaultReport {
     kept.vault(VaultOptions::default().deletes(true).max_deletes(100)).sync().unwrap()
 }
 
-/// Each line in any file of a folder, without times and ids, which differ from run to run.
+/// Returns each line in any file of a folder, without times and ids, which differ from run to run.
 fn lines(kept: &Kept) -> BTreeSet<String> {
     let is_lasting =
         |line: &&str| !["updated:", "id:", "> Last updated"].iter().any(|name| line.starts_with(name));
