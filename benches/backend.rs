@@ -5,13 +5,14 @@
 //! conversation `session.end()`.
 //!
 //! - One user with 10,000 turns: the documented record, compared with a plain transaction of **the same rows** and with
-//!   one bare row of `conversation_turns`. They alternate, each in its own copy of the file. "The same rows" are
-//!   everything that the record leaves in any table, and its share of what is written later, with the values that the
-//!   library wrote, including checksums. They are written with rusqlite, prepared statements, no triggers, and one
-//!   immediate transaction (`backend/changes.rs` explains how they are found). The context's receipt is written before
-//!   the measurement, in both files. The plain file checkpoints every 1,000 pages inside a commit, as SQLite does by
-//!   default. Targets: a record of a short turn takes at most 1.5 times as long as the same rows, of a long turn at most
-//!   1.8 times; `hot()` after a context takes less than 20 microseconds; `end` takes less than 1 ms.
+//!   one bare row of `conversation_turns`. The three alternate, each in its own copy of the file. "The same rows" are all
+//!   rows that the record leaves in any table, and an even share of those that the library writes for records after they
+//!   return, with the library's own values and checksums. They are written with rusqlite, prepared statements, no
+//!   triggers for checksums, and one immediate transaction (`backend/changes.rs` explains how they are found). The
+//!   context's receipt is written before the measurement, in the library's file and in the file of the same rows. The
+//!   plain files checkpoint every 1,000 pages inside a commit, as SQLite does by default. Targets: a record of a short
+//!   turn takes at most 1.5 times as long as the same rows, of a long turn at most 1.8 times; `hot()` after a context
+//!   takes less than 20 microseconds; `end` takes less than 1 ms.
 //! - 32 sessions that record concurrently, with callers' ids. Targets: at least 0.75 (short) and 0.6 (long) times the
 //!   rate of the same rows written by one thread with group commit.
 //! - 1,000 users and 32 tasks on two workers. Targets: at least 1,400 contexts per second, and at least 800 contexts with

@@ -1,7 +1,7 @@
 //! How long does the context for a message take, at the default budget of 4,400 tokens?
 //!
-//! The context contains the hot and warm tiers. The sessions are random ones of the file, and none is in memory. One
-//! message refers to nothing; another refers back, so that the session is searched.
+//! The context contains the hot and warm tiers, and what is recalled. The sessions are random ones of the file, and none
+//! is in memory. One message refers to nothing; another refers back, so that the session is searched.
 //!
 //! Target: none yet; the times are only reported. Plain alternative: none, because none keeps within a budget.
 

@@ -1,11 +1,11 @@
 //! What happens if very many sessions end at once: is the queue processed, how fast, in how much memory, and how large is
 //! the file afterwards?
 //!
-//! Measured once with the originals in the archive, with the size of each part of the file; and once with the originals
-//! deleted, where the text of summarized turns should shrink by at least 70 % (counting sentences and keywords). The
-//! sessions are those of `THERMOCLINE_BENCH_TRANSCRIPTS`, recorded repeatedly, each time as another user's (see
-//! `support/transcripts.rs`); without that variable, generated text with 20 turns each. `THERMOCLINE_BENCH_SESSIONS` sets
-//! the number of sessions, by default 1,000.
+//! Measured once with the originals in the archive, and once with the originals deleted, where the text of summarized
+//! turns should shrink by at least 70 % (counting sentences and keywords); each time with the size of the largest parts
+//! of the file. The sessions are those of `THERMOCLINE_BENCH_TRANSCRIPTS`, recorded repeatedly, each time as another
+//! user's (see `support/transcripts.rs`); without that variable, generated text with 20 turns each.
+//! `THERMOCLINE_BENCH_SESSIONS` sets the number of sessions of all kinds together, by default 1,000.
 //!
 //! Plain alternative: none that does this work.
 
@@ -162,7 +162,7 @@ fn text_bytes(path: &Path) -> u64 {
         .unwrap()
 }
 
-/// Returns the size of each part of the file, largest first.
+/// Returns the sizes of the twelve largest parts of the file, largest first.
 fn parts(path: &Path) -> String {
     let conn = plain::reader(path);
     let mut stmt = conn

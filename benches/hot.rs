@@ -1,8 +1,8 @@
 //! How long does it take to read the hot context of a live session, including the check for writes by another process?
 //!
-//! (a) Nothing changed since the last call. (b) Another session was recorded since, so the session's version is read
-//! again. (c) Another connection recorded a turn in this session, so its rows are read again. The write before each call
-//! is not counted.
+//! (a) Nothing changed since the last call. (b) A turn was recorded in another session since, so this session's version
+//! is read again. (c) Another connection recorded a turn in this session, so its rows are read again. The write before
+//! each call is not counted.
 //!
 //! Target: under 20 us. Plain alternative: the 5 newest rows with rusqlite, a kept connection and a prepared statement.
 //! The file is small, because reading from memory does not depend on the size of the file (see benchmark `resume`).

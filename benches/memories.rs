@@ -1,15 +1,15 @@
 //! How much do memories cost: to save, compared with recording; to recall and list, compared with as many turns; and to
 //! edit repeatedly?
 //!
-//! - `save` compared with `record`: both durable, with texts of the same length (140 characters: a title and a content,
-//!   or the two sides of a turn), in separate files; in pairs for one caller, in rounds for 32. Target: a median of at
-//!   most 2 times that of `record`.
+//! - `save` compared with `record`: both durable, with texts of about the same length (140 characters: a title and a
+//!   content, or the two sides of a turn), in separate files; in pairs for one caller, in rounds for 32. Target: a median
+//!   of at most 2 times that of `record`.
 //! - `record` of a turn that answers a context which showed 3 memories, compared with one that showed 3 turns with the
 //!   same words. Target: at most 1.3 times.
-//! - 100,000 memories and 100,000 edges of one user, compared with a user with the same texts as 100,000 turns: `recall`
-//!   of ten, warm and for the first time. Target: at most 1.15 times. `recall` with `graph(true)` compared with the same
-//!   without: a median of at most 2 ms more. A page of 50 memories, with and without a tag: under 50 ms. `core`: under
-//!   200 ms. `tend` if no memory is due: under 1.5 s.
+//! - A user with 10,000 or 100,000 memories (`THERMOCLINE_BENCH_TURNS`) and one edge fewer, compared with a user with the
+//!   same texts as turns: `recall` of ten, warm and for the first time. Target: at most 1.15 times. `recall` with
+//!   `graph(true)` compared with `recall` without it: a median of at most 2 ms more. A page of 50 memories, with and
+//!   without a tag: under 50 ms. `core`: under 200 ms. `tend` if no memory is due: under 1.5 s.
 //! - One memory edited 1,000 times, with a recall after each edit, for a user who also has the turns above. Targets: no
 //!   recall takes more than 1.3 times the median of as many recalls without edits, except for one in a hundred, which the
 //!   scheduler may delay; and afterwards `doctor` finds the file sound.
@@ -65,7 +65,7 @@ fn main() {
     report.save();
 }
 
-/// Returns a memory that is not saved yet and is as long as a short turn.
+/// Returns a memory that is not saved yet and is about as long as a short turn.
 fn memory(writer: &mut Writer, number: usize) -> NewMemory {
     let (title, content) = writer.sides(Length::Short);
     NewMemory::new(MemoryKind::ALL[number % 9], title, format!("{content} {number}"))

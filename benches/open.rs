@@ -5,7 +5,7 @@
 //! the other core, as in a backend. "First touch" means that the operating system has dropped the file's pages.
 //!
 //! Target: under 20 ms at 1,000,000 turns. Plain alternative, in a new process too: rusqlite opens the file, sets the
-//! same pragmas, and reads the session's key by the two names and its 5 newest rows.
+//! same pragmas, and reads the session's id (by the user's name and the session's key) and its 5 newest rows.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 

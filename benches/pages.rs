@@ -1,8 +1,9 @@
 //! How long does a page of a history or of a list take?
 //!
 //! The benchmark has its own file: a user with 10,000 sessions and 10,000 anchors, one open session of 100,000 turns and
-//! a compressed one, 1,000 users, and 10,000 waiting jobs. Each operation reads 50 entries from a random position; the
-//! sessions are not reopened for it. The file is in the operating system's cache.
+//! a compressed one, 1,000 users, and 10,000 waiting jobs. Each operation reads 50 entries: turns and sessions from a
+//! random position or the newest ones, the others from a fixed position. The sessions are not reopened for it. Nothing
+//! drops the file from the operating system's cache.
 //!
 //! Target: under 5 ms. There is no plain alternative; pages of 1,000 entries are reported in addition.
 

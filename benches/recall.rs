@@ -1,7 +1,7 @@
 //! How long does it take to find something among everything that a user ever said?
 //!
 //! One user, all of whose sessions except the last have ended, are compressed, and are indexed and embedded by the
-//! built-in embedder. Queries are short questions with words and names from the conversations. Targets, by the user's
+//! built-in embedder. Queries are short questions with words and names as in the conversations. Targets, by the user's
 //! number of turns:
 //!
 //! - `context` packed into 4,400 tokens, and `recall` of ten, with warm caches: < 3 ms at 10,000, < 10 ms at 100,000.
@@ -10,10 +10,10 @@
 //! - The same user with 1,000,000 turns of other users in the file: at most 1.2 times as slow as alone.
 //! - A record while the index is built: at most 2 times as slow as without.
 //!
-//! Plain alternative, for the same turns: FTS5 with Porter's stemmer (without function words, with the user as a column)
-//! and sqlite-vec over the same vectors. Each contributes 100 turns; their scores, relative to the best of each, are
-//! added with the weights 0.6 and 0.4, and ten turns are fetched. It has no neighbours, sessions, times, anchors or
-//! receipts, and packs nothing. Of sqlite-vec's two ways to search, the faster one counts.
+//! Plain alternative, for the same turns: FTS5 with Porter's stemmer (asked without function words, with the user as a
+//! column) and sqlite-vec over the same vectors. Each contributes at most 100 turns; their scores, relative to the best
+//! of each, are added with the weights 0.6 and 0.4, and ten turns are fetched. It has no neighbours, sessions, times,
+//! anchors or receipts, and packs nothing. Of sqlite-vec's two ways to search, the faster one counts.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub, reason = "a benchmark")]
 
@@ -66,14 +66,14 @@ fn main() {
     report.save();
 }
 
-/// A question, and its words except function words.
+/// A question, the words that were drawn for it, and its vector.
 struct Asked {
     message: String,
     words: Vec<String>,
     vector: Vec<u8>,
 }
 
-/// Draws questions; every alternative with the same seed gets the same ones.
+/// Draws questions: always the same ones, so that both alternatives get the same.
 struct Questions {
     writer: Writer,
     asked: usize,
@@ -145,7 +145,7 @@ fn under(turns: usize, small: u64, large: u64) -> Target {
     }
 }
 
-/// Measures recalls with warm caches; returns a sentence about memory for the report.
+/// Measures recalls and contexts with warm caches; returns a sentence about memory for the report.
 fn warm(one: &OneUser, plain: &PlainRecall, how: Vectors, report: &mut Report) -> String {
     let runtime = runtime();
     let memory = runtime.block_on(one.open());

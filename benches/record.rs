@@ -1,16 +1,17 @@
 //! How much does a durable record cost, compared with a bare transaction of the same row?
 //!
-//! Each record evicts exactly one turn. The bare alternative writes to a separate file in the same folder. The crate's
-//! own migration creates this file, so that the tables to which the row refers exist, and its foreign keys are checked.
-//! Its settings are the same, except that SQLite checkpoints every 1,000 pages inside a commit. One immediate transaction
-//! inserts ONE row of `conversation_turns`, with all columns, and with the values that the crate wrote for the same turn.
-//! The bare alternative counts no tokens, finds no words, and stores no session, unit or move.
+//! Each record of a new turn evicts exactly one turn. The bare alternative writes to a separate file in the same folder.
+//! The crate's first migration creates this file, so that the tables to which the row refers exist, and its foreign keys
+//! are checked. Its pragmas are the same, except that SQLite checkpoints every 1,000 pages inside a commit. One immediate
+//! transaction inserts ONE row of `conversation_turns`, with all columns, and with the values that the crate wrote for
+//! such a turn, except ids, numbers and tier. The bare alternative counts no tokens, finds no words, and stores no
+//! session, unit or move.
 //!
 //! - Alone: pairs of a record by the crate and a bare one. Target: at most 1.3 times. The rows that follow show how much
 //!   of the time is spent before the queue. A record with a known caller's id measures the text, passes through the queue
-//!   and writes nothing. The next row has the same for a single word, so the difference between the two is the time for
-//!   measuring. It is a lower bound: these records repeat one text, so the tokenizer's tables stay in the processor's
-//!   caches.
+//!   and writes nothing. The same row has the time for a known turn of a single word, so the difference between the two
+//!   is the time for measuring. It is a lower bound: these records repeat one text, so the tokenizer's tables stay in the
+//!   processor's caches.
 //! - 32 sessions concurrently: tokio tasks on two workers; the bare rows go through one thread with group commit (batches
 //!   of up to 256, one reply per call). Target: at least 5 times the rate of one session, or half of the rate of bare
 //!   rows.
@@ -104,7 +105,7 @@ fn one_session(length: Length, report: &mut Report) {
     ]);
 }
 
-/// The number of turns per second, and how long each caller waited.
+/// The number of turns per second, and how long each call took.
 struct Rate {
     per_second: f64,
     waits: Vec<Duration>,

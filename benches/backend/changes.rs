@@ -1,9 +1,9 @@
 //! What the library writes, as the statements that a careful person would write by hand.
 //!
-//! Nothing here names a table, so it stays correct when the library changes what it writes. In a copy of the file, every
-//! table has triggers that log which rows are inserted, changed and removed, and which columns differ. The log of one
-//! record is folded to one statement per row, with the row's final values. These include checksums, so replaying the
-//! statements needs no triggers and computes no checksums.
+//! Nothing here names a table of the library, so this stays correct when the library changes what it writes. In a copy
+//! of the file, every table has triggers that log which rows are inserted, changed and removed, and which columns differ.
+//! The log of one record is folded to one statement per row, with the row's final values. These include checksums, so
+//! replaying the statements computes none.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -177,8 +177,8 @@ fn folds(conn: &Connection, tables: &HashMap<Arc<str>, Table>, read_to: &mut i64
     folds
 }
 
-/// Returns the statement for a row; `None` if the row was added and removed again, or if nothing differs. The library
-/// never removes a row and inserts it again.
+/// Returns the statement for a row; `None` if the row was added and removed again, if nothing differs, or if the row no
+/// longer exists. The library never removes a row and inserts it again.
 fn change(conn: &Connection, table: &Table, fold: &Fold) -> Option<Change> {
     let Table { name, columns, key } = table;
     // The triggers that seal a new row change it before its insertion is logged, so the order of the two does not matter.

@@ -20,7 +20,7 @@ pub fn said(length: Length, count: usize) -> Vec<Said> {
     (0..count).map(|_| writer.sides(length)).collect()
 }
 
-/// Returns the configuration of every file in this benchmark: nothing runs in the background.
+/// Returns the configuration of every file in this benchmark: without the worker, so no job runs in the background.
 pub fn config(durability: Durability) -> Config {
     let mut config = Config::default();
     (config.worker, config.durability) = (false, durability);
@@ -103,9 +103,9 @@ pub struct Captured {
     pub steps: Vec<Step>,
 }
 
-/// Makes the documented calls once in a separate file, and returns what they wrote. Changes that are written after a
-/// record, and not by contexts alone, are distributed evenly over all records, but no change goes to a record that came
-/// before it.
+/// Makes the documented calls once in a separate file, and returns what they wrote. Changes that the library writes after
+/// a record, and not for contexts alone, are distributed evenly over the records, but no change goes to a record older
+/// than the one after which it was written.
 pub fn capture(runtime: &Runtime, of: &OneUser, path: &Path, said: &[Said]) -> Captured {
     let mut log = Log::start(path);
     let chat = Chat::open(runtime, of, path, Durability::Relaxed);

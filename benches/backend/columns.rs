@@ -1,4 +1,4 @@
-//! The columns of the benchmark's first table.
+//! The columns of the table about one user, and a row without a plain alternative.
 
 use crate::support::{
     Length,

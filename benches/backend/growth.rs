@@ -18,7 +18,7 @@ use crate::{
 
 /// The number of turns per session.
 const SESSION: usize = 50;
-/// The number of receipts that are kept of a user. After these, only turns make the file grow.
+/// The number of receipts that are kept of a user. After these, receipts no longer make the file grow.
 const RECEIPTS: usize = 1_000;
 
 /// Returns how many contexts to answer: `THERMOCLINE_BENCH_ANSWERED`, by default 10,000; for long turns, three tenths of
@@ -33,7 +33,7 @@ fn answered(length: Length) -> usize {
 }
 
 /// Measures the growth of the file of one user, each of whose turns answers a context. Sessions end after 50 turns. Jobs
-/// run every 20 sessions, and are not part of any latency.
+/// run every 1,000 turns (every third of fewer than 3,000), and are not part of any latency.
 pub fn growth(length: Length, report: &mut Report) {
     let (folder, runtime, count) = (scratch(), runtime(), answered(length));
     let path = folder.path().join("ours.db");
@@ -85,8 +85,7 @@ pub fn growth(length: Length, report: &mut Report) {
     report.keep_note(parts(&path, &format!("after growth, {length}")));
 }
 
-/// Compares the size of the file of a user, whose sessions have ended and are compressed and indexed, with the size of
-/// the text.
+/// Compares the size of a user's file with the size of the text. All sessions but the last have ended and are compressed.
 pub fn size(length: Length, report: &mut Report) {
     let user = user(length);
     let bytes = bytes(&plain::reader(&user.path)) as f64;
@@ -105,7 +104,7 @@ pub fn size(length: Length, report: &mut Report) {
     report.keep_note(parts(&user.path, &length.to_string()));
 }
 
-/// Returns the size of the whole file, including its log.
+/// Returns the size of the whole file, including pages that are so far only in its log.
 fn bytes(conn: &Connection) -> i64 {
     conn.query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
         row.get(0)

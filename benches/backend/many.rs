@@ -129,7 +129,7 @@ fn turn((message, reply): &Said, n: usize) -> NewTurn {
     NewTurn::new(message, reply).caller_id(format!("at-once-{n}"))
 }
 
-/// Opens the user's file, and returns the memory and its sessions.
+/// Opens the user's file, and returns the memory and new sessions, one per task.
 fn opened(of: &OneUser, path: &Path, durability: Durability) -> (Thermocline, Vec<Session>) {
     runtime().block_on(async {
         let memory = Thermocline::open_with(path, config(durability)).await.unwrap();
@@ -160,7 +160,7 @@ where
     })
 }
 
-/// Measures 1,000 users, each with 250 short turns in five sessions, and 32 tasks that each query one user after another.
+/// Measures 1,000 users, each with 250 short turns in five sessions, and 32 tasks, each of which queries random users.
 pub fn users(report: &mut Report) {
     let wanted = if is_test() { 4 } else { 1_000 };
     let (corpus, folder, runtime) = (Corpus::of_users(wanted, Length::Short), scratch(), two_workers());

@@ -120,8 +120,8 @@ pub fn documented(length: Length, report: &mut Report) {
 }
 
 impl Both<'_> {
-    /// Processes this many messages, and alternates for each: ours, plain, bare, the context, `hot()` at once, and
-    /// `hot()` later.
+    /// Processes this many messages, each with every alternative. Returns the times of our record, the plain one, the bare
+    /// one, the context, `hot()` right after it, and `hot()` once its receipt is written.
     fn pairs(&mut self, count: usize) -> [Vec<Duration>; 6] {
         let mut times: [Vec<Duration>; 6] = Default::default();
         for n in self.at..self.at + count {

@@ -1,5 +1,5 @@
-//! The rows that a record of the library leaves, written by rusqlite alone: prepared statements in one immediate
-//! transaction, which is durable before it returns.
+//! The rows that records of the library leave, written by rusqlite alone: prepared statements in one immediate
+//! transaction for each record, or for a group of records. Each transaction is durable once it is committed.
 
 use std::{
     path::Path,
@@ -19,7 +19,7 @@ use crate::{
     support::{plain, rounds::timed},
 };
 
-/// The limits of the library's own queue: the turns of a batch, and of the queue.
+/// The limits of the library's own queue: the records of a batch, and those that may wait.
 const MAX_BATCH: usize = 256;
 const QUEUE_LEN: usize = 1_024;
 
@@ -54,10 +54,10 @@ pub fn bare(changes: &[Change]) -> impl Iterator<Item = &Change> {
     changes.iter().filter(|change| change.kind == Kind::Insert && &*change.table == "conversation_turns")
 }
 
-/// The number of the record whose rows to write, and the caller that waits for it.
+/// The number of a record whose rows are to be written, and the caller that waits for it.
 type Call = (usize, oneshot::Sender<()>);
 
-/// A thread that writes everything that has queued up in one transaction.
+/// A handle of a thread that writes, in one transaction each time, all records that wait, at most `MAX_BATCH`.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::Sender<Call>,

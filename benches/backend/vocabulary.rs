@@ -1,4 +1,4 @@
-//! Checks whether generated text costs as much as real text.
+//! Shows whether generated text costs as much as real text.
 
 use std::{
     collections::{BTreeMap, HashSet},

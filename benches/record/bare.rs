@@ -16,10 +16,10 @@ use crate::{Rate, repeat, support::plain};
 
 const SCHEMA: &str = include_str!("../../migrations/V1__sessions_and_turns.sql");
 
-/// The creation time of every row here.
+/// The creation time of the user and the sessions.
 const AT: &str = "2025-01-06T08:00:00.000Z";
 
-/// The limits of the crate's own queue: the turns of a batch, and of the queue.
+/// The limits of the crate's own queue: the records of a batch, and those that may wait.
 const MAX_BATCH: usize = 256;
 const QUEUE_LEN: usize = 1_024;
 
@@ -33,7 +33,7 @@ pub struct Rows {
     made: AtomicI64,
 }
 
-/// The positions of the columns whose values differ from row to row.
+/// The positions of the columns that get new values.
 struct Columns {
     turn_key: usize,
     id: usize,
@@ -128,7 +128,7 @@ fn id(n: i64) -> [u8; 16] {
 /// A row to write, and the caller that waits for it.
 type Call = (Row, oneshot::Sender<()>);
 
-/// A thread that writes everything that has queued up in one transaction.
+/// A handle of a thread that inserts, in one transaction each time, all rows that wait, at most `MAX_BATCH`.
 pub struct BareWriter {
     queue: mpsc::Sender<Call>,
     rows: Arc<Rows>,

@@ -41,8 +41,8 @@ pub fn open(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     })
 }
 
-/// Adds a row: records into one session while jobs process what `prepare` queues for a round. This must be more work than
-/// jobs can finish during a round of records.
+/// Adds a row: records into one session, in each round first while jobs process what `prepare` queued, then without jobs.
+/// `prepare` should queue more work than the jobs can finish during a round, because the first part ends when they do.
 pub fn records(
     (question, length): (&str, Length),
     report: &mut Report,

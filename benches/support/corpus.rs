@@ -1,9 +1,9 @@
 //! Files of a known size. One part is recorded through the public API, and then its rows are multiplied with SQL.
 //!
-//! A part is 40 sessions of 50 turns by 4 users, recorded alternately, like concurrent conversations. A copy of it has
-//! its own users, sessions, turns and units (with other ids, and shifted numbers) and the same texts. `doctor` checks
-//! once whether a multiplied file is sound. Files are kept and reused. Their sessions stay open, so each has its hot
-//! tier.
+//! A part of most files is 40 sessions of 50 turns by 4 users, recorded alternately, like concurrent conversations. A
+//! copy of it has its own users, sessions, turns and units (with other ids, and shifted numbers) and the same texts.
+//! `doctor` checks a new file of at most 10,000 turns. Files are kept and reused, except in a test. Their sessions stay
+//! open, so each has its hot tier.
 
 use std::{
     fs::{self, File},
@@ -23,7 +23,7 @@ use super::{Length, folder, is_test, runtime, scratch, table::thousands, text::W
 /// The version of these files. A change to how they are made increases it, so that no old file is used.
 pub const FORMAT: u32 = 3;
 
-/// The migrations whose text is part of a file's name, because the schema of an unreleased version may still change.
+/// The migrations whose hash is part of a file's name, because the schema of an unreleased version may still change.
 const SCHEMA: [&str; 3] = [
     include_str!("../../migrations/V1__sessions_and_turns.sql"),
     include_str!("../../migrations/V3__cold_storage.sql"),
@@ -47,7 +47,7 @@ impl Part {
         Self { users: 2, sessions_of_user: 2, turns_of_session: 10 }
     }
 
-    /// A part that is one session.
+    /// Returns a part that is one session.
     const fn one_session(turns: usize) -> Self {
         Self { users: 1, sessions_of_user: 1, turns_of_session: turns }
     }
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// A file with many open sessions.
+/// A file whose sessions are all open.
 pub struct Corpus {
     pub path: PathBuf,
     pub length: Length,
@@ -83,13 +83,13 @@ impl Corpus {
         Self::made(Part::one_session(turns), 1, length)
     }
 
-    /// Returns a file with at least this many users, each with 250 turns.
+    /// Returns a file with at least this many users, each with 250 turns (20 in a test).
     pub fn of_users(users: usize, length: Length) -> Self {
         let part = if is_test() { Part::of_test() } else { Part { sessions_of_user: 5, ..Part::of_bench() } };
         Self::made(part, users.div_ceil(part.users), length)
     }
 
-    /// Returns the last session of each user.
+    /// Returns the number of each user's last session.
     pub fn last_sessions(&self) -> impl Iterator<Item = usize> + use<> {
         let (part, copies) = (self.part, self.turns / self.part.turns());
         let last = part.users * (part.sessions_of_user - 1);
@@ -205,7 +205,7 @@ fn record_part(path: &Path, part: Part, length: Length) {
     });
 }
 
-/// Adds `copies - 1` copies of every row of the part.
+/// Adds `copies - 1` copies of the part's rows.
 fn multiply(path: &Path, part: Part, copies: usize) {
     let mut conn = Connection::open(path).unwrap();
     // The file need not survive a crash while it is made.
@@ -227,7 +227,8 @@ fn multiply(path: &Path, part: Part, copies: usize) {
     conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
 }
 
-/// Returns one statement for each table, parents first. Columns that are not listed are copied unchanged.
+/// Returns one statement for each table with rows of users, except `unit_blocks`; parents first. A column that is not
+/// listed is copied unchanged, except `row_check`, which becomes zero.
 fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
     let (users, sessions) = (part.users * copy, part.sessions() * copy);
     let (last_user, last_session) = (part.users, part.sessions());
@@ -294,7 +295,7 @@ fn statements(conn: &Connection, part: Part, copy: usize) -> Vec<String> {
 }
 
 /// The number of bytes of a unit in a row of `unit_blocks`; the positions of its session's number in them; and the number
-/// of bytes of an event that follow if the highest bit of the last byte is set (src/index/facts.rs).
+/// of bytes of its event, which follows if the highest bit of the last byte is set (src/index/facts.rs).
 const FACTS: (usize, std::ops::Range<usize>, usize) = (26, 1..9, 4);
 
 /// Copies the part's rows of `unit_blocks`, and changes the session numbers in them.
@@ -317,7 +318,7 @@ fn copy_unit_blocks(conn: &Connection, part: Part, copy: usize) {
     }
 }
 
-/// Returns `INSERT INTO table (...) SELECT ... FROM table AS t`, with some columns changed.
+/// Returns `INSERT INTO table (...) SELECT ... FROM table AS t`, with these columns changed, and `row_check` zero.
 fn copied_columns(conn: &Connection, table: &str, changed: &[(&str, String)]) -> String {
     let mut stmt = conn.prepare_cached("SELECT name FROM pragma_table_info(?1) ORDER BY cid").unwrap();
     let names: Vec<String> = stmt.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect();

@@ -1,6 +1,6 @@
 //! Shared code of the benchmarks: the places of their files, the sizes to measure, and whether this is only a test.
 //!
-//! The README.md next to this folder explains how to run the benchmarks. What is compared with a plain alternative is
+//! The README.md next to this folder explains how to run the benchmarks. Most comparisons with a plain alternative are
 //! timed by `rounds`.
 
 #![allow(dead_code, reason = "each benchmark is a program of its own and uses a part of this")]
@@ -125,8 +125,8 @@ pub fn folder() -> PathBuf {
     folder
 }
 
-/// Creates a folder for files that are written; it is deleted when this value is dropped, and is on the same disk as the
-/// others.
+/// Creates a folder for the files that a benchmark writes, on the same disk as the files kept between runs. It is deleted
+/// when the returned value is dropped.
 pub fn scratch() -> TempDir {
     tempfile::Builder::new().prefix("scratch-").tempdir_in(folder()).unwrap()
 }

@@ -18,11 +18,11 @@ pub struct PlainTurn {
 
 const COLUMNS: &str = "id, turn_number, timestamp, total_tokens, user_message, ai_response";
 
-/// The settings of the crate's own connections (src/store/file/connect.rs).
+/// The pragmas of all the crate's own connections (src/store/file/connect.rs).
 const SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
     PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;";
 
-/// Opens a connection for reading, with the crate's settings.
+/// Opens a connection for reading, with the crate's pragmas.
 pub fn reader(path: &Path) -> Connection {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).unwrap();
@@ -31,7 +31,7 @@ pub fn reader(path: &Path) -> Connection {
     conn
 }
 
-/// Opens a durable connection for writing. It has the crate's settings except one: it checkpoints by itself every 1,000
+/// Opens a durable connection for writing. It has the crate's pragmas except one: it checkpoints by itself every 1,000
 /// pages, as SQLite does by default.
 pub fn writer(path: &Path) -> Connection {
     let conn = Connection::open(path).unwrap();

@@ -20,7 +20,7 @@ use super::{
     user::{OneUser, SEED},
 };
 
-/// The maximum number of turns that each half contributes.
+/// The maximum number of turns by words, and of pieces of turns by meaning.
 const CANDIDATES: usize = 100;
 /// The number of turns that are fetched.
 const FETCHED: usize = 10;
@@ -75,7 +75,7 @@ impl PlainRecall {
         Self { conn, path: self.path.clone(), user_no: self.user_no }
     }
 
-    /// Does the same as the crate's recall, for a vector and for words without function words.
+    /// Returns both sides of the best turns for a vector and for words without function words, best first.
     pub fn recall(&self, words: &[String], vector: &[u8], how: Vectors) -> Vec<(String, String)> {
         let (by_words, by_meaning) = (self.by_words(words), self.by_meaning(vector, how));
         let mut scores: HashMap<i64, f64> = HashMap::new();

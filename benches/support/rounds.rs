@@ -8,7 +8,7 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// The minimum number of rounds; the reported ratio is the median of the ratios of the rounds.
+/// The number of rounds of most measurements; the reported ratio is the median of the ratios of the rounds.
 pub const ROUNDS: usize = 5;
 
 /// The schedule of a measurement in which two alternatives alternate.
@@ -66,7 +66,8 @@ impl Sample {
 pub struct Measured {
     pub ours: Sample,
     pub plain: Option<Sample>,
-    /// The median over the rounds of (median of ours / median of the plain alternative); `None` without an alternative.
+    /// From `interleave`: the median over the rounds of (median of ours / median of the plain alternative). `None` without
+    /// an alternative.
     pub ratio: Option<f64>,
 }
 

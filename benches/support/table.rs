@@ -1,5 +1,5 @@
 //! Tables in Markdown. They are printed to stdout while the benchmark runs, and written to a file; docs/figures has
-//! copies of these files.
+//! copies of some of these files. A test prints and writes none.
 
 use std::{
     fmt::{Display, Write as _},
@@ -12,12 +12,12 @@ use super::{
     rounds::{Measured, Sample},
 };
 
-/// The target of a row (section 9 of the design).
+/// The target of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// The median and the 95th percentile are under this duration.
     Under(Duration),
-    /// The ratio of the medians, ours to the plain alternative, is at most this.
+    /// `Measured::ratio`, of ours to the plain alternative, is at most this.
     Ratio(f64),
     /// No target: the figures are only reported.
     None,

@@ -62,7 +62,7 @@ impl Writer {
         (self.text(length, user), self.text(length, length.characters() - user))
     }
 
-    /// Returns three words to search for, as common as possible, but not function words.
+    /// Returns three words to search for: common words except function words, the commonest most often.
     pub fn common_words(&mut self) -> [String; 3] {
         let ranks = FIRST_OF_MEANING..self.vocabulary.common();
         [(); 3].map(|()| self.vocabulary.among(Length::Long, ranks.clone(), self.rng.unit()).to_owned())

@@ -12,7 +12,7 @@ use thermocline::NewTurn;
 /// The sessions of a transcript, each with its turns in order.
 pub type Talk = Vec<Vec<NewTurn>>;
 
-/// Returns every transcript with its name; empty if the variable is not set, or if this is only a test.
+/// Returns every transcript of the folder with its name; none if the variable is not set, or if this is only a test.
 pub fn talks() -> Vec<(String, Talk)> {
     by_name(talk)
 }
@@ -33,7 +33,7 @@ fn by_name<T>(read: impl Fn(&Path) -> T) -> Vec<(String, T)> {
     paths.iter().map(|path| (name(path), read(path))).collect()
 }
 
-/// Returns the first turns of each transcript, from any of its sessions.
+/// Returns the first turns of each transcript, across its sessions.
 pub fn first_turns(count: usize) -> Vec<(String, Vec<NewTurn>)> {
     let first = |talk: Talk| talk.into_iter().flatten().take(count).collect();
     talks().into_iter().map(|(name, talk)| (name, first(talk))).collect()

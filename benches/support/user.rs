@@ -1,5 +1,5 @@
-//! One user with a long history, alone in a file or with other users. The history is recorded through the public API;
-//! every session but the last has ended, and everything is compressed, indexed and embedded.
+//! One user with a long history, alone in a file or with other users. The history is recorded through the public API.
+//! Every session but the last has ended and is compressed, and whole blocks of turns are indexed and embedded.
 
 use std::{
     fs::{self, File},
@@ -32,7 +32,7 @@ pub struct OneUser {
     pub length: Length,
     /// The number of turns of the user.
     pub turns: usize,
-    /// The number of turns of all other users.
+    /// About the number of turns of all other users together.
     pub strangers: usize,
     /// The folder of a test's file, deleted when this is dropped.
     _scratch: Option<TempDir>,
@@ -53,7 +53,7 @@ impl OneUser {
         Self { path, length, turns, strangers, _scratch: scratch }
     }
 
-    /// Opens the file so that nothing runs in the background.
+    /// Opens the file without the worker, so that no job runs in the background.
     pub async fn open(&self) -> Thermocline {
         open(&self.path).await
     }
@@ -66,7 +66,7 @@ impl OneUser {
         (user, session)
     }
 
-    /// Returns the time of a query: soon after the last turn.
+    /// Returns the time of a query: five minutes after the time of the turn that would come next.
     pub fn now(&self) -> DateTime<Utc> {
         said_at(self.turns) + TimeDelta::minutes(5)
     }
@@ -80,7 +80,7 @@ impl OneUser {
     }
 }
 
-/// Opens the file at a path so that nothing runs in the background.
+/// Opens the file at a path without the worker, so that no job runs in the background.
 pub async fn open(path: &Path) -> Thermocline {
     let mut config = Config::default();
     config.worker = false;

@@ -1,9 +1,9 @@
 //! A vocabulary with as many word forms as real conversations have. The commonest words of English come first, then
-//! generated forms, so that no list has to be shipped.
+//! generated forms, so that no long list has to be shipped.
 //!
 //! A vocabulary of a few hundred words would make the index, and anything that caches words, look better than in real
-//! use. The generated forms are inflections of common words, stems with prefixes and suffixes, words made of syllables,
-//! names, and numbers; the rarer they are, the longer. The forms are the same on every machine.
+//! use. The generated forms are inflections and compounds of common words, roots with prefixes and suffixes, words made
+//! of syllables, names, and numbers; rarer forms tend to be longer. The forms are the same on every machine.
 
 use std::{collections::HashSet, ops::Range, sync::OnceLock};
 
@@ -12,7 +12,7 @@ use super::{Length, text::Rng, words::WORDS};
 /// Zipf-Mandelbrot's law, in two regimes as in large corpora (Ferrer i Cancho and Solé 2001): after a kernel of words
 /// that everybody uses, frequencies fall faster. It is fitted to the number of different words in 1,000 turns of real
 /// conversations, and to the share of all words that the 130 and the 800 commonest make up. Part `text` of the benchmark
-/// `backend` shows the fit.
+/// `backend` shows the number of different words.
 struct Law {
     /// The number of forms.
     forms: usize,

@@ -1,4 +1,4 @@
-//! Summaries that the built-in summarizer made while LLM#1 was down can be made again, and nothing is lost in the process.
+//! Summaries that the built-in summarizer made in the place of LLM#1 can be made again, and nothing is lost in the process.
 
 use std::sync::{
     Arc,
@@ -19,7 +19,7 @@ use crate::{
 
 const TURNS: usize = 20;
 
-/// A summarizer that is down while this is set.
+/// Returns a summarizer that is down while this is set.
 fn flaky(is_down: &Arc<AtomicBool>) -> Arc<Scripted> {
     let is_down = Arc::clone(is_down);
     Scripted::new(move |_, turns| {
@@ -30,7 +30,7 @@ fn flaky(is_down: &Arc<AtomicBool>) -> Arc<Scripted> {
     })
 }
 
-/// A file whose summarizer gives up at its first failure, and a switch that says whether it is down.
+/// Returns a file whose summarizer gets one try per job, a switch that says whether it is down, and the summarizer.
 fn fixture() -> (Fixture, Arc<AtomicBool>, Arc<Scripted>) {
     let mut fixture = Fixture::new();
     let is_down = Arc::new(AtomicBool::new(false));
@@ -40,7 +40,7 @@ fn fixture() -> (Fixture, Arc<AtomicBool>, Arc<Scripted>) {
     (fixture, is_down, summarizer)
 }
 
-/// A session of long turns, ended and compressed.
+/// Records a session of long turns, ends it, and compresses it.
 fn compressed(memory: &Thermocline, key: &str) -> Session {
     let session = memory.user("alex").unwrap().session_named(key).unwrap();
     for n in 1..=TURNS {

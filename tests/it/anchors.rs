@@ -12,7 +12,7 @@ use crate::{
     transfer::export,
 };
 
-/// A memory whose summarizer reads explicit statements, such as `likes is tea.`, `home is no longer Oslo.`
+/// Opens a file whose summarizer reads explicit statements, such as `likes is tea.`, `home is no longer Oslo.`
 fn memory(fixture: &mut Fixture) -> (Thermocline, User) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     let memory = fixture.open();
@@ -31,7 +31,7 @@ fn say(memory: &Thermocline, user: &User, lines: &[&str]) -> Session {
     session
 }
 
-/// Every anchor as `key value strength`, with a leading `-` if it no longer holds.
+/// Returns every anchor as `key value strength`, with a leading `-` if it no longer holds.
 fn shown(user: &User) -> Vec<String> {
     let show = |anchor: thermocline::Anchor| {
         let mark = if anchor.is_current() { "" } else { "- " };

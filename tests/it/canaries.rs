@@ -26,7 +26,7 @@ impl Words {
         canary(self.0 - 1)
     }
 
-    /// A canary that looks like a name.
+    /// Returns a canary that looks like a name.
     pub fn name(&mut self) -> String {
         let word = self.next();
         word[..1].to_uppercase() + &word[1..]
@@ -59,7 +59,7 @@ pub fn found_in(bytes: &[u8], canaries: usize) -> BTreeSet<usize> {
     found
 }
 
-/// Decompresses whatever can be decompressed, from any position in these bytes.
+/// Decompresses each zstd frame in these bytes, as far as that is possible.
 fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let starts = bytes.windows(4).enumerate().filter(|(_, window)| *window == MAGIC);

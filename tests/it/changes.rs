@@ -267,7 +267,8 @@ impl Chance {
     }
 }
 
-/// Records a conversation of 300 turns in twelve sessions, in which these things are told and change.
+/// Records 300 stories, and among them these things as they are told and change: in twelve ended sessions, or in one open
+/// session. Returns a time after the last turn.
 fn talks(alex: &User, changes: &[Change], are_ended: bool) -> DateTime<Utc> {
     let (count, mut chance) = (300, Chance(7));
     let mut said: Vec<(usize, &str)> = Vec::new();

@@ -13,7 +13,7 @@ fn says(content: &str) -> ScriptedStep {
     ScriptedStep::Answer(200, json!({ "choices": [{ "message": { "content": content } }] }).to_string())
 }
 
-/// The body of a request.
+/// Returns the body of a request.
 fn asked(request: &str) -> Value {
     serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
 }

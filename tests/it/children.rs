@@ -19,7 +19,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// The next line that the child prints; `None` once it has ended.
+    /// Returns the next line that the child prints; `None` once it has ended.
     pub fn line(&mut self) -> Option<String> {
         self.lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.split_once(MARK).map(|(_, said)| said.to_owned()) // The harness may have begun the line.
@@ -52,7 +52,7 @@ pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
     Running { process, stdin, lines: BufReader::new(stdout).lines() }
 }
 
-/// Starts a child that owns none of the files. Root can access everything, so in that case the child runs as the user
+/// Starts a child that permissions of files bind. Root can access everything, so in that case the child runs as the user
 /// `nobody`, from a copy of this binary that this user may execute.
 #[cfg(unix)]
 pub fn as_nobody(what: &str, args: &[&str]) -> Running {

@@ -20,7 +20,7 @@ use crate::{
 
 const BOTH: [Originals; 2] = [Originals::Archive, Originals::Delete];
 
-/// An ended session of long turns that is not compressed yet.
+/// Records an ended session of long turns that is not compressed yet.
 fn ended(fixture: &Fixture, turns: usize) -> (Thermocline, Session) {
     let memory = fixture.open();
     let session = memory.user("alex").unwrap().session_named("chat").unwrap();
@@ -31,7 +31,7 @@ fn ended(fixture: &Fixture, turns: usize) -> (Thermocline, Session) {
     (memory, session)
 }
 
-/// Like [`first_words`], but different for turns that contain only x.
+/// Does what [`first_words`] does, but gives a different sentence to each turn that contains only x.
 fn told_apart(turn: &Turn) -> Verdict {
     let is_of_x = turn.said.user_message.starts_with("x x");
     if is_of_x { says(turn, &"x ".repeat(turn.turn_number as usize)) } else { first_words(turn) }
@@ -218,7 +218,8 @@ fn only(dump: &crate::dump::Dump, table: &str) -> crate::dump::Dump {
     [(table.to_owned(), dump[table].clone())].into()
 }
 
-/// Runs the jobs every six hours for a week with this summarizer, for a session of 20 turns.
+/// Runs the jobs every six hours for a week with this summarizer, for a session of 20 turns. Checks that no turn is lost,
+/// and how many summaries are by this summarizer in the end.
 #[track_caller]
 fn check_a_week(what: &str, summarizer: &Arc<Scripted>, by_it: usize) {
     let mut fixture = Fixture::new();

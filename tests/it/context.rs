@@ -22,7 +22,7 @@ fn within(budget_tokens: u32) -> ContextOptions {
     ContextOptions::default().budget_tokens(budget_tokens)
 }
 
-/// The numbers of the turns in a context, in its order.
+/// Returns the numbers of the turns in a context, in its order.
 fn places(session: &Session, message: &str, options: ContextOptions) -> Vec<u32> {
     session.context(message, options).unwrap().items.iter().filter_map(|item| item.turn_number).collect()
 }

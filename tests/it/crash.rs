@@ -10,13 +10,13 @@ use crate::{
     support::{Fixture, hot, turn, warm},
 };
 
-/// A turn of a size that depends on `n`, so that both limits of the hot tier evict.
+/// Returns a turn of a size that depends on `n`, so that both limits of the hot tier evict.
 fn talk(name: &str, n: usize) -> thermocline::NewTurn {
     let words = "lorem ipsum ".repeat(n * 37 % 300);
     thermocline::NewTurn::new(format!("question {name} {n}"), words).caller_id(format!("{name}/{n}"))
 }
 
-/// Two concurrent conversations, with sessions ending in between; each acknowledgement is reported to the parent.
+/// Has two concurrent conversations, with sessions ending in between; reports each acknowledgement to the parent.
 pub fn child_records_until_killed(path: &str, name: &str) {
     let memory = Thermocline::open(path).unwrap();
     std::thread::scope(|scope| {

@@ -68,7 +68,7 @@ fn rows(conn: &Connection, sql: &str) -> Vec<String> {
     stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// The tables in which doctor reports damaged rows.
+/// Returns the tables in which doctor reports damaged rows.
 fn damaged_tables(path: &Path) -> BTreeSet<String> {
     let places = doctor(path).checks.into_iter().flat_map(|check| check.places);
     places.filter_map(|place| place.split([' ', ':']).next().map(str::to_owned)).collect()
@@ -236,7 +236,7 @@ fn an_index_that_leads_to_another_turn_is_damage_and_not_that_turn() {
     assert_eq!(fixture.alex().turn_by_caller_id("c1").unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
-/// A conversation of 200 turns in four sessions, compressed, indexed, embedded, with anchors.
+/// Records 200 turns in four sessions, compressed, indexed and embedded, and sets anchors.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let memory = fixture.open();
@@ -340,7 +340,7 @@ fn one_damaged_thing_costs_that_thing_and_no_recall() {
     assert!(said.len() >= 5, "{said:?}");
 }
 
-/// Fills the first page of a non-empty table with bytes that are not a valid page.
+/// Fills the first leaf page of a table that has rows with bytes that are not a valid page.
 fn break_page(path: &Path, table: &str) {
     let sql =
         format!("SELECT min(pageno) FROM dbstat WHERE name = '{table}' AND pagetype = 'leaf' AND ncell > 0");

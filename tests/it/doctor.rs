@@ -84,7 +84,8 @@ const TERMS: &str = "the tags and entities of a memory are counted, and folded a
 const MEMORY_WORDS: &str = "the words of a memory's unit match its text";
 const SUCCESSORS: &str = "the successor of a memory is another memory of its user";
 
-/// Changes that break `seed`, and the checks that report them. `{s}` stands for a session's turns, by its key.
+/// Changes that break `seed`, and the checks that report them. In braces, the key of a session stands for its turns, the
+/// name of a user for the user's id, and the title of a memory (with `_`) for the memory.
 const BREAKS: &[(&str, &[&str])] = &[
     (
         "INSERT INTO jobs (kind, user_id, dedupe_key, next_run_at, created_at)
@@ -298,7 +299,7 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("DROP TABLE memory_tier_transitions", &[LAST_MOVE]),
 ];
 
-/// A sound file with a session of every kind, by the session's key.
+/// Returns a sound file with sessions of many kinds, named by their keys.
 pub fn seed() -> Fixture {
     let mut fixture = Fixture::new();
     (fixture.config.durability, fixture.config.hot_turns) = (Durability::Relaxed, 50);
@@ -348,7 +349,7 @@ pub fn seed() -> Fixture {
     fixture
 }
 
-/// A copy of a sound file, and the folder that it is deleted with.
+/// Copies a sound file; returns the copy's folder, which deletes it when dropped, and its path.
 fn copy_of(fixture: &Fixture) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("copy.db");
@@ -356,7 +357,7 @@ fn copy_of(fixture: &Fixture) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Applies a row of the table above.
+/// Applies a change of `BREAKS`.
 fn run(path: &Path, sql: &str) {
     let user = |name| format!("(SELECT id FROM users WHERE name = '{name}')");
     let mut sql = sql.replace("{mira}", &user("mira")).replace("{nobody}", &user("nobody"));

@@ -1,4 +1,4 @@
-//! All rows of a file as text, for comparing two states of it.
+//! The rows of a file as text, without checksums, for comparing two states of it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ pub fn reader(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
-/// The single value that a query returns.
+/// Returns the single value that a query returns.
 pub fn ask<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
     reader(path).query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{error}: {sql}"))
 }
@@ -52,17 +52,17 @@ pub fn rewrite(path: &Path, sql: &str) {
     }
 }
 
-/// Every row of the file.
+/// Returns every row of the file.
 pub fn dump(path: &Path) -> Dump {
     dump_without(path, &[])
 }
 
-/// Every row of the file, without some columns (`table.column`) or tables (`table.*`).
+/// Returns every row of the file, without some columns (`table.column`) or tables (`table.*`).
 pub fn dump_without(path: &Path, left_out: &[&str]) -> Dump {
     rows(path, left_out, |_| "true".to_owned())
 }
 
-/// Every row that belongs to a user.
+/// Returns every row that names a user by id or number.
 pub fn dump_of_user(path: &Path, name: &str) -> Dump {
     let id = format!("(SELECT id FROM users WHERE name = '{name}')");
     let number = format!("(SELECT user_no FROM user_scopes WHERE user_id = {id})");

@@ -23,7 +23,7 @@ use crate::{
     support::{Cut, Fixture, at, long_turn, turn},
 };
 
-/// Which of the first canaries are in the bytes of the file, its log and its index.
+/// Returns which of the first canaries are in the bytes of the file, its log and its index.
 pub fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
     let files = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display()));
     let bytes = files.iter().filter_map(|file| fs::read(file).ok());
@@ -53,7 +53,8 @@ fn fill(session: &Session, other: &Session, words: &mut Words, turns: usize) {
     }
 }
 
-/// A user named by a canary, with canaries wherever words can be, and another user, blake.
+/// Records a user named by a canary, with canaries in everything that sessions, turns and anchors say, and another user,
+/// blake; returns the first one's name.
 fn seed(fixture: &mut Fixture, words: &mut Words) -> String {
     fixture.config.summarizer = Some(Scripted::each(tells));
     let name = words.next();
@@ -134,7 +135,7 @@ fn of_an_erased_user_no_byte_is_left_between_the_rows_of_others() {
     assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
 }
 
-/// A small memory of alex: who alex is, in two compressed sessions and an open one.
+/// Records who alex is, in two compressed sessions and an open one.
 fn alex(fixture: &mut Fixture) -> (Thermocline, User, [Session; 3]) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     let memory = fixture.open();
@@ -150,7 +151,7 @@ fn alex(fixture: &mut Fixture) -> (Thermocline, User, [Session; 3]) {
     (memory, user, sessions)
 }
 
-/// Every anchor as `key value strength`, with a leading `-` if it no longer holds.
+/// Returns every anchor as `key value strength`, with a leading `-` if it no longer holds.
 fn anchors(user: &User) -> Vec<String> {
     let shown = user.anchors(None, 1_000).unwrap().into_iter().map(|anchor| {
         let mark = if anchor.is_current() { "" } else { "- " };

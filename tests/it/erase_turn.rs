@@ -27,8 +27,8 @@ enum Place {
     Replaced,
 }
 
-/// Records a turn with two hundred words on both sides, a name for an anchor, names, an id, and queries that repeat some
-/// words.
+/// Records a turn whose texts, id and name consist of about two hundred canaries, one of them in words for an anchor; then
+/// asks with three more, and with one of the turn's.
 fn record_canaries(user: &User, session: &Session, words: &mut Words, is_kept: bool) -> TurnId {
     let said = format!("{} and the name is {}. {}", words.some(10), words.name(), words.some(120));
     let query = format!("{} {}", words.some(3), said.split(' ').next().unwrap());
@@ -40,7 +40,7 @@ fn record_canaries(user: &User, session: &Session, words: &mut Words, is_kept: b
     id
 }
 
-/// A conversation of nine turns with canaries in the fifth, which is in this place.
+/// Records a conversation with canaries in its fifth turn, and brings that turn into this place.
 fn talk(fixture: &mut Fixture, words: &mut Words, place: Place) -> (Thermocline, User, Session, TurnId) {
     fixture.config.summarizer = Some(Scripted::each(tells));
     fixture.config.originals = if place == Place::Deleted { Originals::Delete } else { Originals::Archive };

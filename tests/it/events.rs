@@ -40,7 +40,7 @@ impl Heard {
         events
     }
 
-    /// Each event as a word, only those about compressions and providers.
+    /// Returns each event in a few words, without the starts and ends of jobs other than compressions.
     fn words(&self) -> Vec<String> {
         let is_wanted = |event: &Event| match event {
             Event::JobStarted { job, .. } | Event::JobDone { job, .. } => job.kind == JobKind::Compress,
@@ -64,7 +64,7 @@ fn word(event: &Event) -> String {
     }
 }
 
-/// An ended session with this many long turns.
+/// Records a session with this many long turns, and ends it.
 fn end_a_session(memory: &Thermocline, key: &str, turns: usize) -> Session {
     let session = memory.user("alex").unwrap().session_named(key).unwrap();
     for n in 1..=turns {
@@ -168,7 +168,7 @@ fn what_the_summarizer_leaves_out_waits_and_at_last_falls_back_alone() {
     assert_eq!(heard.words(), ["started", "fell back 5", "done 10"]);
 }
 
-/// A summarizer with a wrong key, until it is corrected.
+/// Returns a summarizer whose key is wrong until it is corrected.
 fn with_key(is_right: &Arc<AtomicBool>) -> Arc<Scripted> {
     let is_right = Arc::clone(is_right);
     Scripted::new(move |_, turns| {

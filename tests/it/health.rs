@@ -1,4 +1,5 @@
-//! Whether a file can be read and written is reported at once, whatever the writer is doing.
+//! Whether a file can be read and written is reported at once, whatever the writer is doing; and the data version changes
+//! with every commit.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -32,7 +32,7 @@ struct Use {
 }
 
 impl Crate {
-    /// The crate whose sources are in this folder of the repository.
+    /// Returns the crate whose sources are in this folder of the repository.
     pub fn of_sources(folder: &str, root: &str) -> Self {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let sources = Self::new(root, |path| fs::read_to_string(src.join(path)).ok());
@@ -40,7 +40,7 @@ impl Crate {
         sources
     }
 
-    /// The file `root` and those of all modules declared from there.
+    /// Returns the file `root` and those of all modules declared from there.
     pub fn new(root: &str, read: impl Fn(&str) -> Option<String>) -> Self {
         let folder = root.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         let mut files = BTreeMap::new();
@@ -60,7 +60,7 @@ impl Crate {
         Self(files)
     }
 
-    /// Which file imports which.
+    /// Returns which file imports which.
     pub fn imports(&self) -> Imports {
         self.ties(|file| {
             let private = file.uses.iter().filter(|used| !used.is_pub).map(|used| &used.path);
@@ -68,7 +68,7 @@ impl Crate {
         })
     }
 
-    /// Which file re-exports which items.
+    /// Returns which file re-exports which items.
     pub fn shown(&self) -> Imports {
         self.ties(|file| file.uses.iter().filter(|used| used.is_pub).map(|used| &used.path).collect())
     }
@@ -86,7 +86,7 @@ impl Crate {
         ties
     }
 
-    /// The file that defines what `path` names in a module. `None` for a module, which is not an item itself.
+    /// Returns the file that defines what `path` names in a module. `None` for a module, which is not an item itself.
     fn definer(&self, module: &str, path: &[String]) -> Option<String> {
         let (name, rest) = path.split_first()?;
         match name.as_str() {
@@ -108,7 +108,7 @@ impl Crate {
     }
 }
 
-/// Each set of files that import one another, directly or through others.
+/// Returns each set of files that import one another, directly or through others.
 pub fn circles(imports: &Imports) -> BTreeSet<BTreeSet<String>> {
     let reach: BTreeMap<_, _> = imports.keys().map(|file| (file, reach_of(file, imports))).collect();
     let is_back = |from: &String, to: &String| reach.get(from).is_some_and(|reach| reach.contains(to));
@@ -116,7 +116,7 @@ pub fn circles(imports: &Imports) -> BTreeSet<BTreeSet<String>> {
     in_circles.map(|(file, reach)| reach.iter().filter(|to| is_back(to, file)).cloned().collect()).collect()
 }
 
-/// All files that this one imports, directly or through others.
+/// Returns all files that this one imports, directly or through others.
 fn reach_of(file: &String, imports: &Imports) -> BTreeSet<String> {
     let mut reach = BTreeSet::new();
     let mut waiting = vec![file];
@@ -131,7 +131,7 @@ fn join(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
-/// The words and marks of Rust code; `::` is one mark. Comments and literals are skipped.
+/// Returns the words and marks of Rust code; `::` is one mark. Comments, strings and characters are skipped.
 fn tokens(code: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = code;
@@ -154,7 +154,7 @@ fn tokens(code: &str) -> Vec<String> {
     tokens
 }
 
-/// The rest after the string or character literal that begins here, if one does.
+/// Returns the rest after the string or character literal that begins here, if one does.
 fn behind_literal(rest: &str) -> Option<&str> {
     let mut chars = rest.chars();
     let quote = chars.next().filter(|c| matches!(c, '"' | '\''))?;
@@ -170,7 +170,7 @@ fn behind_literal(rest: &str) -> Option<&str> {
     Some(chars.as_str())
 }
 
-/// The tokens without the items after `#[cfg(test)]`.
+/// Returns the tokens without the items after `#[cfg(test)]`.
 fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = tokens;
@@ -185,7 +185,7 @@ fn without_tests(tokens: &[String]) -> Vec<String> {
     kept
 }
 
-/// The rest after an item: after its semicolon, or the brace that closes its body.
+/// Returns the rest after an item: after its semicolon, or the brace that closes its body.
 fn behind_item(tokens: &[String]) -> &[String] {
     let is_use = tokens.iter().take_while(|token| *token != ";" && *token != "{").any(|token| token == "use");
     let mut depth = 0;
@@ -202,7 +202,7 @@ fn behind_item(tokens: &[String]) -> &[String] {
     &[]
 }
 
-/// The names that `use`s import, and the code without them.
+/// Returns the names that `use`s import, and the code without them.
 fn split_uses(tokens: Vec<String>) -> (Vec<Use>, Vec<String>) {
     let (mut uses, mut code) = (Vec::new(), Vec::new());
     let mut tokens = tokens.into_iter().peekable();
@@ -222,7 +222,7 @@ fn split_uses(tokens: Vec<String>) -> (Vec<Use>, Vec<String>) {
     (uses, code)
 }
 
-/// The leaves of a tree: of `a::{b, c as d, self}` these are `a::b`, `a::c` and `a`.
+/// Returns the leaves of a tree: of `a::{b, c as d, self}` these are `a::b`, `a::c` and `a`.
 fn add_uses(tree: &[String], before: &[String], is_pub: bool, uses: &mut Vec<Use>) {
     let mut path = before.to_vec();
     for (at, token) in tree.iter().enumerate() {
@@ -250,7 +250,7 @@ fn add_uses(tree: &[String], before: &[String], is_pub: bool, uses: &mut Vec<Use
     uses.push(Use { name: path.last().unwrap().clone(), path, is_pub });
 }
 
-/// Every path in the code, including single names, but no methods and no fields.
+/// Returns every path in the code, including single names, but no methods and no fields.
 fn paths(code: &[String]) -> Vec<Vec<String>> {
     let mut paths: Vec<Vec<String>> = Vec::new();
     let mut before = "";

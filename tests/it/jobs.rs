@@ -21,7 +21,7 @@ use crate::{
     support::{Cut, Fixture, long_turn},
 };
 
-/// A session of long turns, ended.
+/// Records a session of long turns, and ends it.
 fn ended(memory: &Thermocline, key: &str, turns: usize) -> Session {
     let session = memory.user("alex").unwrap().session_named(key).unwrap();
     for n in 1..=turns {
@@ -176,7 +176,7 @@ fn two_openings_of_a_file_never_work_on_the_same_job_and_who_lost_it_writes_noth
     assert!(other.doctor().unwrap().is_healthy());
 }
 
-/// When a job will be retried, in seconds from now.
+/// Returns when a job will be retried, in seconds from now.
 fn wait_s(job: &JobInfo, now: DateTime<Utc>) -> i64 {
     (job.next_run_at - now).num_seconds()
 }

@@ -22,7 +22,7 @@ pub fn memory_id(number: u8) -> String {
     format!("mem_{}", uuid(number))
 }
 
-/// A memory with only the required fields.
+/// Returns the line of a memory whose optional fields are null or empty.
 fn knowledge(number: u8, status: &str, title: &str) -> Value {
     let at = "2026-03-01T12:00:00Z";
     let change = json!({
@@ -50,7 +50,7 @@ fn knowledge(number: u8, status: &str, title: &str) -> Value {
     with(line, &beside)
 }
 
-/// The same with these additional fields.
+/// Returns the line with these fields set.
 fn with(mut line: Value, fields: &Value) -> Value {
     for (field, value) in fields.as_object().unwrap() {
         line[field] = value.clone();
@@ -58,7 +58,7 @@ fn with(mut line: Value, fields: &Value) -> Value {
     line
 }
 
-/// Memories with a value in every column, for a user with these turns and this session.
+/// Returns lines of memories with a value in every column, for a user with these turns and this session.
 fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
     let at = "2026-03-02T09:30:00.123Z";
     let source = |from: Value, quote: &str| json!({ "from": from, "origin": "user", "made_by": "caller", "said_at": at, "quote": quote });
@@ -164,7 +164,7 @@ pub fn with_memories(exported: &str) -> Vec<Value> {
     counted(lines)
 }
 
-/// The lines, with the memories included in the counts of the last one.
+/// Returns the lines, with the memories included in the counts of the last one.
 pub fn counted(mut lines: Vec<Value>) -> Vec<Value> {
     let count = |kind: &str| lines.iter().filter(|line| line["line"] == kind).count();
     let counts = json!({
@@ -180,7 +180,7 @@ pub fn as_text(lines: &[Value]) -> String {
     lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// The export of a user with a few turns.
+/// Returns the export of a user with a few turns.
 pub fn turns_alone() -> String {
     let fixture = Fixture::new();
     let user = fixture.alex();
@@ -190,7 +190,7 @@ pub fn turns_alone() -> String {
     export(&user)
 }
 
-/// The export of a user with a few turns and memories.
+/// Returns the export of a user with a few turns and memories.
 pub fn seed() -> Vec<Value> {
     with_memories(&turns_alone())
 }

@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["handles"],
 ];
 
-/// Every file in `src`, with its text up to its tests.
+/// Returns the path of every file in `src` that is no test, and its header and code, without other comments and tests.
 fn sources() -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -50,7 +50,7 @@ fn layer_of(module: &str) -> usize {
         .unwrap_or_else(|| panic!("{module} is in no layer"))
 }
 
-/// The crates: the folder with the sources of each, and the file that declares its modules.
+/// The crates that are checked for circles: the folder with the sources of each, and the file that declares its modules.
 const CRATES: [(&str, &str); 2] = [("src", "lib.rs"), ("crates/thermocline-cli/src", "main.rs")];
 
 #[test]
@@ -77,7 +77,7 @@ fn no_files_import_one_another_in_a_circle() {
     }
 }
 
-/// A circle, one line for each import in it.
+/// Returns a circle as text, one line for each import in it.
 fn told(circle: &BTreeSet<String>, imports: &Imports) -> String {
     let mut told = String::new();
     for file in circle {

@@ -14,7 +14,7 @@ use crate::{
     support::{Fixture, turn},
 };
 
-/// Twenty turns of alex, most of them in the log.
+/// Records twenty turns of alex, most of which are in the log.
 fn twenty(fixture: &Fixture) -> (Thermocline, Session) {
     let memory = fixture.open();
     let session = memory.user("alex").unwrap().session_named("talk").unwrap();
@@ -47,7 +47,7 @@ fn check_lost<T>(answer: thermocline::Result<T>, what: &str) {
     assert!(error.to_string().contains("was deleted or replaced while it was open"), "{what}: {error}");
 }
 
-/// Checks that every call reports it.
+/// Checks that calls of all kinds report that the file is lost.
 #[track_caller]
 fn check_all_lost(fixture: &Fixture, memory: &Thermocline, session: &Session) {
     check_lost(session.record(turn(21)), "record");

@@ -11,7 +11,7 @@ use crate::support::Fixture;
 
 const QUERY: &str = "Which sealant do we use for the skylight?";
 
-/// Alex, who mentioned a skylight in another session, and the session in which alex continues.
+/// Returns alex, who mentioned a skylight in another session, and the session in which alex continues.
 fn told() -> (Fixture, User, Session) {
     let fixture = Fixture::new();
     let alex = fixture.alex();

@@ -153,7 +153,7 @@ fn check_refused(memory: &Thermocline, what: &str, lines: &[Value], kind: ErrorK
     assert_same(&dump(memory.path()), &before, what);
 }
 
-/// The line that a path refers to, by its index among those of its kind: `knowledge/0/state/usage_count`.
+/// Returns the field that a path refers to: `knowledge/0/state/usage_count` is a field of the first line of its kind.
 fn field<'l>(lines: &'l mut [Value], path: &str) -> &'l mut Value {
     let mut parts = path.splitn(3, '/');
     let (kind, at) = (parts.next().unwrap(), parts.next().unwrap().parse().unwrap());
@@ -405,7 +405,7 @@ fn an_id_that_anybodys_memory_has_is_refused() {
     assert!(memory.doctor().unwrap().is_healthy());
 }
 
-/// Other values to try in the place of this one.
+/// Returns other values to try in the place of this one.
 fn others(value: &Value) -> Vec<Value> {
     let mut others = vec![json!("superseded"), json!("low"), json!("tool"), json!("use"), json!("success")];
     others.extend([json!(null), json!(0), json!(2), json!(true), json!([]), json!({})]);

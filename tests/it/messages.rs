@@ -23,7 +23,7 @@ fn messages() -> ContextOptions {
     ContextOptions::default().now(asked_at()).for_messages()
 }
 
-/// Ended conversations, one in progress with 5 hot and 15 warm turns, and an anchor.
+/// Tells ended conversations, and one in progress with 5 hot and 15 warm turns; sets an anchor.
 fn told(fixture: &Fixture) -> (User, Session) {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();
@@ -40,7 +40,7 @@ fn contents(context: &Context) -> Vec<(ChatRole, String)> {
     context.messages().into_iter().map(|message| (message.role, message.content)).collect()
 }
 
-/// The callers' ids of what is shown, and the units that the receipt lists as considered.
+/// Returns the callers' ids of what is shown, and the units that the receipt lists as considered.
 fn considered(user: &User, context: &Context) -> (Vec<String>, Vec<i64>) {
     let shown = context.items.iter().filter_map(|item| item.caller_id.clone()).collect();
     let receipt = user.receipt(context.receipt).unwrap();

@@ -130,7 +130,7 @@ fn a_session_has_a_title_and_metadata_that_a_talk_keeps_when_it_goes_on() {
     assert!(fixture.open().doctor().unwrap().is_healthy());
 }
 
-/// Records what it is asked, and never answers.
+/// Records what it is asked, and gives answers that are of no use.
 #[derive(Debug, Default)]
 struct Listener(Mutex<String>);
 
@@ -186,7 +186,8 @@ fn titles_and_metadata_are_neither_found_nor_shown_to_an_llm() {
     assert!(asked.contains("lamp") && !asked.contains(CANARY), "LLM#1 was asked");
 }
 
-/// The file as an older version would have left it: the schema up to a migration, and the matching columns of the rows.
+/// Writes the file as an older version would have left it: the schema up to a migration, and the matching columns of the
+/// rows.
 pub fn older(fixture: &Fixture, version: u32, path: &Path) {
     let conn = Connection::open_with_flags(path, OpenFlags::default()).unwrap();
     conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();

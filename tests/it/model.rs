@@ -21,7 +21,7 @@ enum Step {
     Replace(usize, usize),
     End,
     New,
-    /// This many hours of silence.
+    /// This many hours of silence; if negative, the clock goes back.
     Silence(i64),
     /// All handles are dropped and the file is opened again.
     Reopen,
@@ -82,7 +82,7 @@ impl Expected {
         }
     }
 
-    /// After turns were removed, the newest of the others become hot again, as many as the limits allow.
+    /// Makes the newest turns hot again after others were removed, as many as the limits allow.
     fn refill(&mut self) {
         self.evicted = self.evicted.min(self.sizes.len());
         while self.evicted > 0 {

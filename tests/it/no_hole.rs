@@ -22,7 +22,7 @@ fn session_of(sizes: &[usize]) -> Kept {
     Kept { session, _fixture: fixture }
 }
 
-/// A message of this many tokens that is unlike anything ever said.
+/// Returns a message of this many tokens that is unlike anything ever said.
 fn message_of(tokens: usize) -> String {
     " zebra".repeat(tokens)
 }

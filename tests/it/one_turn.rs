@@ -18,7 +18,7 @@ fn message(text: &str) -> NewTurn {
     NewTurn::new(text, "")
 }
 
-/// The texts of the hot turns.
+/// Returns the user's messages of the hot turns.
 fn shown(session: &Session) -> Vec<String> {
     session.hot().unwrap().turns().map(|turn| turn.said.user_message.clone()).collect()
 }
@@ -435,7 +435,7 @@ fn a_session_that_is_restored_meanwhile_does_not_bring_an_erased_turn_back() {
     check_healthy(&fixture);
 }
 
-/// Records, completes, replaces, edits and erases until it is killed; reports what it is about to do, and what was
+/// Records, completes, replaces and erases turns until it is killed; reports what it is about to remove, and what was
 /// acknowledged.
 pub fn child_changes_turns_until_killed(path: &str, seed: &str) {
     let user = Thermocline::open(path).unwrap().user("alex").unwrap();
@@ -482,12 +482,12 @@ pub fn child_changes_turns_until_killed(path: &str, seed: &str) {
     }
 }
 
-/// How often a child is killed; set it much higher by hand.
+/// Returns how often a child is killed; `THERMOCLINE_TEST_KILLS` sets it much higher by hand.
 fn kills() -> u64 {
     std::env::var("THERMOCLINE_TEST_KILLS").map_or(12, |kills| kills.parse().unwrap())
 }
 
-/// The first words of the session's turns.
+/// Returns the first word of each of the session's turns.
 fn kept_texts(session: &Session) -> BTreeSet<String> {
     let mut kept = BTreeSet::new();
     let mut after = None;

@@ -21,14 +21,14 @@ fn check_refused(path: &Path, kind: ErrorKind) {
     assert_eq!(fs::read(path).ok(), before, "{error}");
 }
 
-/// A database created with plain SQL.
+/// Creates a database with plain SQL.
 fn database(path: &Path, sql: &str) -> Connection {
     let conn = Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
     conn.execute_batch(sql).unwrap();
     conn
 }
 
-/// The names of everything in the fixture's folder.
+/// Returns the names of everything in the fixture's folder.
 fn files(fixture: &Fixture) -> Vec<std::ffi::OsString> {
     let mut names: Vec<_> =
         fs::read_dir(fixture.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -461,14 +461,14 @@ pub fn child_opens_a_new_file(path: &str) {
     children::say("opened");
 }
 
-/// Opens what it may not write, as a user who owns none of the files.
+/// Opens what it may not write, and reports the kind of the error.
 pub fn child_opens_what_it_may_not_write(folder: &str, kind: &str) {
     let path =
         Path::new(folder).join(if kind == "missing_in_read_only_folder" { "none.db" } else { "memory.db" });
     children::say(&format!("{:?}", Thermocline::open(path).unwrap_err().kind()));
 }
 
-/// A file and a folder that the child may read but not write.
+/// Checks that a child is refused a file that it may read but not write, or one in such a folder.
 #[cfg(unix)]
 fn check_read_only(kind: &str) {
     let fixture = Fixture::new();

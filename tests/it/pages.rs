@@ -22,7 +22,7 @@ fn numbers(page: &[PastTurn]) -> Vec<u32> {
     page.iter().map(PastTurn::turn_number).collect()
 }
 
-/// A session of 30 turns, every fourth of them short.
+/// Records a session of 30 turns, every fourth of them short.
 fn talk(memory: &Thermocline, key: &str) -> Session {
     let session = memory.user("alex").unwrap().session_named(key).unwrap();
     for n in 1..=30 {
@@ -259,7 +259,7 @@ fn a_page_has_1_to_1_000_entries() {
     assert_eq!([kinds(1), kinds(1_000)], [[Ok(()); 6]; 2]);
 }
 
-/// All pages of a list, with this many entries each.
+/// Returns all pages of a list, with this many entries each.
 fn pages<T, K>(
     limit: u32,
     page: impl Fn(Option<K>, u32) -> thermocline::Result<Vec<T>>,

@@ -19,7 +19,7 @@ use crate::{
 const USER: u128 = 7;
 const SESSION: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
-/// The statements of a file, without comments.
+/// Returns the statements of a file, without comments.
 fn statements(file: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/paper").join(file);
     let text = fs::read_to_string(path).unwrap();
@@ -27,12 +27,12 @@ fn statements(file: &str) -> Vec<String> {
     text.join("\n").split_inclusive(";\n").map(str::to_owned).collect()
 }
 
-/// A connection of another program, without any of our settings.
+/// Opens a connection as another program does, without any of our settings.
 fn other_program(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
 }
 
-/// A file of ours with the user of the statements, created only through the library.
+/// Creates a file with the user of the statements, only through the library.
 fn with_user(fixture: &Fixture) -> Thermocline {
     let memory = fixture.open();
     user(&memory);
@@ -47,7 +47,7 @@ fn session(memory: &Thermocline) -> Session {
     user(memory).session_by_id(SessionId::from_uuid(Uuid::from_u128(SESSION))).unwrap()
 }
 
-/// An id as stored in the tables.
+/// Returns an id as stored in the tables.
 fn bytes(id: u128) -> [u8; 16] {
     id.to_be_bytes()
 }
@@ -60,7 +60,7 @@ fn insert_all(path: &Path) {
     }
 }
 
-/// The numbers of the turns that a question recalls.
+/// Returns the numbers of the turns that a question recalls by its words.
 fn recalled(user: &User, query: &str) -> BTreeSet<u32> {
     let recall = user.recall(query, RecallOptions::default()).unwrap();
     assert_eq!(recall.missing, Vec::<String>::new());

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// The public methods of a handle as declared in its file: `user(&self, name: &str) -> Result<User>`.
+/// Returns the public methods of a handle as declared in its file: `user(&self, name: &str) -> Result<User>`.
 fn methods(file: &str, handle: &str) -> BTreeSet<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/handles").join(file);
     let source = fs::read_to_string(path).unwrap();
@@ -11,7 +11,7 @@ fn methods(file: &str, handle: &str) -> BTreeSet<String> {
     blocks.flat_map(|block| block.split("\n    pub ").skip(1).filter_map(signature)).collect()
 }
 
-/// A declaration without its async parts; `None` if it is not a method.
+/// Returns a declaration without its async parts; `None` if it is not a method.
 fn signature(declared: &str) -> Option<String> {
     let declared = declared.strip_prefix("async ").unwrap_or(declared).strip_prefix("fn ")?;
     let head = declared.split(" {\n").next()?;

@@ -47,7 +47,7 @@ struct Statement {
     sql: String,
 }
 
-/// Every statement of `rows/`.
+/// Returns every statement of `rows/`.
 fn statements() -> Vec<Statement> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/rows");
     let (mut folders, mut sources) = (vec![root.clone()], Vec::new());
@@ -81,7 +81,7 @@ fn statements() -> Vec<Statement> {
     found
 }
 
-/// The statements that read pages, and what is on them.
+/// Returns the statements that read pages, and what is on them.
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
         "history.rs" | "memories/lists.rs" => true,
@@ -98,7 +98,7 @@ pub fn statements_of_pages() -> Vec<String> {
     statements().into_iter().filter(is_of_page).map(|statement| statement.sql).collect()
 }
 
-/// The column lists that a file names, added to the shared ones or in their place.
+/// Returns the column lists that a file names, added to the shared ones or in their place.
 fn lists(code: &str, shared: &HashMap<String, String>) -> HashMap<String, String> {
     let mut found = shared.clone();
     for part in code.split("macro_rules! ").skip(1) {
@@ -116,7 +116,7 @@ fn lists(code: &str, shared: &HashMap<String, String>) -> HashMap<String, String
 /// The placeholder for a list's argument.
 const GIVEN: char = '\u{1}';
 
-/// The texts in some code: literals, `concat!` of literals and lists, and lists with an argument.
+/// Returns the texts in some code: literals, `concat!` of literals and lists, and lists with an argument.
 fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
     // `unread` is the code after the last text.
     let (mut found, mut rest, mut unread) = (Vec::new(), code, code);
@@ -143,7 +143,7 @@ fn texts(code: &str, lists: &HashMap<String, String>) -> Vec<String> {
     found
 }
 
-/// The text of `concat!`, after its opening parenthesis, and the rest.
+/// Returns the text of `concat!`, after its opening parenthesis, and the rest.
 fn concatenated<'a>(mut rest: &'a str, lists: &HashMap<String, String>) -> (String, &'a str) {
     let mut text = String::new();
     loop {
@@ -167,7 +167,7 @@ fn concatenated<'a>(mut rest: &'a str, lists: &HashMap<String, String>) -> (Stri
     }
 }
 
-/// A literal's text, and the rest.
+/// Returns a literal's text, and the rest.
 fn literal(quoted: &str) -> (String, &str) {
     let (mut text, mut chars) = (String::new(), quoted[1..].char_indices());
     while let Some((at, c)) = chars.next() {
@@ -190,7 +190,7 @@ fn literal(quoted: &str) -> (String, &str) {
     (text, "")
 }
 
-/// The words, numbers, parameters and marks of a statement; a string literal is one token, `'`.
+/// Returns the words, numbers, parameters and marks of a statement; a string literal is one token, `'`.
 fn tokens(sql: &str) -> Vec<String> {
     let (mut found, chars): (Vec<String>, Vec<char>) = (Vec::new(), sql.chars().collect());
     let mut at = 0;
@@ -245,7 +245,7 @@ fn is(token: Option<&String>, word: &str) -> bool {
     token.is_some_and(|token| token.eq_ignore_ascii_case(word))
 }
 
-/// The position of the parenthesis that closes the one at `open`.
+/// Returns the position of the parenthesis that closes the one at `open`.
 fn closing(tokens: &[String], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -259,7 +259,7 @@ fn closing(tokens: &[String], open: usize) -> usize {
     tokens.len()
 }
 
-/// The rules that a statement breaks.
+/// Returns the rules that a statement breaks.
 fn broken_rules(sql: &str) -> Vec<String> {
     let tokens = tokens(sql);
     let mut broken = Vec::new();
@@ -341,7 +341,7 @@ fn broken_rules(sql: &str) -> Vec<String> {
     broken
 }
 
-/// What an ORDER BY lacks: its last term must identify one row.
+/// Returns what an ORDER BY lacks: its last term must identify one row.
 fn unordered(terms: &[String]) -> Option<String> {
     let (mut depth, mut last) = (0, String::new());
     for token in terms {

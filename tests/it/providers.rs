@@ -50,7 +50,7 @@ impl Gated {
         (Arc::new(Self { hangs, asked, let_go: Mutex::new(Some(let_go)) }), is_asked, open)
     }
 
-    /// Only the first caller waits.
+    /// Reports that it was asked; lets only the first caller wait.
     async fn wait(&self) {
         self.asked.send(()).unwrap();
         let Some(let_go) = self.let_go.lock().unwrap().take() else { return };
@@ -102,13 +102,13 @@ fn end_a_session(memory: &Thermocline, user: &str) {
     session.end().unwrap();
 }
 
-/// Enough turns to be indexed, in an open session.
+/// Records enough turns to be indexed, in an open session.
 fn say_much(memory: &Thermocline, user: &str) {
     let session = memory.user(user).unwrap().session_named("open").unwrap();
     (1..=130).for_each(|n| drop(session.record(turn(n)).unwrap()));
 }
 
-/// An interrupted erase that a job must finish.
+/// Interrupts an erase, which a job must finish then.
 fn erase_in_part(fixture: &Fixture, memory: &Thermocline, cut: &Cut, user: &str) {
     end_a_session(memory, user);
     cut.after(0, "DELETE FROM conversation_turns");
@@ -117,7 +117,7 @@ fn erase_in_part(fixture: &Fixture, memory: &Thermocline, cut: &Cut, user: &str)
     fixture.clock.advance(TimeDelta::minutes(2)); // Its lease has run out.
 }
 
-/// The jobs and their states.
+/// Returns the jobs and their states.
 fn kinds(memory: &Thermocline) -> Vec<(JobKind, JobState)> {
     memory.jobs(None, 1_000).unwrap().iter().map(|job| (job.kind, job.state)).collect()
 }
@@ -139,7 +139,7 @@ fn run(memory: &Thermocline) -> JobsReport {
     memory.run_jobs(RunJobs::default()).unwrap()
 }
 
-/// The last unit of a user that the built-in embedder has embedded.
+/// Returns the last unit of a user that the built-in embedder has embedded.
 fn built_in_seq(fixture: &Fixture, user: &str) -> u32 {
     ask(
         &fixture.path(),

@@ -29,7 +29,7 @@ fn look(path: impl AsRef<Path>, fixture: &Fixture) -> thermocline::Result<Thermo
     Thermocline::open_with(path, config)
 }
 
-/// A file that is not open anywhere, with two turns in an open session.
+/// Returns a file that is not open anywhere, with two turns in an open session.
 fn with_two_turns() -> Fixture {
     let fixture = Fixture::new();
     let session = fixture.alex().session_named("talk").unwrap();
@@ -40,7 +40,7 @@ fn with_two_turns() -> Fixture {
     fixture
 }
 
-/// The contents of a folder: names and bytes.
+/// Returns the contents of a folder: names and bytes.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -61,7 +61,7 @@ fn talk(memory: &Thermocline) -> (User, Session) {
     (alex, session)
 }
 
-/// Calls everything that only reads.
+/// Makes calls of all kinds that only read.
 fn ask_all(memory: &Thermocline) {
     let (alex, session) = talk(memory);
     assert_eq!(hot(&session), [1, 2]);
@@ -185,7 +185,7 @@ fn a_file_of_an_older_version_is_refused_and_may_be_copied() {
     }
 }
 
-/// The output of a child that looks at `memory.db` as a user who may read everything in the folder and write nothing.
+/// Returns the output of a child that looks at `memory.db` in a folder where it may read everything and write nothing.
 #[cfg(unix)]
 fn looked_at_by_a_stranger(folder: &Path) -> Vec<String> {
     let permit = |path: PathBuf, mode| {

@@ -56,7 +56,7 @@ fn short_name<T>() -> &'static str {
     std::any::type_name::<T>().rsplit("::").next().expect("a name has an end")
 }
 
-/// Everything that the handles return.
+/// Returns the schemas of everything that the handles return.
 fn returned() -> Vec<(&'static str, Schema)> {
     vec![
         written::<Anchor>(),
@@ -110,7 +110,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The returned types that are also used as arguments.
+/// Returns the schemas of types that arguments are read from.
 fn asked_with() -> Vec<(&'static str, Schema)> {
     vec![
         read::<Attribute>(),
@@ -127,7 +127,8 @@ fn asked_with() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The names of a signature's return types, without containers: `Result<Vec<Turn>>` is `Turn`, and so is `(User, Turn)`.
+/// Returns the names of the types that public functions return, without containers: `Result<Vec<Turn>>` is `Turn`, and so is
+/// `(User, Turn)`.
 fn returns(source: &str) -> impl Iterator<Item = &str> {
     let public = source
         .split("\n    pub ")

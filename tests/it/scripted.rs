@@ -24,12 +24,12 @@ impl Scripted {
         Arc::new(Self { answer: Box::new(answer), calls: AtomicUsize::new(0) })
     }
 
-    /// Returns one verdict for each turn.
+    /// Answers with one verdict for each turn.
     pub fn each(verdict: impl Fn(&Turn) -> Verdict + Send + Sync + 'static) -> Arc<Self> {
         Self::new(move |_, turns| Ok(turns.iter().map(&verdict).collect()))
     }
 
-    /// How often it was asked.
+    /// Returns how often it was asked.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
@@ -52,7 +52,7 @@ impl Summarizer for Scripted {
     }
 }
 
-/// A true sentence about a turn: the first words of what the user said.
+/// Returns a true sentence about a turn: the first words of what the user said.
 pub fn first_words(turn: &Turn) -> Verdict {
     let words: Vec<&str> = turn.said.user_message.split_whitespace().take(12).collect();
     Verdict::summary(turn.id, format!("The user said {}", words.join(" ")))
@@ -78,12 +78,12 @@ fn stated(subject: &str, sentence: &str) -> Option<FoundAnchor> {
     })
 }
 
-/// A true sentence, and every anchor that is stated explicitly.
+/// Returns a true sentence, and every anchor that is stated explicitly.
 pub fn reads_anchors(turn: &Turn) -> Verdict {
     stated_anchors(turn).into_iter().fold(first_words(turn), Verdict::anchor)
 }
 
-/// Any error.
+/// Returns an error of any kind.
 pub fn failure() -> Error {
     "no id".parse::<SessionId>().unwrap_err()
 }

@@ -401,7 +401,7 @@ fn each_question_runs_in_the_sqlite3_shell() {
     }
 }
 
-/// Takes a turn's first sentence as the summary.
+/// Takes a turn's first sentence as the summary; gives no verdict about turns that speak of a train.
 #[derive(Debug)]
 struct Ferryman;
 
@@ -421,9 +421,9 @@ impl Summarizer for Ferryman {
     }
 }
 
-/// Two users, one without a name. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 continues it. The
-/// other's: 3 is long silent, 5 is empty, 6 is recorded late. One turn is critical, one fills the hot tier. Nora's 7 is
-/// compressed; the job of 8 was postponed, and those of 1 and 2 have waited since they ended.
+/// Returns a file of three users. Alex's sessions: 1 is named and ended by call, 2 ended by silence, 4 continues it. Those
+/// of Mira, who has no name here: 3 is long silent, 5 is empty, 6 is recorded late. Nora's: 7 is compressed; the job of 8
+/// was postponed, and those of 1 and 2 have waited since they ended. Two turns are critical, one fills the hot tier.
 fn seed(fixture: &Fixture) -> Thermocline {
     let mut config = fixture.config.clone();
     config.summarizer = Some(Arc::new(Ferryman));
@@ -484,7 +484,7 @@ fn seed(fixture: &Fixture) -> Thermocline {
     memory
 }
 
-/// Mira, who has no name here, knows a few things, one of which a tool contradicts.
+/// Saves a few things that Mira, who has no name here, knows; a tool contradicts one of them.
 fn know(fixture: &Fixture, memory: &Thermocline) {
     let mira = memory.user_by_id(UserId::from_uuid(Uuid::from_u128(7))).unwrap();
     let memories = mira.memories().by(Origin::User);
@@ -509,7 +509,7 @@ fn know(fixture: &Fixture, memory: &Thermocline) {
     memories.undo(roses).unwrap();
 }
 
-/// Nora recalls, and Alex requests a context.
+/// Recalls for Nora, requests a context for Alex, and writes vectors and counts of use by hand.
 fn ask_memory(fixture: &Fixture, memory: &Thermocline, nora: &User) {
     fixture.clock.set(at("2026-03-04T09:00:00Z"));
     nora.recall("Where does the ferry\u{1b}[2J go from?", RecallOptions::default().k(2)).unwrap();
@@ -565,7 +565,7 @@ fn check(conn: &Connection, file: &Path) {
     assert!(as_expected, "sql/{name} gives\n{}\nexpected\n{}", rows.join("\n"), expected.join("\n"));
 }
 
-/// The rows as lines of text. A column for people is never a BLOB.
+/// Returns the rows as lines of text. A column for people is never a BLOB.
 fn ask(conn: &Connection, file: &Path) -> Vec<String> {
     ask_with(conn, file, &PARAMETERS)
 }
@@ -599,7 +599,7 @@ fn connect(fixture: &Fixture, flags: OpenFlags) -> Connection {
     Connection::open_with_flags(fixture.path(), flags).unwrap()
 }
 
-/// Every file with a query, by name.
+/// Returns every file with a query, by name.
 fn questions() -> Vec<PathBuf> {
     let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "sql")).collect();

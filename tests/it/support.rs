@@ -22,7 +22,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// A folder for a file, and a configuration whose clock shows 2026-03-01 12:00.
+    /// Returns a folder for a file, and a configuration whose clock shows 2026-03-01 12:00.
     pub fn new() -> Self {
         let clock = Arc::new(ManualClock::new(at("2026-03-01T12:00:00Z")));
         let mut config = Config::default();
@@ -44,7 +44,7 @@ impl Fixture {
         self.open().user("alex").unwrap()
     }
 
-    /// The files as they are now, in a separate folder: what a process killed here leaves.
+    /// Copies the files as they are now into a separate folder: what a process killed here leaves.
     pub fn copy(&self) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for suffix in ["", "-wal"] {
@@ -56,7 +56,7 @@ impl Fixture {
         Self { folder, clock: self.clock.clone(), config: self.config.clone() }
     }
 
-    /// An unnamed session of alex.
+    /// Returns an unnamed session of alex.
     pub fn session(&self) -> Session {
         self.alex().session().unwrap()
     }
@@ -99,7 +99,7 @@ impl Cut {
         }
     }
 
-    /// From now on the statement containing this fails, once it has run this often.
+    /// Makes the statement that contains this fail from now on, once it has run this often.
     pub fn after(&self, times: usize, part: &str) {
         self.0.lock().unwrap().fails = Some((part.to_owned(), times));
     }
@@ -112,7 +112,7 @@ impl Cut {
         cutting.fails = None;
     }
 
-    /// Each statement that has run since the last call, with one of its middle runs and the last one, counted from 0.
+    /// Returns each statement that has run since the last call, with an earlier run of it and the last one, counted from 0.
     pub fn places(&self) -> Vec<(String, usize)> {
         let mut times = BTreeMap::new();
         for statement in std::mem::take(&mut self.0.lock().unwrap().ran) {
@@ -139,17 +139,17 @@ impl std::ops::Deref for Kept {
     }
 }
 
-/// An instant parsed from text.
+/// Returns an instant parsed from text.
 pub fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// The n-th turn of a conversation: short, and different from all others.
+/// Returns the n-th turn of a conversation: short, and different from all others.
 pub fn turn(n: usize) -> NewTurn {
     NewTurn::new(format!("question {n}"), format!("answer {n}"))
 }
 
-/// Both sides of the n-th turn of a conversation that is long enough to be summarized, and says nothing about anybody.
+/// Returns both sides of the n-th turn of a conversation: long enough to be summarized, and about nobody.
 pub fn long_texts(n: usize) -> (String, String) {
     let things = ["lamp", "ladder", "kettle", "bridge", "window", "barrel", "lantern", "basket"];
     let thing = |at: usize| things[(n * 5 + at * 3) % things.len()];
@@ -160,23 +160,23 @@ pub fn long_texts(n: usize) -> (String, String) {
     (user.trim_end().to_owned(), reply.trim_end().to_owned())
 }
 
-/// The turn with these texts.
+/// Returns the turn with the texts of [`long_texts`].
 pub fn long_turn(n: usize) -> NewTurn {
     let (user, reply) = long_texts(n);
     NewTurn::new(user, reply).caller_id(format!("long/{n}"))
 }
 
-/// A turn whose two sides have exactly `tokens` tokens together.
+/// Returns a turn whose two sides have exactly `tokens` tokens together.
 pub fn turn_of(tokens: usize) -> NewTurn {
     NewTurn::new("x".to_owned() + &" x".repeat(tokens - 1), "")
 }
 
-/// The numbers of the hot turns.
+/// Returns the numbers of the hot turns.
 pub fn hot(session: &Session) -> Vec<u32> {
     session.hot().unwrap().turns().map(|turn| turn.turn_number).collect()
 }
 
-/// The numbers of the turns in the warm window.
+/// Returns the numbers of the turns in the warm window.
 pub fn warm(session: &Session) -> Vec<u32> {
     session.warm().unwrap().turns.iter().map(|turn| turn.turn_number).collect()
 }

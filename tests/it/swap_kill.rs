@@ -12,12 +12,12 @@ use crate::{
     support::{Cut, Fixture, at, long_texts},
 };
 
-/// The number of sessions: so many that a process is nearly always inside a job.
+/// The number of turns of a session: so many that a process is nearly always inside a job.
 const MANY: usize = 160;
 /// Two and a half slices.
 const FEW: usize = 40;
 
-/// Both sides of a turn; some state a name that supersedes the last, some what the user likes.
+/// Returns both sides of a turn; some state a name that supersedes the last, some what the user likes.
 fn texts(n: usize) -> (String, String) {
     let names = ["Alex", "Bo", "Charlie", "Dana"];
     let name = names[n / 4 % 4];
@@ -30,7 +30,7 @@ fn texts(n: usize) -> (String, String) {
     }
 }
 
-/// Ended sessions that wait for compression.
+/// Records ended sessions that wait for compression.
 fn prepare(sessions: usize, turns: usize) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;

@@ -76,7 +76,7 @@ impl Subscriber for Keeper {
     fn exit(&self, _: &Id) {}
 }
 
-/// What was recorded up to now.
+/// Returns what the subscriber has recorded so far; sets the subscriber first, if that has not been done.
 fn kept() -> Arc<Mutex<String>> {
     static KEPT: OnceLock<Arc<Mutex<String>>> = OnceLock::new();
     let keep = || {

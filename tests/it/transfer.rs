@@ -37,7 +37,7 @@ impl Write for Bytes {
     }
 }
 
-/// A user's whole memory as text.
+/// Returns a user's whole memory as text.
 pub fn export(user: &User) -> String {
     let bytes = Bytes::default();
     let counts = user.export(bytes.clone()).unwrap();
@@ -53,7 +53,7 @@ pub fn import(memory: &Thermocline, name: &str, text: &str) -> thermocline::Resu
     memory.import(name, BufReader::new(std::io::Cursor::new(text.to_owned())))
 }
 
-/// A memory with everything that can exist.
+/// Returns a file, and its user with sessions, turns and anchors in many states, but without memories.
 fn seed(fixture: &mut Fixture) -> (Thermocline, User) {
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));
     for (originals, key) in [(Originals::Delete, "deleted"), (Originals::Archive, "archived \"ключ\" 鍵")]
@@ -182,7 +182,7 @@ fn check_refused(memory: &Thermocline, what: &str, text: &str, kind: ErrorKind) 
     assert_same(&dump(memory.path()), &before, what);
 }
 
-/// Sets a field in the first line of a kind.
+/// Sets a field in the first line of a kind where its value is another one.
 fn with(lines: &[&str], kind: &str, field: &str, new: &Value) -> String {
     let mut is_done = false;
     let lines: Vec<String> = lines
@@ -301,7 +301,7 @@ fn a_file_that_contradicts_itself_changes_nothing() {
     }
 }
 
-/// The lines of an export with an additional one, and matching counts in the last line.
+/// Returns the lines of an export with an additional one, and matching counts in the last line.
 fn with_another(mut lines: Vec<Value>, line: Value) -> Vec<Value> {
     let counted = match line["line"].as_str().unwrap() {
         "summary" => "summaries".to_owned(),
@@ -412,7 +412,7 @@ fn an_id_that_anything_in_the_file_has_is_refused_whoever_owns_it() {
     import(&memory, "blake", &renamed_but(&[])).unwrap();
 }
 
-/// Other values to try for a field.
+/// Returns other values to try for a field.
 fn others(value: &Value) -> Vec<Value> {
     let words =
         ["hot", "warm", "cold", "call", "silence", "holds", "ends", "name", "likes", "user", "caller"];

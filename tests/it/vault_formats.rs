@@ -37,7 +37,7 @@ impl Kept {
     }
 }
 
-/// All files in a folder, by path, except those that only we read.
+/// Returns all files in a folder, by path, except those that only we read.
 fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -195,7 +195,7 @@ fn an_edited_file_of_an_edge_is_an_edit_of_the_edge() {
     assert_eq!(noted.sync().refused.len(), 1, "no edge is made of a file");
 }
 
-/// The continuum paper's printed examples of file heads, and what each becomes as a claim.
+/// The continuum paper's printed examples of file heads, each with the path of its file.
 const OF_C: [(&str, &str); 5] = [
     (
         "workspace/state/context.md",
@@ -626,7 +626,8 @@ impl Numbers {
     }
 }
 
-/// Creates this many memories of all kinds, with any content, and edges, uses and notes. Returns how long it took.
+/// Creates this many memories of all kinds, with any content, edges, uses and notes, and a few that are replaced. Returns by
+/// how much the clock advanced.
 fn generate(known: &Known, count: usize) -> TimeDelta {
     let mut taken = TimeDelta::zero();
     let mut wait = |milliseconds| {

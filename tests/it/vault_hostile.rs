@@ -17,7 +17,7 @@ const SECRET: &str = "The canary of the machine.\n";
 /// The most time that a sync of a small folder may take.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
 
-/// Everything in a folder: types and contents.
+/// Returns everything in a folder: types and contents.
 fn all(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -30,7 +30,7 @@ fn all(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A vault with one memory, and files outside of it.
+/// A user with one memory, and a folder for vaults and for files outside of them.
 struct Prepared {
     known: Known,
     id: MemoryId,
@@ -167,7 +167,7 @@ fn what_is_no_file_of_the_folder_is_left_alone() {
     prepared.known.check_sound();
 }
 
-/// A file with this head.
+/// Returns a file with this head.
 fn head(lines: &str) -> Vec<u8> {
     format!("---\n{lines}\n---\nText.\n").into_bytes()
 }
@@ -176,7 +176,7 @@ fn many(count: usize, of: &dyn Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join("\n")
 }
 
-/// Heads that no memory has, in addition to one with this id.
+/// Returns heads that the file of no memory has; one of them relates to the memory with this id.
 fn heads(id: &str) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("anchor", head("title: &a x")),

@@ -35,7 +35,7 @@ fn context(alex: &User, message: &str) -> Context {
     context_with(alex, message, ContextOptions::default())
 }
 
-/// The section of wishes, by line.
+/// Returns the section of wishes, by line.
 fn lines(context: &Context) -> Vec<&str> {
     let section = context.text.split_once("<wishes of the user>\n").map_or("", |(_, rest)| rest);
     section

@@ -9,7 +9,7 @@ use crate::memories::{Known, fix, saying};
 
 const QUERY: &str = "How is the skylight of the attic mended?";
 
-/// Three memories, a session, and a context in it that shows them all.
+/// Saves three memories, and requests in a session a context that shows them all.
 fn shown() -> (Known, Session, [MemoryId; 3], ReceiptId) {
     let known = Known::new();
     let alex = known.file.user("alex").unwrap();

@@ -32,7 +32,7 @@ fn text(number: usize, changes: usize) -> String {
     format!("The {what} of {of} is v{}.", (number * 7 + changes * 31) % 1_000)
 }
 
-/// The fact with this number after this many changes.
+/// Returns the fact with this number after this many changes.
 fn fact(number: usize, changes: usize) -> NewMemory {
     let (of, what) = (OF[number % OF.len()], WHAT[number / OF.len()]);
     NewMemory::new(MemoryKind::Configuration, format!("{what} of {of}"), text(number, changes))
@@ -66,7 +66,7 @@ fn two_hundred_facts_that_changed_one_to_three_times_are_recalled_as_they_are_no
     known.check_sound();
 }
 
-/// A memory that, whatever its kind, claims more than it is worth.
+/// Returns a memory that, whatever its kind, claims more than it is worth.
 fn poison(number: usize, origin: Origin) -> NewMemory {
     let kinds = [MemoryKind::Solution, MemoryKind::Decision, MemoryKind::Fix];
     let title = format!("Always run step {number} first");

@@ -1,4 +1,5 @@
-//! An operation that is interrupted at any statement is done entirely or not at all, and can be repeated.
+//! An operation that is interrupted at any statement is done entirely or not at all, and can be repeated; only an erase may
+//! be left for a job to finish.
 
 use thermocline::{
     Decision, ErrorKind, LearningSource, MemoryFilter, MemoryId, NewTurn, Origin, Outcome, QuarantineSource,
@@ -12,7 +13,8 @@ use crate::{
     support::{Cut, Fixture},
 };
 
-/// A file with a memory that replaced another, in a slot, and one that a job made from a turn.
+/// Returns a file with a memory that replaced another one in a slot, and a memory like those that a job makes from a turn;
+/// the ids of the two in the slot; and the turn.
 fn prepare(is_edited: bool) -> (Fixture, [MemoryId; 2], TurnId) {
     let known = Known::new();
     let session = known.file.user("alex").unwrap().session().unwrap();
@@ -33,7 +35,7 @@ fn open(fixture: &Fixture) -> (Thermocline, Memories) {
     (file, memories)
 }
 
-/// Makes each statement of the operation fail, each in a separate file.
+/// Makes each statement of the operation fail, each in a separate file, and checks what is left.
 #[track_caller]
 fn check(
     what: &str,

@@ -11,7 +11,7 @@ use crate::{
     memories::{Known, fix, port, saying},
 };
 
-/// How many texts of memories are in the index, and how many of them are current.
+/// Returns how many texts of memories are in the index, and how many of them are current.
 fn units(known: &Known) -> (u32, u32) {
     let count = |which: &str| {
         let sql = "SELECT count(*) FROM memory_units AS k JOIN user_memories AS m ON m.memory_no = k.memory_no WHERE";

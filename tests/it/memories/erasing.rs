@@ -1,4 +1,4 @@
-//! Erasing a memory, and what is erased with a turn or a session.
+//! Erasing a memory, and what is erased with a turn, a session or a user.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     support::turn,
 };
 
-/// What a job would make from a turn.
+/// Returns a memory like those that a job makes from a turn.
 fn learned(title: &str, turn: TurnId, quote: &str) -> NewMemory {
     fix(title).learning_source(LearningSource::Execution).source(turn, quote).origin(Origin::User)
 }
@@ -287,7 +287,8 @@ fn an_erased_user_has_no_memories_and_a_memory_alone_makes_a_user_to_erase() {
     known.check_sound();
 }
 
-/// Fills every column of the memory tables that accepts text or bytes with a canary, in each row.
+/// Writes a canary into each column of the memory tables that accepts one, in the last row, or in all rows of a table
+/// without rowids. Returns the columns.
 fn fill_with_canaries(path: &std::path::Path, words: &mut Words) -> Vec<String> {
     let conn = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::default()).unwrap();
     let columns = "SELECT t.name || '.' || c.name || '.' || c.type

@@ -30,7 +30,7 @@ const CHOSEN: &str = "We decided to keep all invoices in the northern archive.";
 const STEPS: &str =
     "To bleed a radiator:\n1. Shut the pump\n2. Open the upper valve\n3. Close it when water comes";
 
-/// A fixture that extracts from sessions.
+/// Returns a fixture that extracts from sessions.
 fn listening(extract: Extract) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.extract = extract;
@@ -254,7 +254,7 @@ fn nothing_is_deleted_before_it_was_heard() {
     check_sound(&file);
 }
 
-/// All of alex' rows except jobs, which count their tries, and the revision, which a try raises.
+/// Returns all of alex' rows except jobs, which count their tries, and the revision, which a try raises.
 fn but_jobs(fixture: &Fixture) -> crate::dump::Dump {
     let mut dump = dump_of_user(&fixture.path(), "alex");
     dump.remove("jobs");
@@ -304,7 +304,7 @@ fn whichever_statement_fails_a_session_is_heard_wholly_or_not_at_all() {
 
 const QUERY: &str = "How do I calm the crying baby at night?";
 
-/// Three memories that a context shows, and a turn that answers it with this reply.
+/// Saves three memories that a context shows, and records a turn that answers it with this reply.
 fn answered(known: &Known, reply: &str) -> (Session, [MemoryId; 3]) {
     let ids = [
         "White noise of rain or of waves calms the crying baby at night.",
@@ -551,7 +551,7 @@ fn a_summarizer_that_knows_nothing_of_proposals_proposes_nothing() {
 
 // Poison.
 
-/// The n-th text of a hostile page.
+/// Returns the n-th text of a hostile page.
 fn planted(n: usize) -> String {
     let what = ["installer", "exporter", "scheduler", "renderer", "importer"][n % 5];
     match n % 4 {

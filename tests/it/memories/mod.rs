@@ -1,5 +1,5 @@
-//! Memories: what is known in addition to what was said. They are saved, edited, superseded, undone, forgotten, erased,
-//! related and listed.
+//! Memories: what is known in addition to what was said, and everything that is done with them, except in recall and in
+//! files.
 
 mod again;
 mod answering;
@@ -52,32 +52,32 @@ impl Known {
         Self::of(Fixture::new())
     }
 
-    /// Alex' memories in this fixture's file.
+    /// Returns alex' memories in this fixture's file.
     pub fn of(fixture: Fixture) -> Self {
         let file = fixture.open();
         let memories = file.user("alex").unwrap().memories().by(Origin::User);
         Self { fixture, file, memories }
     }
 
-    /// The same file, opened again after a change of its rows.
+    /// Changes rows of the file, and opens it again.
     pub fn rewritten(self, sql: &str) -> Self {
         self.file.close().unwrap();
         rewrite(&self.fixture.path(), sql);
         Self::of(self.fixture)
     }
 
-    /// A session of alex.
+    /// Returns a session of alex.
     pub fn session(&self, key: &str) -> Session {
         self.file.user("alex").unwrap().session_named(key).unwrap()
     }
 
-    /// Saves it as alex' own words.
+    /// Saves a memory as alex' own words.
     #[track_caller]
     pub fn save(&self, memory: NewMemory) -> Memory {
         self.memories.save(memory.origin(Origin::User)).unwrap().memory
     }
 
-    /// Saves it, and returns the outcome.
+    /// Saves a memory, and returns the outcome.
     #[track_caller]
     pub fn outcome(&self, memory: NewMemory) -> SaveOutcome {
         self.memories.save(memory).unwrap().outcome
@@ -88,13 +88,13 @@ impl Known {
         self.memories.get(id).unwrap()
     }
 
-    /// The titles of what passes a filter, newest first.
+    /// Returns the titles of what passes a filter, newest first.
     #[track_caller]
     pub fn titles(&self, filter: MemoryFilter) -> Vec<String> {
         titles(&self.memories.list(filter, None, 1_000).unwrap())
     }
 
-    /// The status of each, and its text.
+    /// Returns the status and the text of each of these memories.
     #[track_caller]
     pub fn states<const N: usize>(&self, ids: [MemoryId; N]) -> [(MemoryStatus, String); N] {
         ids.map(|id| {
@@ -118,12 +118,12 @@ pub fn check_sound(file: &Thermocline) {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// A fix with this title and a matching content.
+/// Returns a fix with this title and a matching content.
 pub fn fix(title: &str) -> NewMemory {
     NewMemory::new(MemoryKind::Fix, title, format!("{title} is how it is mended."))
 }
 
-/// A memory that holds a slot.
+/// Returns a memory that holds a slot.
 pub fn port(number: u32) -> NewMemory {
     NewMemory::new(MemoryKind::Configuration, "The port of the API", format!("It runs on port {number}."))
         .goal_signature("api:port")
@@ -133,7 +133,7 @@ pub fn titles(memories: &[Memory]) -> Vec<String> {
     memories.iter().map(|memory| memory.title.clone()).collect()
 }
 
-/// An edit of the content alone.
+/// Returns an edit of the content alone.
 pub fn saying(content: &str) -> Edit {
     Edit::default().content(content)
 }

@@ -12,7 +12,7 @@ use crate::{
 /// How many memories each process saves.
 const EACH: u32 = 30;
 
-/// Saves what the others save too, and reports the outcomes.
+/// Runs in each child process: saves the same memories as the other processes, and reports the outcomes.
 pub fn child_saves(path: &str) {
     let memories = Thermocline::open(path).unwrap().user("alex").unwrap().memories();
     for n in 0..EACH {
@@ -21,7 +21,7 @@ pub fn child_saves(path: &str) {
     }
 }
 
-/// Takes the single slot, again and again.
+/// Runs in a child process: takes the single slot, again and again.
 pub fn child_takes_a_slot(path: &str, first: &str) {
     let memories = Thermocline::open(path).unwrap().user("alex").unwrap().memories();
     let first: u32 = first.parse().unwrap();

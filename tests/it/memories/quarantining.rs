@@ -14,7 +14,7 @@ fn said(known: &Known, text: &str) -> TurnId {
     known.session("talk").record(NewTurn::new(text, "I see.")).unwrap().turn_id
 }
 
-/// What a job would make from a turn.
+/// Returns a memory like those that a job makes from a turn.
 fn learned(title: &str, turn: TurnId) -> NewMemory {
     fix(title).learning_source(LearningSource::Execution).source(turn, "").origin(Origin::User)
 }

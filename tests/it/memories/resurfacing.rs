@@ -12,14 +12,14 @@ fn day(day: &str) -> NaiveDate {
     day.parse().unwrap()
 }
 
-/// What is due on a day, by title, each with the date since when.
+/// Returns the titles of what is due on a day, each with the date since which it is due.
 #[track_caller]
 fn due(known: &Known, on: &str) -> Vec<(String, String)> {
     let due = known.memories.due(day(on), 100).unwrap();
     due.into_iter().map(|due| (due.memory.title, due.due_on.to_string())).collect()
 }
 
-/// The date since when a memory is due, if it is within these ten thousand years.
+/// Returns the date on which a memory becomes due, if that is before the year 10000.
 fn next(known: &Known, id: MemoryId) -> Option<String> {
     let due = known.memories.due(day("9999-12-31"), 100).unwrap();
     due.into_iter().find(|due| due.memory.id == id).map(|due| due.due_on.to_string())

@@ -11,7 +11,7 @@ use crate::memories::{Known, fix, port};
 
 use Decision::{Approved, Rejected};
 
-/// What holds a slot, what waits for it, and the review.
+/// Returns the memory that holds a slot, the one that waits for it, and the review.
 fn contested() -> (Known, MemoryId, MemoryId, ReviewId) {
     let known = Known::new();
     let holds = known.save(port(1)).id;
@@ -21,7 +21,7 @@ fn contested() -> (Known, MemoryId, MemoryId, ReviewId) {
     (known, holds, saved.memory.id, review)
 }
 
-/// Memories for which this review is created: about the first, with the last as the other one if there are two.
+/// Saves memories, and opens a review of this kind: about the first, with the last as the other one if there are two.
 fn asked<const N: usize>(
     kind: &str,
     memories: [thermocline::NewMemory; N],

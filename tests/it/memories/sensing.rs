@@ -1,5 +1,5 @@
 //! Sensors check whether memories still hold: a pass counts as a check, a failure has consequences, and an undecided
-//! result changes nothing.
+//! result changes no number.
 
 use std::{
     sync::{
@@ -35,7 +35,7 @@ impl Port {
         *self.0.lock().unwrap() = port;
     }
 
-    /// A sensor with this name and reliability that reports it.
+    /// Returns a sensor with this name and reliability that reports it.
     pub fn sensor(&self, name: &str, reliability: f64) -> Arc<dyn Sensor> {
         let port = self.clone();
         let value = move || port.0.lock().unwrap().map(Value::from);
@@ -44,7 +44,7 @@ impl Port {
     }
 }
 
-/// Alex' memories, in a file with these sensors.
+/// Returns alex' memories, in a file with these sensors.
 pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     let mut fixture = Fixture::new();
     fixture.config.sensors = sensors;
@@ -52,7 +52,7 @@ pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     Known::of(fixture)
 }
 
-/// Alex' memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
+/// Returns alex' memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
 fn with_port() -> (Known, Port) {
     let port = Port::default();
     (with_sensors(vec![port.sensor("runtime", 0.8)]), port)
@@ -78,7 +78,8 @@ impl Known {
         self.memories.validate(id).unwrap()
     }
 
-    /// The checks in its history, oldest first: the previous result, the current one, and why.
+    /// Returns the checks in a memory's history, oldest first: for each, the result before it, its own result, and the
+    /// reason.
     #[track_caller]
     pub fn checks(&self, id: MemoryId) -> Vec<(Option<String>, String, String)> {
         let mut changes = self.memories.history(id, None, 1_000).unwrap();
@@ -484,7 +485,7 @@ fn a_check_of_an_old_text_does_not_count() {
     known.check_sound();
 }
 
-/// Looks until a test releases it; or panics.
+/// Looks until a test releases it, except at the subject `panics`, where it panics.
 #[derive(Debug)]
 struct Hangs(Mutex<Receiver<()>>);
 

@@ -13,7 +13,7 @@ use crate::memories::{
     sensing::{Meanwhile, Port, is_8443, with_sensors},
 };
 
-/// Alex' memory of the port, which becomes stale within 7 days, a sensor, and a session.
+/// Alex' memory of the port, which becomes stale after 7 days, what the sensor sees, and a session.
 struct Story {
     known: Known,
     port: Port,
@@ -37,7 +37,7 @@ impl Story {
         story
     }
 
-    /// Shows the memory, and returns how many jobs look at memories then.
+    /// Shows the memory, and returns how many jobs that look at memories are queued then.
     #[track_caller]
     fn shown(&self) -> usize {
         let context =
@@ -54,7 +54,7 @@ impl Story {
         jobs.iter().filter(|job| job.kind == JobKind::Validate).count()
     }
 
-    /// Runs what is due, and checks that no job looks at memories afterwards.
+    /// Runs the jobs that look at memories, checks that none is left, and returns how many were done.
     #[track_caller]
     fn run(&self) -> u64 {
         let done = self.known.file.run_jobs(RunJobs::default().only(JobKind::Validate)).unwrap().done;

@@ -26,12 +26,12 @@ impl Known {
     }
 }
 
-/// A memory as a job would have made it, at the beginning of its life.
+/// Returns a memory like those that a job makes, at the beginning of its life.
 fn learned(title: &str) -> NewMemory {
     fix(title).learning_source(LearningSource::Execution).frequency(Frequency::High)
 }
 
-/// As if it had been used this often, successfully except for `failures` of the uses.
+/// Returns SQL that makes a memory look as if it had been used this often, successfully except for `failures` of the uses.
 fn used(title: &str, uses: u32, failures: u32, sessions: u32) -> String {
     let helped = uses - failures;
     format!(
@@ -264,7 +264,7 @@ fn uses_that_nobody_rated_go_after_a_week_and_old_edits_keep_no_text() {
     known.check_sound();
 }
 
-/// Tends generated memories day by day for a year: none returns to an earlier state.
+/// Tends generated memories day by day for a year, and checks that none returns to an earlier state.
 fn a_year_of_days(count: usize) {
     let mut known = Known::new();
     let origins = [Origin::User, Origin::Assistant, Origin::Tool];

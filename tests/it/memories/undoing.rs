@@ -1,4 +1,4 @@
-//! Undo restores every row except history, or does nothing and says why.
+//! Undo restores every row except what `LEFT` names (history, revisions, units), or does nothing and says why.
 
 use thermocline::{
     ChangeOp, Edit, ErrorKind, Frequency, MemoryFilter, MemoryKind, MemoryStatus, Origin, Procedure,
@@ -9,7 +9,7 @@ use crate::{
     memories::{Known, fix, port, saying},
 };
 
-/// What an undo leaves different: the history and revisions, and a text's unit.
+/// What an undo may leave different: history, revisions, the unit of a text, sources, jobs, and what was erased.
 pub const LEFT: &[&str] = &[
     "erased_memories.*",
     "memory_changes.*",
@@ -25,7 +25,7 @@ pub const LEFT: &[&str] = &[
     "jobs.*",
 ];
 
-/// Edits a memory, undoes it, and checks that every row is as before.
+/// Edits a memory, undoes it, and checks that every row is as before, except for `LEFT`.
 #[track_caller]
 fn check(known: &Known, id: thermocline::MemoryId, edit: &Edit) {
     let path = known.fixture.path();
@@ -107,7 +107,7 @@ fn what_took_a_place_is_undone_from_either_end() {
     }
 }
 
-/// The dump with the epoch that an erase raises.
+/// Returns the dump with the epoch raised, as by an erase.
 fn dump_after_erase(mut dump: crate::dump::Dump) -> crate::dump::Dump {
     for row in dump.get_mut("user_scopes").unwrap() {
         *row = row.replace("'epoch='0", "'epoch='1").replace("epoch=0", "epoch=1");

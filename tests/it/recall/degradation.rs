@@ -24,7 +24,7 @@ use crate::{
 const SPACE: (&str, &str, u32) = ("own-model", "r1", 32);
 const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 
-/// 150 stories; one question for recall, and the same in a session that has five more.
+/// Tells 150 stories, and ten more in a session in progress.
 fn told(fixture: &Fixture) -> User {
     let alex = fixture.alex();
     tell_all(&alex, 150);
@@ -146,7 +146,7 @@ fn one_text_that_gets_no_numbers_is_a_gap_and_all_others_are_embedded() {
     assert!(recall.missing.iter().any(|said| said.contains("it refused")), "{:?}", recall.missing);
 }
 
-/// The units with a gap.
+/// Returns the units with a gap.
 fn gaps(fixture: &Fixture) -> Vec<u32> {
     let conn = crate::dump::reader(&fixture.path());
     let mut stmt = conn.prepare("SELECT seq FROM vector_gaps ORDER BY seq").unwrap();

@@ -32,7 +32,8 @@ impl ScriptedEmbedder {
         Arc::new(Self { space, answer: Box::new(answer), calls, asked })
     }
 
-    /// A working embedder: a text's vector is made from its words, each of which has its own direction in this model.
+    /// Returns a working embedder: it makes a text's vector from the words, each of which has a direction of its own in this
+    /// model.
     pub fn working((model, revision, dims): (&str, &str, u32)) -> Arc<Self> {
         let seed = hash(&format!("{model} {revision}"));
         Self::new((model, revision, dims), move |_, texts| {
@@ -44,13 +45,13 @@ impl ScriptedEmbedder {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// All texts that it was asked to embed.
+    /// Returns all texts that it was asked to embed.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-/// The sum of the directions of a text's words.
+/// Returns the sum of the directions of a text's words.
 pub fn vector(text: &str, seed: u64, dims: u32) -> Vec<f32> {
     let mut sum = vec![0.0; dims as usize];
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -64,7 +65,7 @@ pub fn vector(text: &str, seed: u64, dims: u32) -> Vec<f32> {
     sum
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of a text.
 pub fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

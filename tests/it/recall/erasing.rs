@@ -24,7 +24,7 @@ fn canary(n: usize) -> NewTurn {
     NewTurn::new(format!("I keep a {word} at home, number {n}. {padding}"), format!("The {word} again?"))
 }
 
-/// Stories, with a session of canaries among them: compressed, or open.
+/// Tells stories, and records a session of canaries, compressed or open, which recalls and a context then find.
 fn told(fixture: &Fixture, user: &User, is_ended: bool) -> Session {
     let key = if is_ended { "secret" } else { "open" };
     let memory = fixture.open();
@@ -47,7 +47,7 @@ fn told(fixture: &Fixture, user: &User, is_ended: bool) -> Session {
     secret
 }
 
-/// Checks that none of it is found or shown.
+/// Checks that no canary is found or shown.
 #[track_caller]
 fn check_gone(user: &User) {
     for word in CANARIES {
@@ -67,7 +67,7 @@ fn check_gone(user: &User) {
     }
 }
 
-/// Checks that the bytes of the file and its log contain no canary.
+/// Checks that the bytes of the file, its log and the log's index contain no canary.
 #[track_caller]
 fn check_bytes(fixture: &Fixture) {
     for suffix in ["", "-wal", "-shm"] {
@@ -93,7 +93,7 @@ fn words(fixture: &Fixture) -> Vec<(u32, u32)> {
         .unwrap()
 }
 
-/// Another process, with everything of the user in memory.
+/// Starts another process, which recalls this word and so has everything of the user in memory.
 fn elsewhere(fixture: &Fixture, name: &str, word: &str) -> children::Running {
     let now = fixture.clock.now().to_rfc3339();
     let path = fixture.path();
@@ -148,7 +148,7 @@ fn an_erased_session_is_in_no_recall_of_any_handle_or_process_and_in_no_row() {
     }
 }
 
-/// Returns a file without the canaries that has as many turns before and after the index.
+/// Returns a file that has turns without words in the place of the canaries, so that its index covers the same turns.
 fn bare(fixture: &Fixture) -> Fixture {
     let mut other = Fixture::new();
     other.config.originals = fixture.config.originals;

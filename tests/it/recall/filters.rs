@@ -9,7 +9,7 @@ use thermocline::{
 use super::{QUESTIONS, asked_at, ids, lines, options, start, tell, tell_all};
 use crate::support::Fixture;
 
-/// Six conversations of 25 stories, of which two are filed under a project and four are compressed.
+/// Tells six conversations of 25 stories, of which two are filed under a project and four are compressed.
 fn told(fixture: &Fixture) -> (User, Vec<Session>) {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();
@@ -27,7 +27,7 @@ fn told(fixture: &Fixture) -> (User, Vec<Session>) {
     (alex, talks)
 }
 
-/// When the `n`-th story was told.
+/// Returns when the `n`-th story was told.
 fn hour(n: i64) -> DateTime<Utc> {
     start() + TimeDelta::hours(8 * n)
 }

@@ -1,4 +1,4 @@
-//! Any string is a query, and any string may be recalled.
+//! Any string up to the size limit is a query, and any such string without NUL can be recorded and recalled.
 //!
 //! By hand, a million queries in about half an hour:
 //! `THERMOCLINE_FUZZ=1000000 cargo test --release --test it -- --nocapture recall::fuzz`.
@@ -26,13 +26,13 @@ impl Chance {
         list[self.below(list.len())]
     }
 
-    /// A character of any plane except NUL, which is refused.
+    /// Returns a character of any plane, but not NUL, which no turn may contain.
     fn char(&mut self) -> char {
         let plane = [0x80, 0x800, 0x1_0000, 0x11_0000][self.below(4)];
         char::from_u32(u32::try_from(1 + self.below(plane - 1)).unwrap()).unwrap_or('\u{fffd}')
     }
 
-    /// Something that a user might try.
+    /// Returns something that a user might try.
     fn text(&mut self) -> String {
         let parts = match self.below(200) {
             0 => 3_000,
@@ -78,7 +78,7 @@ const WORDS: &[&str] = &[
     "soup", "with", "pepper", "remember", "I", "like", "Porto", "always", "please", "ferryman's", "it", "him",
 ];
 
-/// Hostile turns among stories, compressed and not, indexed and not.
+/// Records hostile turns among stories, compressed and not, indexed and not.
 fn told(fixture: &Fixture) -> User {
     let memory = fixture.open();
     let alex = memory.user("alex").unwrap();

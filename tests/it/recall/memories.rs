@@ -15,7 +15,7 @@ use crate::{
     support::Fixture,
 };
 
-/// Alex, who said something about lamps, boats and bread.
+/// Returns alex, who said something about lamps, boats and bread.
 fn told() -> (Fixture, User) {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -54,7 +54,7 @@ fn ask(alex: &User, query: &str, options: RecallOptions) -> Recall {
     recall
 }
 
-/// A short name: a memory's title, a turn's id.
+/// Returns a short name: a memory's title, or the caller's id of a turn.
 fn name(item: &Recalled) -> String {
     match &item.item {
         RecalledItem::Memory(memory) => memory.memory.title.clone(),

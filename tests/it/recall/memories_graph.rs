@@ -12,7 +12,7 @@ fn saved(memories: &Memories, title: &str, content: &str) -> Memory {
     memories.save(memory).unwrap().memory
 }
 
-/// The memories recalled about the lighthouse, with and without what they lend.
+/// Returns the memories recalled about the lighthouse, with or without what memories lend to their neighbours.
 fn found(alex: &User, k: usize, graph: bool) -> Vec<Recalled> {
     let options = RecallOptions::default().of(Of::Memories).k(k).graph(graph);
     alex.recall("Is the lighthouse lit?", options).unwrap().items

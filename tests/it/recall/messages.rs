@@ -1,4 +1,5 @@
-//! Messages as people type them: a question among other things, two questions, a paste; and how sure the answer is.
+//! Messages as people type them (a question among other things, two questions, a paste) are understood, and the confidence
+//! of the answer is right.
 
 use thermocline::{ContextOptions, ErrorKind, Filter, NewTurn, RecallOptions, RunJobs, blocking::User};
 

@@ -98,7 +98,7 @@ const MORE: [&str; 5] = [
     "I wrote it down in the blue notebook so that the date would not be forgotten again.",
 ];
 
-/// The n-th story; no two of the first 17,017 are equal. Every third is long enough to be summarized.
+/// Returns the n-th story; no two of the first 17,017 are equal. Every third is long enough to be summarized.
 pub fn story(n: usize) -> NewTurn {
     let what = WHAT[n % WHAT.len()];
     let mut user =
@@ -114,7 +114,7 @@ pub fn story(n: usize) -> NewTurn {
     NewTurn::new(user, reply).said_at(said_at).caller_id(format!("s{n}"))
 }
 
-/// When the first story was told; each follows eight hours after the previous one.
+/// Returns when the first story was told; each follows eight hours after the previous one.
 pub fn start() -> DateTime<Utc> {
     at("2025-09-01T09:00:00Z")
 }
@@ -152,7 +152,7 @@ pub const QUESTIONS: &[&str] = &[
     "",
 ];
 
-/// The time when they are asked.
+/// Returns the time at which the questions are asked.
 pub fn asked_at() -> DateTime<Utc> {
     at("2025-12-12T12:00:00Z")
 }
@@ -169,7 +169,7 @@ pub fn recall(user: &User, query: &str) -> Recall {
     recall
 }
 
-/// A line for each result: what it is, its score, its parts. Random ids are omitted.
+/// Returns a line for each result: what it is, its score, its parts. Random ids are omitted.
 pub fn lines(recall: &Recall) -> Vec<String> {
     recall.items.iter().map(line).collect()
 }
@@ -184,14 +184,14 @@ fn line(recalled: &Recalled) -> String {
     format!("{what} {:?} {}", recalled.score, serde_json::to_string(&recalled.parts).unwrap())
 }
 
-/// The answers to all questions.
+/// Returns the answers to all questions.
 #[track_caller]
 pub fn answers(user: &User) -> Vec<(String, Vec<String>)> {
     let answer = |query: &&str| ((*query).to_owned(), lines(&recall(user, query)));
     QUESTIONS.iter().map(answer).collect()
 }
 
-/// The callers' ids of the turns and summaries, best first.
+/// Returns the callers' ids of the turns and summaries, best first.
 pub fn ids(recall: &Recall) -> Vec<String> {
     let id = |recalled: &Recalled| match &recalled.item {
         RecalledItem::Turn(turn) => turn.caller_id.clone(),
@@ -201,7 +201,7 @@ pub fn ids(recall: &Recall) -> Vec<String> {
     recall.items.iter().filter_map(id).collect()
 }
 
-/// The result with this caller's id, if words of the query found it, not only meaning or neighbours.
+/// Returns the result with this caller's id, if words of the query found it, not only meaning or neighbours.
 pub fn found_by_words<'a>(recall: &'a Recall, id: &str) -> Option<&'a Recalled> {
     let found = recall.items.iter().zip(ids(recall)).find(|(_, of)| of == id)?.0;
     (found.parts.words > 0.0).then_some(found)

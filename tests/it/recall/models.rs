@@ -29,7 +29,7 @@ use crate::{
 
 const QUESTION: &str = "Who photographed the violin, number 18 on the list?";
 
-/// 150 stories, embedded by this model.
+/// Tells 150 stories, embedded by this model.
 fn told(embedder: Arc<dyn Embedder>) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;
@@ -210,7 +210,7 @@ fn child_config(now: &str) -> Config {
     config
 }
 
-/// Recalls this, prints how many results words found, waits for a line, and repeats it.
+/// Recalls this, reports how many results words found and whether a context shows it, waits for a line, and repeats this.
 pub fn child_recalls(path: &str, now: &str, name: &str, query: &str) {
     let memory = Thermocline::open_with(path, child_config(now)).unwrap();
     let user = memory.user(name).unwrap();
@@ -248,7 +248,7 @@ impl Embedder for AnswersWhenHeld {
     }
 
     fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> Embedding<'a> {
-        /// Polls the file until a third of the lease is over.
+        /// The number of looks at the file after which the test fails.
         const MOST_LOOKS: usize = 20_000;
         Box::pin(async move {
             let held_until = || {

@@ -50,7 +50,7 @@ impl Scripted {
         self.prompts.lock().unwrap().len()
     }
 
-    /// Its last prompt, as it was quoted.
+    /// Returns the user's part of its last prompt, which is JSON.
     fn asked(&self) -> Value {
         serde_json::from_str(&self.prompts.lock().unwrap().last().unwrap().user).unwrap()
     }
@@ -79,7 +79,7 @@ impl ChatModel for Scripted {
     }
 }
 
-/// 150 stories, compressed and indexed, and ten more in a session in progress.
+/// Tells 150 stories, compressed and indexed, and ten more in a session in progress.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -89,7 +89,7 @@ fn told() -> Fixture {
     fixture
 }
 
-/// The same file with this planner.
+/// Returns a copy of the file with this planner.
 fn with(fixture: &Fixture, planner: &Arc<Scripted>) -> Fixture {
     let mut fixture = fixture.copy();
     fixture.config.planner = Some(Arc::clone(planner) as Arc<dyn ChatModel>);
@@ -109,7 +109,7 @@ fn shows(context: &Context, id: &str) -> bool {
     context.items.iter().any(|item| item.caller_id.as_deref() == Some(id))
 }
 
-/// Everything that a context shows, except what is random or measured.
+/// Returns everything that a context shows, except what is random or measured.
 fn shown(context: &Context) -> String {
     format!("{} {:?} {:?} {:?}", context.text, context.tokens, context.items, context.left_out)
 }
@@ -499,13 +499,13 @@ fn its_name_is_cut_and_its_time_has_a_least() {
     assert_eq!(context.missing, [format!("planner {}: no", "n".repeat(100))]);
 }
 
-/// The wishes in the context, by the callers' ids of their turns.
+/// Returns the wishes in the context, by the callers' ids of their turns.
 fn wished(context: &Context) -> Vec<&str> {
     let wishes = context.items.iter().filter(|item| item.section == Section::Wishes);
     wishes.filter_map(|item| item.caller_id.as_deref()).collect()
 }
 
-/// A user with three standing wishes, none of which is about the message.
+/// Returns a user with three standing wishes, none of which is about the message.
 fn wishing(planner: &Arc<Scripted>) -> Fixture {
     let plain = Fixture::new();
     let session = plain.alex().session_named("wishes").unwrap();

@@ -18,7 +18,7 @@ fn custom(set: &[(&str, f64)]) -> Profile {
     Profile::Custom(weights)
 }
 
-/// Stories, compressed, and three turns that prove who the user is.
+/// Tells stories, and records three turns that prove who the user is; all is compressed, except the last session.
 fn told() -> (Fixture, User) {
     let mut fixture = Fixture::new();
     fixture.config.summarizer = Some(Scripted::each(reads_anchors));

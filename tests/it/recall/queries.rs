@@ -10,7 +10,7 @@ const MESSAGE: &str = "Quarterly spreadsheets need another column.";
 const VIOLIN: &str = "Who photographed the violin, number 18 on the list?";
 const LOOM: &str = "What became of the loom, number 77 on the list?";
 
-/// 150 stories, compressed and indexed, and ten more in a session in progress.
+/// Tells 150 stories, compressed and indexed, and ten more in a session in progress.
 fn told(fixture: &Fixture) -> User {
     let alex = fixture.alex();
     tell_all(&alex, 150);

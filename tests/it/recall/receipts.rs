@@ -10,7 +10,7 @@ use thermocline::{ContextOptions, ErrorKind, ItemKind, ItemOutcome, Receipt, Run
 use super::{QUESTIONS, asked_at, options, tell, tell_all};
 use crate::{dump::ask, support::Fixture};
 
-/// Checks that its contents reproduce its ranks.
+/// Checks that ranks count from 1, and that the score of each recalled item follows from its parts.
 #[track_caller]
 fn check_ranks(receipt: &Receipt) {
     for (rank, item) in (1..).zip(&receipt.items) {

@@ -49,7 +49,7 @@ impl Scripted {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// The query and the texts of the last call.
+    /// Returns the query and the texts of the last call.
     fn asked(&self) -> (String, Vec<String>) {
         self.asked.lock().unwrap().clone()
     }
@@ -79,7 +79,7 @@ impl Reranker for Scripted {
     }
 }
 
-/// 150 stories, compressed and indexed, and ten more in a session in progress.
+/// Tells 150 stories, compressed and indexed, ten more in a session in progress, and who the user is in another session.
 fn told() -> Fixture {
     let fixture = Fixture::new();
     let alex = fixture.alex();
@@ -94,7 +94,7 @@ fn told() -> Fixture {
     fixture
 }
 
-/// The same file with this reranker.
+/// Returns a copy of the file with this reranker.
 fn with(fixture: &Fixture, reranker: &Arc<Scripted>) -> Fixture {
     let mut fixture = fixture.copy();
     fixture.config.reranker = Some(Arc::clone(reranker) as Arc<dyn Reranker>);
@@ -107,7 +107,7 @@ fn context(alex: &User, query: &str) -> Context {
     session.context(query, ContextOptions::default().now(asked_at())).unwrap()
 }
 
-/// Everything that a context shows, except what is random or measured.
+/// Returns everything that a context shows, except what is random or measured.
 fn shown(context: &Context) -> String {
     format!("{} {:?} {:?} {:?}", context.text, context.tokens, context.items, context.left_out)
 }

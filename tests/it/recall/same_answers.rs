@@ -13,7 +13,7 @@ use crate::{
 
 const STORIES: usize = 300;
 
-/// How far the index and the vectors extend.
+/// Returns how far the index and the vectors extend.
 fn extent(fixture: &Fixture) -> (u32, u32) {
     let vectors = "SELECT coalesce(max(embedded_seq), 0) FROM user_spaces";
     let (words, vectors) =
@@ -21,7 +21,7 @@ fn extent(fixture: &Fixture) -> (u32, u32) {
     (words, vectors)
 }
 
-/// Nothing is compressed: only indexing and embedding run.
+/// Tells stories in twelve sessions, of which all but the last have ended; no job has run.
 fn told() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.config.durability = thermocline::Durability::Relaxed;
@@ -50,7 +50,7 @@ fn with_and_without_the_index_the_answers_are_the_same() {
     assert_eq!(answers(&fixture.alex()), more);
 }
 
-/// The index, without random values.
+/// Returns the index, without random values.
 fn index(fixture: &Fixture) -> Dump {
     let tables = ["postings", "unit_blocks", "vector_blocks", "user_spaces", "recall_units"];
     dump(&fixture.path()).into_iter().filter(|(table, _)| tables.contains(&table.as_str())).collect()

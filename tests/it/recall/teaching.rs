@@ -43,14 +43,14 @@ fn compress(memory: &Thermocline, session: &Session) {
     memory.run_jobs(RunJobs::default()).unwrap();
 }
 
-/// Why the turn is kept verbatim; `Err` if it is summarized.
+/// Returns the rule by which the turn is kept verbatim, if it is by a rule; `Err` if it is summarized.
 fn kept(session: &Session, number: u32) -> Result<Option<CriticalRule>, ()> {
     let is_summarized =
         session.summaries(None, 1_000).unwrap().iter().any(|summary| summary.turn_number == number);
     if is_summarized { Err(()) } else { Ok(session.turn(number).unwrap().unwrap().critical_rule) }
 }
 
-/// Some lamps and ladders, with the heron among them, and the session to ask in.
+/// Records some lamps and ladders, with the heron among them; returns that session, and one to ask in.
 fn heron(user: &User) -> (Session, Session) {
     let old = user.session_named("old").unwrap();
     for n in 1..=9 {
@@ -104,8 +104,8 @@ fn what_answers_no_turn_or_shows_nothing_teaches_nothing() {
     assert!(memory.stats().unwrap().rules.is_empty(), "{:?}", memory.stats().unwrap().rules);
 }
 
-/// Compresses a session whose first two turns are long, the second marked by the caller or stating a standing wish; returns
-/// why each is kept.
+/// Compresses a session of two long turns, the second marked by the caller or stating a standing wish; returns why each is
+/// kept.
 fn kept_in(
     memory: &Thermocline,
     user: &User,

@@ -6,7 +6,7 @@ use thermocline::{NewTurn, RecallOptions, RunJobs, blocking::User};
 use super::ids;
 use crate::support::{Fixture, at};
 
-/// One session on each of these days, two turns each.
+/// Records one session of two turns on each of these days.
 fn talks(fixture: &Fixture, days: &[&str]) -> User {
     let alex = fixture.open().user("alex").unwrap();
     for day in days {

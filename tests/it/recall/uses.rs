@@ -11,7 +11,7 @@ use crate::{
     support::Fixture,
 };
 
-/// The counts, one per line. Counting happens after the acknowledgement; `stats` waits for it.
+/// Returns the counts of use, one per line. Counting happens after the acknowledgement; `stats` waits for it.
 pub fn counts(memory: &Thermocline, fixture: &Fixture) -> Vec<String> {
     memory.stats().unwrap();
     let conn = reader(&fixture.path());
@@ -20,7 +20,7 @@ pub fn counts(memory: &Thermocline, fixture: &Fixture) -> Vec<String> {
     stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// How often each unit was of use, by the caller's id.
+/// Returns how often each unit was of use, by the caller's id.
 fn hits(fixture: &Fixture) -> Vec<(String, u32)> {
     let conn = reader(&fixture.path());
     let sql = "SELECT caller_id, hits FROM unit_uses JOIN recall_units USING (user_no, seq) ORDER BY seq";
@@ -31,7 +31,7 @@ fn hits(fixture: &Fixture) -> Vec<(String, u32)> {
         .unwrap()
 }
 
-/// Compressed stories, and an open session with one turn.
+/// Tells stories, compresses them, and records one turn in an open session.
 fn told() -> (Fixture, Thermocline, User, Session) {
     let fixture = Fixture::new();
     let memory = fixture.open();
@@ -44,7 +44,7 @@ fn told() -> (Fixture, Thermocline, User, Session) {
     (fixture, memory, alex, session)
 }
 
-/// The callers' ids of turns at hand.
+/// Returns the callers' ids of turns at hand.
 fn promoted(memory: &Thermocline, fixture: &Fixture) -> Vec<String> {
     memory.stats().unwrap();
     let conn = reader(&fixture.path());

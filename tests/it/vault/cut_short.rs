@@ -1,4 +1,5 @@
-//! If a sync is interrupted, no known memory changes and none is forgotten, whatever was written before.
+//! If a sync is interrupted, the next one ends as an undisturbed one would, and no memory is forgotten, whatever was
+//! written before.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,7 +44,7 @@ impl Steps {
     }
 }
 
-/// A vault in which everything that a sync does is pending.
+/// Returns a vault in which changes of many kinds wait for a sync.
 fn prepared() -> Kept {
     let kept = Kept::new();
     let names = ["edited", "renamed", "said", "both", "moved", "bent"];
@@ -69,7 +70,7 @@ fn prepared() -> Kept {
     kept
 }
 
-/// All memories, by title.
+/// Returns all memories, by title.
 fn all(kept: &Kept) -> BTreeMap<String, Memory> {
     let statuses = [
         MemoryStatus::Active,
@@ -82,7 +83,7 @@ fn all(kept: &Kept) -> BTreeMap<String, Memory> {
     found.into_iter().map(|memory| (memory.title.clone(), memory)).collect()
 }
 
-/// What memories say, and whether they hold.
+/// Returns what memories say, their statuses and their kinds, by title.
 fn says(kept: &Kept) -> BTreeMap<String, (String, MemoryStatus, String)> {
     let say = |memory: Memory| (memory.content, memory.status, format!("{:?}", memory.kind));
     all(kept).into_iter().map(|(title, memory)| (title, say(memory))).collect()
@@ -92,7 +93,7 @@ fn sync_with_deletes(kept: &Kept) -> VaultReport {
     kept.vault(VaultOptions::default().deletes(true).max_deletes(100)).sync().unwrap()
 }
 
-/// Each line in any file of a folder, without times and ids, which differ from run to run.
+/// Returns each line in any file of a folder, without times and ids, which differ from run to run.
 fn lines(kept: &Kept) -> BTreeSet<String> {
     let is_lasting =
         |line: &&str| !["updated:", "id:", "> Last updated"].iter().any(|name| line.starts_with(name));

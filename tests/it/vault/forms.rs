@@ -10,7 +10,7 @@ use crate::{
     vault::Kept,
 };
 
-/// A vault with a file of each kind.
+/// Returns a vault with files of several kinds, and one of its memories.
 fn full() -> (Kept, thermocline::MemoryId) {
     let kept = Kept::new();
     let [id, other] = ["Keepalive", "Other"].map(|title| kept.known.save(fix(title).importance(0.9)).id);

@@ -38,7 +38,7 @@ pub fn child_syncs(path: &str, folder: &str, now: &str) {
     }
 }
 
-/// What each memory says.
+/// Returns what each memory says; all of them must be active.
 fn says(known: &Known) -> BTreeMap<MemoryId, String> {
     let found = known.memories.list(MemoryFilter::default(), None, 1_000).unwrap();
     assert!(found.iter().all(|memory| memory.status == MemoryStatus::Active));

@@ -42,7 +42,7 @@ impl Kept {
         kept
     }
 
-    /// The file and the folder as they are now, copied, with faults.
+    /// Copies the file and the folder as they are now; accesses to the copy have these faults.
     fn copy(&self, faults: Faults) -> Self {
         fn copy(from: &Path, to: &Path) {
             fs::create_dir_all(to).unwrap();
@@ -79,7 +79,7 @@ impl Kept {
         assert!(done.iter().all(|paths| paths.is_empty()) && report.refused.is_empty(), "{report:?}");
     }
 
-    /// The path of a memory's file.
+    /// Returns the path of a memory's file.
     #[track_caller]
     pub fn path(&self, id: MemoryId) -> String {
         let id = id.to_string().replace("mem_", "\nid: ");
@@ -101,7 +101,7 @@ impl Kept {
         fs::write(path, text).unwrap();
     }
 
-    /// The additional files of conflicts.
+    /// Returns the additional files of conflicts.
     fn beside(&self) -> Vec<String> {
         self.tree().into_keys().filter(|path| path.ends_with(".conflict.md")).collect()
     }

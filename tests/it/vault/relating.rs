@@ -20,7 +20,7 @@ fn uuid(id: MemoryId) -> String {
     id.to_string().replace("mem_", "")
 }
 
-/// Two memories, and an edge with its own text from the first to the second.
+/// Saves two memories, and an edge with its own text from the first to the second.
 fn described() -> (Kept, MemoryId, MemoryId) {
     let kept = Kept::new();
     let [from, to] = ["Keepalive", "Drops"].map(|title| kept.known.save(fix(title)).id);

@@ -37,8 +37,8 @@ impl Client {
         Ok(Self { stream, read: Vec::new(), request: String::new(), headers: String::new() })
     }
 
-    /// Sends a request, and reads the whole answer. Errors: `UnexpectedEof` if nothing of an answer arrived,
-    /// `InvalidData` if the answer was cut off.
+    /// Sends a request, and reads the whole answer. Errors: `UnexpectedEof` if the connection ended before the answer,
+    /// `InvalidData` if the answer was cut off or has no status, and those of the socket.
     pub async fn ask(&mut self, method: &str, path: &str, body: &str) -> io::Result<Answer> {
         use std::fmt::Write as _;
         self.request.clear();
@@ -87,7 +87,8 @@ impl Client {
 /// The number of log files so far, which makes their names unique.
 static LOGS: AtomicU32 = AtomicU32::new(0);
 
-/// A process `thermocline serve` on a free port of the loopback address; its log is next to the memory's file.
+/// A process `thermocline serve` on a free port of the loopback address, killed when this is dropped. Its log is next to
+/// the memory's file.
 pub struct Server {
     pub process: Child,
     pub address: SocketAddr,

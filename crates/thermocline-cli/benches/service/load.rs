@@ -1,4 +1,4 @@
-//! A thousand clients at the same time.
+//! A thousand clients at the same time, and how many calls the service answers compared with the library.
 
 use std::{
     collections::BTreeMap,
@@ -98,8 +98,8 @@ fn fill(path: &Path) {
     memory.close().unwrap();
 }
 
-/// Returns how many calls the library answers per second, from as many tasks as the service has slots, until it has
-/// answered this number of calls.
+/// Lets as many tasks as the service has slots call the library until it has answered this number of calls; returns how
+/// many it answers per second.
 async fn library_rate(memory: &Thermocline, round: usize, answers: u64) -> f64 {
     let count = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
@@ -218,7 +218,7 @@ async fn talk(
 }
 
 impl Answers {
-    /// Returns the number of answers per second.
+    /// Returns the number of successful answers per second.
     fn rate(&self) -> f64 {
         self.times.len() as f64 / self.lasted.as_secs_f64()
     }

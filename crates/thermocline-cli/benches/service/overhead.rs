@@ -1,5 +1,5 @@
-//! The same calls in this process and over a kept connection, alternating, each on its own copy of a file; and an empty
-//! request for comparison.
+//! Times the same calls made alternately in this process and over a kept HTTP connection. Each of the two has its own copy
+//! of the file. An empty request is timed for comparison.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ use crate::{
 
 const TURNS: usize = 10_000;
 const ROUNDS: usize = 1_000;
-/// The number of empty requests.
+/// The number of empty requests for each kind of call.
 const NOTHINGS: usize = 300;
 
 /// The times of both sides.

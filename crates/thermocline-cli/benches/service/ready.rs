@@ -1,4 +1,4 @@
-//! The time from the start of the process to its first answer.
+//! The time from the start of the process until it answers that it is ready.
 
 use std::{
     fs,

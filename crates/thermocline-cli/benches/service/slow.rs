@@ -115,7 +115,7 @@ async fn crowd(server: SocketAddr, slow: usize, span: Duration) -> (Vec<Duration
     (times, open_for)
 }
 
-/// Sends the beginning of a request, and then one byte per second, until the server closes the connection.
+/// Sends the beginning of a request, and then one byte per second, until the server closes the connection or `end`.
 async fn dribble(server: SocketAddr, begin: &str, end: Instant) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(server).await?;
     stream.write_all(begin.as_bytes()).await?;
@@ -132,7 +132,7 @@ async fn dribble(server: SocketAddr, begin: &str, end: Instant) -> std::io::Resu
     Ok(())
 }
 
-/// Sends requests for large answers, and reads none of them.
+/// Sends requests for large answers, and reads no answer, until the connection fails or `end`.
 async fn never_reads(server: SocketAddr, end: Instant) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(server).await?;
     let request = "GET /v1/users/alex/sessions/talk/turns?limit=200 HTTP/1.1\r\nhost: localhost\r\n\r\n";

@@ -8,7 +8,7 @@ use thermocline::{Config, Tokenizer};
 
 use crate::shell::{Shell, ended, line, talk};
 
-/// The verbs that read a file and change nothing in it, with arguments for the user alex.
+/// Verbs that change nothing in the file except receipts, with arguments for the user alex.
 const READING: &[&[&str]] = &[
     &["context", "--user", "alex", "hello"],
     &["recall", "--user", "alex", "beans"],
@@ -36,7 +36,7 @@ const READING: &[&[&str]] = &[
     &["export", "--user", "alex", "-"],
 ];
 
-/// The other verbs that need a file.
+/// Other verbs that need a file.
 const OTHERS: &[&[&str]] = &[
     &["session", "end", "--user", "alex", "s2"],
     &["session", "restore", "--user", "alex", "s1"],

@@ -1,5 +1,5 @@
-//! The binary on files that cannot be written or belong to another program, on invalid command lines, and its error
-//! messages.
+//! The binary on files that cannot be written or belong to another program, its help and its error messages, and what it
+//! says of a turn from the future and of a job that another process holds.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{Ended, Shell, ended, line};
 
-/// The verbs that only read, with arguments for the user alex.
+/// Verbs that only read, with arguments for the user alex.
 const LOOKING: &[&[&str]] = &[
     &["stats"],
     &["doctor"],
@@ -31,7 +31,7 @@ const LOOKING: &[&[&str]] = &[
     &["export", "--user", "alex", "-"],
 ];
 
-/// The verbs that write.
+/// Verbs that write.
 const WRITING: &[&[&str]] = &[
     &["demo"],
     &["replay", "talk.jsonl", "--user", "alex"],
@@ -62,7 +62,7 @@ impl Shell {
         self.files().into_iter().map(|name| (name.clone(), fs::read(self.path(&name)).unwrap())).collect()
     }
 
-    /// Runs the binary as a user who owns nothing in the folder and is not root.
+    /// Runs a copy of the binary as this user, or as the user `nobody` if this user is root, who may write everything.
     #[cfg(unix)]
     fn run_as_nobody(&self, args: &[&str]) -> Ended {
         use std::os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt};
@@ -258,7 +258,7 @@ fn a_turn_of_the_future_is_recorded_only_if_that_is_meant() {
     );
 }
 
-/// Makes another process hold the job that compresses `s1`, for this time from now.
+/// Changes the file as if another process held the job that compresses `s1`, for this time from now.
 fn held_for(shell: &Shell, span: &str) {
     let held = format!(
         "UPDATE jobs SET state = 'running', fence = fence + 1, attempts = 1,

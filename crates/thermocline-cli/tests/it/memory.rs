@@ -1,4 +1,5 @@
-//! The binary saves, shows, lists, changes, undoes, relates, forgets and erases memories.
+//! The binary saves, shows, lists, changes, undoes, relates, tends, hides, forgets and erases memories, and prints pages
+//! about all of them.
 
 use std::{fs, io::Write, process::Stdio};
 

@@ -23,8 +23,8 @@ fn with(mut node: Value, pointer: &str, value: Value) -> Value {
     node
 }
 
-/// Returns a conversation whose last reply was regenerated, with everything that an export contains in addition to the
-/// texts.
+/// Returns a conversation whose last reply was regenerated, and which contains what exports have besides messages:
+/// instructions, tool calls, hidden messages, thoughts, and a picture.
 fn boat() -> Value {
     let search = with(node(Some("ask"), "assistant", 2, "search(\"SECRET\")"), "/recipient", json!("web"));
     let search = with(search, "/content/content_type", json!("code"));
@@ -60,7 +60,8 @@ fn boat() -> Value {
     }})
 }
 
-/// Returns a conversation that began an hour before the other, and follows it in the file, because newer ones come first.
+/// Returns a conversation that began an hour before that of `boat`, but follows it in the file, as in exports, which begin
+/// with the newest.
 fn garden() -> Value {
     let mut first = node(None, "user", 1, "When do I sow beans?");
     first["message"]["create_time"] = json!(NOON - 3_600.0);
@@ -74,7 +75,7 @@ impl Shell {
         self.run(&[&["--json", "replay", file, "--user", "alex", "--format", "openai"], more].concat())
     }
 
-    /// Returns the texts of each turn of a session.
+    /// Returns the caller's id and the two texts of each turn of a session.
     #[track_caller]
     fn turns(&self, session: &str) -> Vec<[String; 3]> {
         let shown = self.run(&["--json", "session", "show", "--user", "alex", session]).json();

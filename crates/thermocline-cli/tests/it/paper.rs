@@ -1,4 +1,5 @@
-//! `thermocline replay FILE.db`: a database with the tables that the tiering paper prints.
+//! `thermocline replay FILE.db` with a database that has the tables that the tiering paper prints, and recall by the
+//! paper's profile.
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -11,7 +12,8 @@ fn connection(shell: &Shell, name: &str) -> Connection {
     Connection::open_with_flags(shell.path(name), OpenFlags::default()).unwrap()
 }
 
-/// Creates another program's database, whose tables refer to some that the paper does not print.
+/// Opens another program's database, without checks of foreign keys: its tables refer to some that the paper does not
+/// print.
 fn database(shell: &Shell) -> Connection {
     let conn = connection(shell, "old.db");
     conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA journal_mode = WAL").unwrap();

@@ -7,7 +7,7 @@ use crate::{
     shell::Shell,
 };
 
-/// A message about nothing in the file.
+/// A message about something that nothing in the file is about.
 const MESSAGE: &str = "Quarterly spreadsheets need another column.";
 
 fn says(content: &str) -> ScriptedStep {

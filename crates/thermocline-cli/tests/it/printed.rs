@@ -1,4 +1,4 @@
-//! Runs the commands on documentation pages exactly as the pages print them.
+//! Runs commands of documentation pages exactly as the pages print them, and checks the links of the pages.
 
 use std::{
     fs,
@@ -15,8 +15,8 @@ use crate::{
     shell::{Ended, Shell, ended, line},
 };
 
-/// Shell functions that replace programs: `thermocline` runs the binary, except for servers, which the test starts
-/// itself; `curl` writes its arguments to a file.
+/// Shell functions that replace programs: `cargo` does nothing; `thermocline` runs the binary, but does nothing if it would
+/// not end (`serve`, `mcp`, `--every`); `curl` writes its arguments to a file.
 const INSTEAD: &str = r#"
 set -e
 cargo() { :; }
@@ -73,7 +73,7 @@ fn run(shell: &Shell, block: &str, environment: &[(&str, &str)]) -> (Ended, Vec<
     (ran, asked.split_terminator("\0\0").map(Asked::of).collect())
 }
 
-/// Sends these requests to a server, each of which must succeed; returns the answers.
+/// Sends these requests, each of which must succeed, to a server; returns the answers.
 fn ask(server: &Server, asked: &[Asked]) -> Vec<Value> {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let mut answers = Vec::new();

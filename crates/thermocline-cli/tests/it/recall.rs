@@ -1,4 +1,5 @@
-//! The binary on recall: `recall`, `why`, `eval`, `embed` and `chat`. These tests do not measure the quality of recall.
+//! The binary on recall: `recall`, `context`, `why`, `eval`, `embed` and `chat`. These tests do not measure the quality of
+//! recall.
 
 use std::{fs, io::Write as _, process::Stdio, sync::OnceLock};
 

@@ -82,7 +82,8 @@ fn what_may_be_missing_may_also_be_null_and_the_unknown_is_ignored() {
     assert_eq!(turn["ai_response"], "");
 }
 
-/// Lines that must stop a replay. Each is replayed between a good line, which the file already contains, and another one.
+/// Checks lines that must stop a replay. A transcript has the bad line between a good one, which the file already contains,
+/// and a new one.
 struct BadLines {
     shell: Shell,
     good: String,

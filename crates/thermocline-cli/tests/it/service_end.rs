@@ -1,4 +1,5 @@
-//! Everything that the server acknowledged is stored, however the server ends; a graceful shutdown interrupts no request.
+//! Everything that the server acknowledged is stored, even if the server is killed; a graceful shutdown interrupts no
+//! request.
 
 #![allow(clippy::disallowed_methods, reason = "processes take real time")]
 

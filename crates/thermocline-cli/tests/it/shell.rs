@@ -39,8 +39,8 @@ impl Shell {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Returns a folder whose `thermocline.db` contains a short conversation of alex: `s1` with seven turns, then the
-    /// open `s2`.
+    /// Returns a folder with a transcript of two sessions of alex, and a `thermocline.db` that contains them: `s1` with
+    /// seven turns, then the open `s2`.
     pub fn with_talk() -> Self {
         /// The database, recorded once for all tests, because each process that counts tokens first has to load the
         /// tokenizer's tables.

@@ -1,5 +1,5 @@
-//! Runs the stories in README and `docs/stories.md` as printed, so that the pages cannot differ from what the binary
-//! does.
+//! Runs sections of README, `docs/knowledge.md` and `docs/stories.md` as printed, so that they cannot differ from what
+//! the binary does.
 
 use std::{
     fs,
@@ -9,8 +9,8 @@ use std::{
 
 use crate::shell::{Ended, Shell, ended};
 
-/// Returns the text below a heading of a page in the repository, up to the next heading of the same level. Printed output
-/// may contain lines that look like headings, so code blocks are skipped.
+/// Returns the text below a heading (`##`) of a page in the repository, up to the next one. Lines in code blocks are no
+/// headings, even if they look like some.
 fn section(page: &str, heading: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     let (page, mut section) = (fs::read_to_string(path).unwrap(), String::new());
@@ -46,7 +46,7 @@ fn run(shell: &Shell, line: &str) -> Ended {
     ended(&command.env_remove("THERMOCLINE_DB").env_remove("THERMOCLINE_SENSORS").output().unwrap())
 }
 
-/// Runs the sessions of a section in one folder, and compares all output.
+/// Runs the sessions of a section in one folder, and compares everything that they print to stdout.
 #[track_caller]
 fn check(page: &str, heading: &str, count: usize) {
     let (section, shell) = (section(page, heading), Shell::new());
@@ -62,7 +62,7 @@ fn check(page: &str, heading: &str, count: usize) {
     assert_eq!(run(&shell, "thermocline doctor").code, 0);
 }
 
-/// Whether the output has these lines. A line `...` matches any number of lines.
+/// Whether the output has exactly these lines. A line `...` matches any number of lines.
 fn fits(expected: &[&str], printed: &[&str]) -> bool {
     match (expected, printed) {
         ([], printed) => printed.is_empty(),
@@ -79,7 +79,7 @@ fn line_fits(expected: &str, printed: &str) -> bool {
     printed.char_indices().any(|(at, _)| line_fits(expected, &printed[at..])) || expected.is_empty()
 }
 
-/// Removes everything from the text that differs in every run: ids, times, and what is made from ids.
+/// Replaces what differs in every run: ids, times, and what is made from ids.
 fn timeless(text: &str) -> String {
     const ENDS: [char; 5] = [' ', '\n', ',', ')', '_'];
     let is_id = |part: &str| part.len() == 36 && part.chars().all(|c| c.is_ascii_hexdigit() || c == '-');

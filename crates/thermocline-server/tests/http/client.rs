@@ -29,7 +29,8 @@ impl Client {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// Sends a request, and reads the answer. Adds `Host` and `Content-Length`, unless the headers contain them.
+    /// Sends a request, and reads the answer. Adds `Host`, and for a body `Content-Length`, unless the headers contain them.
+    /// A header with the value `-` is not sent.
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         let has = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -56,7 +57,7 @@ impl Client {
         self.try_answer(is_head).expect("an answer")
     }
 
-    /// Reads the next answer; `None` if the connection has ended.
+    /// Reads the next answer; `None` if the connection has ended or cannot be read.
     pub fn try_answer(&mut self, is_head: bool) -> Option<Answer> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).ok()? == 0 {
@@ -104,7 +105,7 @@ impl Client {
         }
     }
 
-    /// Whether the server has closed the connection.
+    /// Reads a byte; returns whether there is none, because the server has closed the connection or is silent.
     pub fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0]), Ok(0) | Err(_))
     }

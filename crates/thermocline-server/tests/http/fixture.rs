@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 
 use crate::client::{Answer, Client};
 
-/// A server that shuts down when this is dropped.
+/// A server that shuts down when this is dropped, unless the test has panicked.
 pub struct Running {
     pub address: Address,
     pub service: Arc<Service>,
@@ -115,7 +115,7 @@ impl Setup {
     }
 }
 
-/// Starts a server with default settings.
+/// Starts a server with the default setup.
 pub fn server() -> Running {
     Setup::default().start()
 }

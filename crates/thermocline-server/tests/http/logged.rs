@@ -46,7 +46,7 @@ impl Logged {
 }
 
 impl io::Write for Lines {
-    /// Each call writes one whole line.
+    /// Keeps a line: each call writes one whole line.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut lower = None;
         watching().retain(|logged| {

@@ -8,7 +8,7 @@ use thermocline_server::{keys::New, metrics::Metrics, ops::spec::KeyScope};
 
 use crate::fixture::{Setup, TURN, server, whole_key};
 
-/// The names of all series in an answer of `/metrics`.
+/// Returns the names of all series in an answer of `/metrics`.
 fn names(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split(['{', ' ']).next()).collect()

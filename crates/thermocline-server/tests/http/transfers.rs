@@ -1,4 +1,5 @@
-//! Export and import over HTTP: complete, identical byte for byte, and limited in size.
+//! Export and import over HTTP: an import is complete or refused, its turns are exported again byte for byte the same, and
+//! its size is limited.
 
 use crate::{
     client::Answer,

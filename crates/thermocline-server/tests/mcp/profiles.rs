@@ -93,7 +93,7 @@ async fn no_tool_takes_a_user_a_path_or_a_key_and_none_erases() {
     }
 }
 
-/// The names of all arguments, at any depth.
+/// Adds the names of all arguments, at any depth.
 fn names_in(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Object(fields) => {

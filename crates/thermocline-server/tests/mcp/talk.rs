@@ -1,4 +1,5 @@
-//! An MCP client that speaks raw JSON-RPC, over two streams or over HTTP, with or without a handshake.
+//! An MCP client that speaks raw JSON-RPC over two streams, with or without a handshake. The tests over HTTP send the same
+//! messages.
 
 use std::{
     sync::{
@@ -71,7 +72,7 @@ impl Home {
     }
 }
 
-/// A caller with all rights that a tool can need.
+/// Returns a caller with all rights that a tool can need.
 pub fn everything() -> Caller {
     let mut caller = Caller::local();
     caller.scopes = vec![KeyScope::Read, KeyScope::Write, KeyScope::Inspect, KeyScope::Admin];
@@ -196,7 +197,7 @@ impl Talk {
 pub struct Called(pub Value);
 
 impl Called {
-    /// The text that a model reads.
+    /// Returns the text that a model reads.
     pub fn text(&self) -> String {
         let blocks = self.0["content"].as_array().unwrap();
         blocks.iter().map(|block| text(&block["text"])).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! A memory in a temporary file, called through the table. All requests and answers are checked against the schemas.
+//! A memory in a temporary file, called through the table. Calls that must succeed are checked against the schemas.
 
 use std::{
     cell::RefCell,
@@ -31,7 +31,7 @@ pub const ALEX: &str = "alex";
 pub struct Bench {
     pub folder: TempDir,
     pub service: Arc<Service>,
-    /// The names of the operations that were called.
+    /// The names of the operations that were called as ones that must succeed.
     pub called: RefCell<BTreeSet<&'static str>>,
 }
 
@@ -67,7 +67,7 @@ impl Bench {
         self.ask_for(ALEX, caller, name, request).await
     }
 
-    /// Calls an operation for this user.
+    /// Calls an operation, for this user if it is about one, without checking the request against the schema.
     pub async fn ask_for(
         &self,
         user: &str,
@@ -91,7 +91,8 @@ impl Bench {
         self.ask_as(Caller::shell(Origin::User), name, request).await
     }
 
-    /// Makes a call that must succeed; returns its outcome and its answer, which must match the schema.
+    /// Makes a call that must succeed, and whose request and answer must match the schemas; returns its outcome and its
+    /// answer.
     pub async fn well(&self, name: &str, request: Value) -> (OperationOutcome, Value) {
         self.well_as(Origin::User, name, request).await
     }

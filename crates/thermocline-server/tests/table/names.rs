@@ -1,4 +1,4 @@
-//! The names of a memory: every operation accepts each of them.
+//! The names of a memory: every operation on one accepts each of them, except that erasing accepts no part of an id.
 
 use serde_json::{Value, json};
 use thermocline_server::ops::{problem::Code, schema};
@@ -35,7 +35,7 @@ async fn every_operation_on_a_memory_takes_each_of_its_names() {
     );
 }
 
-/// Saves a memory whose caller's id is the operation's name, and returns all names of the memory.
+/// Saves a memory whose caller's id is the operation's name, and returns a name of each form.
 async fn names_of(bench: &Bench, name: &str) -> [String; 4] {
     let saved = json!({ "title": name, "content": format!("What {name} is about."), "caller_id": name });
     let saved = bench.answer("memory_save", saved).await;

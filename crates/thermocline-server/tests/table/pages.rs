@@ -5,7 +5,7 @@ use thermocline_server::ops::problem::Code;
 
 use crate::bench::Bench;
 
-/// Creates a user with seven of everything that can be listed.
+/// Creates a user with seven or more of most things that can be listed.
 async fn full() -> Bench {
     let bench = Bench::new().await;
     for n in 0..7 {

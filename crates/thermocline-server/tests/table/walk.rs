@@ -7,7 +7,7 @@ use thermocline_server::ops::{
     spec::{Effect, KeyScope, Method, Target},
 };
 
-/// The first words that an operation's name may have: a noun or a verb.
+/// The nouns with which an operation's name may begin, before a verb. Other names are one of the words below.
 const NOUNS: [&str; 19] = [
     "anchor",
     "cold",
@@ -137,7 +137,7 @@ fn resolved<'s>(root: &'s serde_json::Value, schema: &'s serde_json::Value) -> &
     }
 }
 
-/// The library's methods that no row calls, and the reason for each.
+/// Methods of the library's handles that no row needs to call, and the reason for each.
 const NOT_REACHED: [(&str, &str); 24] = [
     ("open", "the server opens the file"),
     ("open_with", "the server opens the file"),

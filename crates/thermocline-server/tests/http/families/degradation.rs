@@ -77,7 +77,7 @@ fn given<T: Send + 'static>(answer: Option<T>) -> Pin<Box<dyn Future<Output = T>
     })
 }
 
-/// Returns a vector made from the first letters of a text; the vectors of different texts only have to differ.
+/// Returns a vector made from the first bytes of a text, because these tests need no better ones.
 fn vector(text: &str) -> Vec<f32> {
     (0..32).map(|at| f32::from(text.as_bytes().get(at).copied().unwrap_or(1))).collect()
 }
@@ -161,13 +161,14 @@ pub fn ask_context(alex: &mut Person<'_>) -> Value {
     alex.post("/context", &json!({ "session": "now", "message": QUESTION, "now": NOW }))
 }
 
-/// Returns the results of a recall with their scores, which a failure of a provider may not change.
+/// Returns the results of a recall, each with its score.
 fn lines(recall: &Value) -> Vec<String> {
     let items = recall["items"].as_array().unwrap();
     items.iter().map(|item| format!("{} {}", item["caller_id"], item["score"])).collect()
 }
 
-/// Checks the answers to one question through every surface: each must find the turn and say what was missing.
+/// Checks that two answers to one question, their receipts and the metrics say what was missing, that recall over MCP finds
+/// the turn, and that the server is ready.
 #[track_caller]
 fn check_said(site: &Site, alex: &mut Person<'_>, answers: [&Value; 2], said: &str, how: &str) {
     for answer in answers {

@@ -55,7 +55,8 @@ fn talk(person: &mut Person<'_>, other: &mut Person<'_>, words: &mut Words, turn
     session
 }
 
-/// Saves a memory that has words in every place where a memory can have them, and that is edited, related and used.
+/// Saves a memory that has words in every place where a memory can have them; edits it, relates it to another one, notes
+/// an episode about it, forgets it, and undoes that.
 fn memory(person: &mut Person<'_>, words: &mut Words) -> String {
     let mut save = || {
         let said = json!({

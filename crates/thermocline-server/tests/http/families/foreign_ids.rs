@@ -27,7 +27,7 @@ fn body(row: &Row, id: &dyn Fn(&str) -> String) -> Option<Value> {
     })
 }
 
-/// Creates one thing of every kind that has an id; returns each kind and id.
+/// Creates one thing of each kind that a path names by an id; returns each kind and id.
 fn owned(alex: &mut Person<'_>) -> [(&'static str, String); 8] {
     let port = |n: usize| json!({ "kind": "configuration", "title": format!("Port {n}"), "content": format!("The port is {n}."), "goal_signature": "port" });
     alex.post("/memories", &port(1));
@@ -78,7 +78,8 @@ fn requests(id: &dyn Fn(&str) -> String) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Checks that every route and request answers the same for these ids as for ids that do not exist.
+/// Checks that every route with an id in its path, and each of `requests`, answers the same for these ids as for ids that do
+/// not exist.
 #[track_caller]
 fn check_foreign(blake: &mut Person<'_>, of_alex: &dyn Fn(&str) -> String, nobodys: &dyn Fn(&str) -> String) {
     let mut asked = Vec::new();

@@ -62,8 +62,8 @@ const QUESTIONS: [&str; 8] = [
     "Where do I live, and what about redis?",
 ];
 
-/// Returns all of a user's answers: each question as a recall, and as a context inside and outside a session, and every
-/// route that reads.
+/// Returns the answers to a user: each question as a recall, and as a context inside and outside a session, with its
+/// receipt; the user's lists and pages; and the sessions with their turns.
 fn answers(person: &mut Person<'_>) -> Vec<String> {
     let mut answers = Vec::new();
     for question in QUESTIONS {

@@ -1,5 +1,5 @@
-//! The library's promises, tested over HTTP: about erasing, about several users, about failing providers, and about turns
-//! that move through the tiers.
+//! The library's promises, tested over HTTP: about erasing, about several users, about a broken index, about failing
+//! providers, and about turns that move through the tiers.
 
 mod broken_index;
 mod degradation;
@@ -62,7 +62,7 @@ const MORE: &str = "It took the whole afternoon, and in the end everybody was co
     Nobody had expected that, least of all the people who were standing around and giving advice. There was soup \
     afterwards, with dark bread and far too much pepper for the younger ones. The weather held until the evening.";
 
-/// The time of every test in this folder, and of every question.
+/// The time at which the tests in this folder start, and of most questions.
 const NOW: &str = "2026-03-01T12:00:00Z";
 
 /// Returns the n-th story as a turn to record. The first 1,000 are all different; every third is long.
@@ -77,7 +77,7 @@ fn story(session: &str, n: usize) -> Value {
     })
 }
 
-/// A server with a stopped clock, whose jobs run only on request, and a key with all scopes.
+/// A server with a stopped clock, whose jobs run only on request; and a key with all scopes.
 struct Site {
     server: Running,
     key: String,
@@ -129,7 +129,7 @@ struct Person<'a> {
     site: &'a Site,
     client: Client,
     name: String,
-    /// All ids that answers have contained so far.
+    /// Ids that successful answers have contained so far.
     ids: Ids,
 }
 
@@ -215,8 +215,8 @@ impl Person<'_> {
         }
     }
 
-    /// Sends a request to every route that reads one user's data, with each id returned so far, and with each of these
-    /// session keys where a route takes one; returns the answers.
+    /// Sends a request to every GET route about one user that answers JSON. If its path has an id, one request for each
+    /// known id of its kind (at most 40), or for each of these session keys. Returns the answers.
     fn every_reading(&mut self, sessions: &[&str]) -> Vec<(String, Answer)> {
         let mut asked = Vec::new();
         for row in ops::table().iter().filter(|row| {
@@ -241,7 +241,7 @@ impl Person<'_> {
     }
 }
 
-/// Returns the callers' ids of the recalled items, best first.
+/// Returns the callers' ids of the recalled items that have one, best first.
 fn ids(recall: &Value) -> Vec<&str> {
     recall["items"].as_array().unwrap().iter().filter_map(|recalled| recalled["caller_id"].as_str()).collect()
 }

@@ -1,5 +1,5 @@
-//! A turn is found from the moment when its record is answered, in every tier to which it moves. While others record, end
-//! sessions and compress them, no context misses a turn.
+//! A turn is found from the moment when its record is answered, in every tier to which it moves. No context misses a turn,
+//! even while other clients record turns, and end and compress sessions.
 
 use std::{
     sync::{
@@ -89,11 +89,11 @@ type Acknowledged = Mutex<Vec<(String, Value)>>;
 
 const TELLERS: usize = 3;
 const TURNS: usize = 48;
-/// The number of turns of a session before it ends.
+/// The number of turns of a session before it ends; the first one has one fewer.
 const TALK: usize = 8;
 
 /// Requests a context for a message unlike anything ever said, so that it shows turns only for their places; returns the
-/// numbers of these turns, and the context.
+/// numbers of the turns that it shows or lists as left out, and the context.
 fn places(alex: &mut Person<'_>) -> (Vec<u64>, Value) {
     let asked = json!({ "session": "open", "message": "Thank you!", "min_confidence": 1.0 });
     let context = alex.post("/context", &asked);
@@ -104,8 +104,8 @@ fn places(alex: &mut Person<'_>) -> (Vec<u64>, Value) {
     (all, context)
 }
 
-/// Records turns, requests contexts, and ends sessions. Each turn is recorded once in an open session, and once in a
-/// session that ends.
+/// Records turns, alternately in a session that stays open and in one that ends later; requests a context after each two;
+/// and restores and compresses older sessions again.
 fn teller(site: &Site, name: &str, words: &Mutex<Words>, acknowledged: &Acknowledged) {
     let mut person = site.person(name);
     let next = || words.lock().unwrap().next();

@@ -11,7 +11,7 @@ impl Words {
         found_in(bytes, self.0)
     }
 
-    /// Returns, for each file of a folder with one of the words so far in its contents or its name, its name and these
+    /// Returns the files of a folder whose contents or names contain any of the words so far: each file's name, and the
     /// words.
     pub fn found_in_folder(&self, folder: &Path) -> Vec<(String, BTreeSet<usize>)> {
         let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());

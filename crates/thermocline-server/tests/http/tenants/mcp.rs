@@ -10,7 +10,7 @@ use crate::{
     drawn::{Chance, Ids, Maker},
 };
 
-/// A revision of the protocol without a handshake, whose messages describe themselves, and a revision with one.
+/// A revision of the protocol in which each message describes itself, and an older one with a handshake.
 const REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
 /// The tools that a tenant can call.

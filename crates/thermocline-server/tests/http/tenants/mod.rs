@@ -1,8 +1,8 @@
-//! Two tenants in one file use the same session keys, callers' ids and titles. They send random requests through every
-//! route, tool, resource and prompt, with their own ids and each other's. No answer contains anything of the other
-//! tenant. The log at the finest level, the audit file and the metrics contain nothing of either. No request, whether
-//! well-formed or not, causes a server error. The requests are made from the schemas of the table and of the tools, so
-//! that a new row is tested too.
+//! Two tenants in one file use the same session keys, callers' ids and slots. They send random requests through every
+//! route (except the one that erases a user), tool, resource and prompt, with their own ids and each other's. No answer
+//! contains the word that only the other tenant says. The log at the finest level, the audit file and the metrics contain
+//! neither tenant's word. No request, whether well-formed or not, causes a server error other than 503. The requests are
+//! made from the schemas of the table and of the tools, so that a new row is tested too.
 
 mod mcp;
 
@@ -23,7 +23,7 @@ use crate::{
     logged::Logged,
 };
 
-/// The words that only one of the tenants says.
+/// A word for each tenant, which only that tenant says.
 const CANARIES: [&str; 2] = ["zinnoberkanarie", "malachitkanarie"];
 const USERS: [&str; 2] = ["acme/sam", "other/sam"];
 
@@ -61,7 +61,7 @@ impl Tenant<'_> {
         answer
     }
 
-    /// Checks that the answer contains nothing of the other tenant, and is not a server error.
+    /// Checks that the answer does not contain the other tenant's word, and is no server error other than 503.
     fn check(&self, asked: &str, answer: &Answer) {
         let said = String::from_utf8_lossy(&answer.body).to_lowercase();
         let heads = format!("{:?}", answer.headers).to_lowercase();
