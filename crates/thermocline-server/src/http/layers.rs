@@ -5,17 +5,15 @@
 use std::sync::Arc;
 
 use axum::{
-    body::HttpBody,
-    extract::{MatchedPath, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::{
-    http::{Http, answer, body, id::RequestId},
+    http::{Http, answer, body, id::RequestId, log_line::LogLine},
     ops::problem::Problem,
 };
 
@@ -31,12 +29,7 @@ const CORS_EXPOSED: HeaderValue =
 
 /// The outermost layer: assigns the id, renders problems, and writes the log line.
 pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response {
-    let begun = Instant::now();
     let id = RequestId::of(request.headers());
-    // The route's template and never the path, because paths contain users' names.
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("unknown", MatchedPath::as_str);
-    let method = request.method().clone();
     let span = tracing::info_span!(
         "request",
         id = id.id,
@@ -44,21 +37,13 @@ pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next:
         key = tracing::field::Empty,
         user = tracing::field::Empty
     );
-    let response = guarded(&http, request, next).instrument(span.clone()).await;
+    let line = LogLine::begin(&request, span.clone());
+    let response = guarded(&http, request, next).instrument(span).await;
     let mut response = written(response, &id);
     if http.health.is_closing() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let _entered = span.enter();
-    tracing::info!(
-        surface = "http",
-        %method,
-        route,
-        status = response.status().as_u16(),
-        micros = micros_since(begun),
-        bytes = response.body().size_hint().exact(),
-        "answered"
-    );
+    line.answer(&response);
     response
 }
 
@@ -124,8 +109,4 @@ pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, n
 pub(super) async fn refused(request: Request, problem: Problem) -> Response {
     body::drain(request).await;
     problem.into_response()
-}
-
-pub(super) fn micros_since(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX)
 }

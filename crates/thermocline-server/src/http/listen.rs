@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    http::{Http, route, stall::Unstalled},
+    http::{Http, log_line, route, stall::Unstalled},
     tls::Tls,
 };
 
@@ -206,5 +206,5 @@ async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     // A client that disconnects is not an error of the server.
-    let _ = watcher.watch(connection).await;
+    let _ = log_line::on(watcher.watch(connection)).await;
 }

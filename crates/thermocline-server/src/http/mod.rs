@@ -9,6 +9,7 @@ mod id;
 mod json;
 mod layers;
 mod listen;
+mod log_line;
 mod mcp;
 pub mod openapi;
 mod query;

@@ -13,6 +13,8 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
+use crate::http::log_line;
+
 /// How long a client may read nothing while data waits for it.
 const STALL: Duration = Duration::from_secs(15);
 
@@ -83,7 +85,11 @@ impl AsyncWrite for Unstalled {
         // Flushing a plain socket never waits, so it tells nothing about the client; flushing a TLS session writes the
         // remaining data.
         let polled = Pin::new(&mut self.stream).poll_flush(context);
-        if polled.is_ready() { polled } else { self.watched(polled, context) }
+        if polled.is_ready() {
+            log_line::sent();
+            return polled;
+        }
+        self.watched(polled, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
