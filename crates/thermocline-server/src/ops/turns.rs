@@ -8,7 +8,7 @@ use crate::ops::{
     Operation, OperationOutcome, Result, Row,
     call::{self, Call, KEY},
     page::{Cursor, Limit, Page, PageRequest},
-    problem::Problem,
+    problem::{Code, Problem},
     row,
     spec::{Class, Route, Spec, Tool},
 };
@@ -201,7 +201,7 @@ impl Operation for TurnSearch {
 /// The summary of a turn.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryOfTurn {
-    /// The summary; null if the turn has none, or does not exist.
+    /// The summary; null if the turn has none.
     pub summary: Option<Summary>,
 }
 
@@ -224,6 +224,13 @@ impl Operation for TurnSummary {
             Some(caller_id) => user.summary_by_caller_id(caller_id)?,
             None => user.summary(call::turn_id(&request.turn)?)?,
         };
+        // What has a summary exists, even if its original was deleted. A turn that is damaged exists too.
+        if summary.is_none()
+            && let Err(problem) = call::turn(&user, &request.turn)
+            && problem.code == Code::NotFound
+        {
+            return Err(problem);
+        }
         Ok(SummaryOfTurn { summary })
     }
 }
