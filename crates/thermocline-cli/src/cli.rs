@@ -377,7 +377,7 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionVerb {
-    /// List a user's sessions, newest first.
+    /// List a user's sessions, the last added first.
     ///
     /// Times are UTC; tokens count the texts as they were said. To page, use --limit 50, then --after with the last session
     /// shown.

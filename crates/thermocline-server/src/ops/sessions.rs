@@ -58,7 +58,7 @@ impl Operation for SessionList {
         tool: Some(Tool { name: "memory_sessions", title: "Sessions" }),
         ..Spec::reads(
             "session_list",
-            "The user's sessions, newest first.",
+            "The user's sessions, the last added first.",
             Route::get("/v1/users/{user}/sessions"),
         )
     };
@@ -134,7 +134,7 @@ pub struct SessionHot;
 impl Operation for SessionHot {
     const SPEC: Spec = Spec::reads(
         "session_hot",
-        "The latest turns of a session, which every context of it contains; none once it has ended.",
+        "The last turns of a session, within the hot limits; once it has ended, of the session that continues it, if any.",
         Route::get("/v1/users/{user}/sessions/{session}/hot"),
     );
     type Request = OfSession;
@@ -153,7 +153,7 @@ pub struct SessionWarm;
 impl Operation for SessionWarm {
     const SPEC: Spec = Spec::reads(
         "session_warm",
-        "The newest turns of a session that are not hot.",
+        "The newest turns of a session that are not hot, within the warm window; of the session that continues it, if any.",
         Route::get("/v1/users/{user}/sessions/{session}/warm"),
     );
     type Request = OfSession;
@@ -314,7 +314,7 @@ impl Operation for SessionEnd {
         tool: Some(Tool { name: "memory_end", title: "End a session" }),
         ..Spec::changes(
             "session_end",
-            "End a session: it never reopens, and its turns are summarized.",
+            "End a session: it never reopens, and a job summarizes its turns, except those to be kept verbatim.",
             Route::post("/v1/users/{user}/sessions/{session}/end"),
         )
     };

@@ -235,14 +235,14 @@ impl Operation for TurnSummary {
     }
 }
 
-/// Erases a turn, and those that were set aside for it.
+/// Erases a turn, those that were set aside for it, and the user's receipts, whose queries may repeat it.
 #[derive(Debug)]
 pub struct TurnErase;
 
 impl Operation for TurnErase {
     const SPEC: Spec = Spec::erases(
         "turn_erase",
-        "Erase one turn out of the bytes of the file, wherever it lives, with all that jobs made of it.",
+        "Erase a turn from the file's bytes, with the turns set aside for it, what jobs made of it, and all the user's receipts.",
         Route::delete("/v1/users/{user}/turns/{turn}"),
     );
     type Request = OfTurn;
