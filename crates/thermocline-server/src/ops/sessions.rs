@@ -73,7 +73,8 @@ impl Operation for SessionList {
     }
 }
 
-/// A session, and the numbers of its hot and warm turns.
+/// A session, and the numbers of its hot and warm turns. It is the session that was named, even if its conversation
+/// continues in another one; `session_hot` and `session_warm` show the turns of that one.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionShown {
     /// The session.
@@ -82,7 +83,8 @@ pub struct SessionShown {
     pub hot: Vec<u32>,
     /// The tokens of the hot turns.
     pub hot_tokens: u32,
-    /// The numbers of its newest warm turns, as many as fit the warm window, oldest first. Empty once the session has ended.
+    /// The numbers of its newest warm turns, as many as fit the warm window, oldest first. Empty once the session has ended,
+    /// although its turns are warm until they are compressed: `session_warm` shows them unless another session continues it.
     pub warm: Vec<u32>,
     /// The tokens of these warm turns.
     pub warm_tokens: u32,
