@@ -202,7 +202,7 @@ pub struct SessionSetRequest {
     /// The caller's project for the session, at most 256 bytes; null removes it.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
-    /// The session's title in lists, at most 256 bytes; null removes it. Contexts do not show it.
+    /// The session's title in lists, also in those of MCP, at most 256 bytes; null removes it. Contexts do not show it.
     #[serde(default, deserialize_with = "stated")]
     pub title: Option<Option<String>>,
     /// The caller's own JSON object, at most 16 KiB, which replaces the previous one; null removes it.
